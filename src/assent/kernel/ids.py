@@ -1,0 +1,39 @@
+"""Typed ids. Every id is a UUID string; ids that should sort by age are UUIDv7 (RFC 9562).
+
+Time and randomness are arguments: this module reads neither clock nor entropy.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NewType
+
+WorkspaceId = NewType("WorkspaceId", str)
+TenantId = NewType("TenantId", str)
+RunId = NewType("RunId", str)
+AssetId = NewType("AssetId", str)
+ActionId = NewType("ActionId", str)
+KeyId = NewType("KeyId", str)
+JobId = NewType("JobId", str)
+
+RANDOM_BYTES: Final = 10
+"""Entropy that one id needs."""
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def uuid7(now_ms: int, random: bytes) -> str:
+    """A version-7 UUID: 48 bits of milliseconds, 74 bits of randomness, version and variant bits between."""
+    if len(random) != RANDOM_BYTES:
+        raise ValueError(f"uuid7 needs {RANDOM_BYTES} random bytes, got {len(random)}")
+    if not 0 <= now_ms < 1 << 48:
+        raise ValueError("uuid7 needs a time between 1970 and 10889")
+    tail = int.from_bytes(random, "big")
+    value = now_ms << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64 | 0b10 << 62 | tail & (1 << 62) - 1
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def is_uuid(text: str) -> bool:
+    """Whether `text` is a UUID in its one canonical form: lower case, with dashes."""
+    return _UUID.fullmatch(text) is not None

@@ -1,0 +1,379 @@
+"""Every machine-readable reason for saying no, and the shape it is answered with (E51, E52).
+
+Inside, code says `raise Refusal(Reason.REQUIRES_APPROVAL, …)`. One place at the edge turns it into a wire answer.
+The table below is the single home of what a reason means: its words for the human, its instruction for the agent,
+whether trying again can help, with which tool, and the HTTP status where a surface has one.
+
+The words may hold `{names}`, filled from the refusal's facts.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Final
+
+import msgspec
+
+
+class Reason(enum.StrEnum):
+    """S0 §7's twelve standard reasons, then our own. The standard ones keep their meaning."""
+
+    MISSING_API_KEY = "missing_api_key"
+    MISSING_CONNECTOR = "missing_connector"
+    REQUIRES_APPROVAL = "requires_approval"
+    MISSING_REPO_CONTEXT = "missing_repo_context"
+    MISSING_CREDITS = "missing_credits"
+    WORKSPACE_NOT_FOUND = "workspace_not_found"
+    CONNECTOR_FAILED = "connector_failed"
+    MEASUREMENT_UNAVAILABLE = "measurement_unavailable"
+    INVALID_ACTION_ID = "invalid_action_id"
+    WRONG_WORKSPACE = "wrong_workspace"
+    RATE_LIMITED = "rate_limited"
+    PROVIDER_NOT_LIVE = "provider_not_live"
+
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    EXECUTION_IN_PROGRESS = "execution_in_progress"
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict"
+    STALE_REVISION = "stale_revision"
+    ACTION_EXPIRED = "action_expired"
+    VALIDATION_ERROR = "validation_error"
+    INSUFFICIENT_SCOPE = "insufficient_scope"
+    UNKNOWN_TOOL = "unknown_tool"
+    TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
+    INTERNAL_ERROR = "internal_error"
+
+
+STANDARD_REASONS: Final = tuple(Reason)[:12]
+
+
+class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
+    """A call that the agent can make as it stands."""
+
+    name: str
+    args: dict[str, Any]
+
+
+class Meaning(msgspec.Struct, frozen=True):
+    """One row of the table."""
+
+    status: int
+    retryable: bool
+    summary: str
+    user_message: str
+    fix: str
+    stop_rule: str
+    recovery_tool: str | None = None
+
+
+MEANINGS: Final[dict[Reason, Meaning]] = {
+    Reason.MISSING_API_KEY: Meaning(
+        status=401,
+        retryable=True,
+        recovery_tool="chieflab_signup_workspace",
+        summary="A workspace key is needed.",
+        user_message="This needs a workspace key. I can request one: you open a link, copy the key there and add it "
+        "to this client's settings.",
+        fix="Ask the user for their e-mail address, call chieflab_signup_workspace with it, show deliveryUrl, wait "
+        "until the user has set the key, then repeat the original call once.",
+        stop_rule="Do not repeat the call without a key, and never ask the user to paste a key into the chat.",
+    ),
+    Reason.MISSING_CONNECTOR: Meaning(
+        status=409,
+        retryable=True,
+        recovery_tool="chieflab_connect_provider",
+        summary="The {connector} connector is not connected.",
+        user_message="{connector} is not connected to this workspace yet. Connect it, or take the text and publish it "
+        "by hand.",
+        fix="Call the recovery tool and show its link, then repeat the original call; for a channel without a "
+        "connector call chieflab_use_manual_fallback instead.",
+        stop_rule="Do not say that anything was published or sent.",
+    ),
+    Reason.REQUIRES_APPROVAL: Meaning(
+        status=409,
+        retryable=False,
+        summary="This action is not approved.",
+        user_message="Nothing was sent. Approve this action in the chat, or open the review link if you are away "
+        "from it.",
+        fix="STOP. Show the content and its approval commands in the chat; give the review link only as a fallback. "
+        "Call the executor again only after the human approved.",
+        stop_rule="Do not call publish or send again until a human approved this action.",
+    ),
+    Reason.MISSING_REPO_CONTEXT: Meaning(
+        status=422,
+        retryable=False,
+        summary="There is too little to go on.",
+        user_message="I need to know what you built before I can write about it; without that the first drafts would "
+        "be generic.",
+        fix="Gather whatChanged, recentCommits, changedFiles, routes, readme, targetCustomer and launchGoal from the "
+        "repository and call the same tool again with them in repoContext.",
+        stop_rule="Do not invent facts about the product. Warn the user that output without context is generic.",
+    ),
+    Reason.MISSING_CREDITS: Meaning(
+        status=402,
+        retryable=False,
+        summary="The workspace has too few credits.",
+        user_message="This action costs {cost} credits and the workspace has {balance}. Add credits to go on.",
+        fix="Show the message and stop. The action stays as it is and can be executed once there are credits.",
+        stop_rule="Do not split or repeat the action to get around the limit.",
+    ),
+    Reason.WORKSPACE_NOT_FOUND: Meaning(
+        status=404,
+        retryable=False,
+        summary="The key is valid, but its workspace is gone.",
+        user_message="The workspace of this key does not exist any more. Use a key of another workspace.",
+        fix="Show the message and stop.",
+        stop_rule="Do not try other workspace ids.",
+    ),
+    Reason.CONNECTOR_FAILED: Meaning(
+        status=502,
+        retryable=False,
+        summary="{connector} refused or failed.",
+        user_message="{connector} did not accept this: {detail}",
+        fix="Show the message. If retryable is true wait retryAfterSeconds and try once more; otherwise stop: this "
+        "action has ended and a new one is needed.",
+        stop_rule="Do not say that it was published or sent.",
+    ),
+    Reason.MEASUREMENT_UNAVAILABLE: Meaning(
+        status=409,
+        retryable=False,
+        summary="There are no numbers yet.",
+        user_message="The numbers are not in yet. They are read automatically about a day after publishing.",
+        fix="Stop. The scheduled measurement does this by itself; call chieflab_post_launch_review by hand only if it "
+        "came back empty, 12 to 24 hours later.",
+        stop_rule="Do not invent metrics, and do not poll.",
+    ),
+    Reason.INVALID_ACTION_ID: Meaning(
+        status=400,
+        retryable=False,
+        summary="That is not an action id.",
+        user_message="I used an action id that cannot exist.",
+        fix="Take the id exactly as it stands in the reply that staged the action, or call "
+        "chieflab_list_pending_actions.",
+        stop_rule="Do not guess or alter ids.",
+    ),
+    Reason.WRONG_WORKSPACE: Meaning(
+        status=401,
+        retryable=False,
+        summary="This key has no such action.",
+        user_message="This workspace has no action with that id.",
+        fix="Use ids of the workspace that the key belongs to; chieflab_list_pending_actions lists them.",
+        stop_rule="Do not try the id with other keys or look for it elsewhere.",
+    ),
+    Reason.RATE_LIMITED: Meaning(
+        status=429,
+        retryable=True,
+        summary="Too many calls.",
+        user_message="That was too fast for {limited}. I will try again in {retryAfterSeconds} seconds.",
+        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one.",
+        stop_rule="Do not call in a loop.",
+    ),
+    Reason.PROVIDER_NOT_LIVE: Meaning(
+        status=409,
+        retryable=False,
+        summary="{connector} is not available yet.",
+        user_message="{connector} cannot be used here yet. Choose another channel, or take the text and publish it by "
+        "hand.",
+        fix="Offer a channel whose connector is live, or call chieflab_use_manual_fallback.",
+        stop_rule="Do not pretend that it was executed.",
+    ),
+    Reason.OUTCOME_UNKNOWN: Meaning(
+        status=409,
+        retryable=False,
+        summary="It is not known whether this was sent.",
+        user_message="The connection to {connector} broke while sending, so it may or may not have happened. Please "
+        "look there and tell me, or answer on the review page.",
+        fix="STOP. Ask the human to check with the provider. After their answer call "
+        "chieflab_resolve_unknown_outcome with it and their evidence.",
+        stop_rule="Never send it again before a human said that it did not happen.",
+    ),
+    Reason.EXECUTION_IN_PROGRESS: Meaning(
+        status=409,
+        retryable=True,
+        summary="This action is being executed right now.",
+        user_message="It is on its way; I will look again in a moment.",
+        fix="Wait retryAfterSeconds, then call chieflab_get_action to see the outcome, or repeat the call with the "
+        "same idempotencyKey.",
+        stop_rule="Do not stage the action again.",
+    ),
+    Reason.IDEMPOTENCY_CONFLICT: Meaning(
+        status=409,
+        retryable=False,
+        summary="This idempotency key was used for another request.",
+        user_message="I reused a request key for something else; nothing was done.",
+        fix="Use a new idempotencyKey for a new request, or repeat the first request unchanged.",
+        stop_rule="Do not change arguments under the same key.",
+    ),
+    Reason.STALE_REVISION: Meaning(
+        status=409,
+        retryable=False,
+        summary="The content changed since it was shown.",
+        user_message="This was edited in the meantime. Please look at the current text before deciding.",
+        fix="Call chieflab_get_action, show the current content, and ask again.",
+        stop_rule="Do not decide about content that the human has not seen.",
+    ),
+    Reason.ACTION_EXPIRED: Meaning(
+        status=409,
+        retryable=False,
+        summary="This action has expired.",
+        user_message="This was prepared too long ago and has expired. I can prepare it again.",
+        fix="Stage it anew with the tool that made it, then ask for approval.",
+        stop_rule="Do not try to revive the old action.",
+    ),
+    Reason.VALIDATION_ERROR: Meaning(
+        status=400,
+        retryable=False,
+        summary="The call has {count} bad argument(s).",
+        user_message="I made a mistake in a tool call and will correct it.",
+        fix="Correct every entry of problems (path, what was expected, what came) and call again.",
+        stop_rule="Do not repeat the call unchanged.",
+    ),
+    Reason.INSUFFICIENT_SCOPE: Meaning(
+        status=403,
+        retryable=False,
+        summary="This key may not do that.",
+        user_message="The key in use lacks the right {scope}. Use a key that has it.",
+        fix="Show the message and stop.",
+        stop_rule="Do not look for another way to the same effect.",
+    ),
+    Reason.UNKNOWN_TOOL: Meaning(
+        status=404,
+        retryable=False,
+        summary="There is no tool {tool}.",
+        user_message="I called a tool that does not exist.",
+        fix="Take the name from tools/list{suggestion}.",
+        stop_rule="Do not guess tool names.",
+    ),
+    Reason.TEMPORARILY_UNAVAILABLE: Meaning(
+        status=503,
+        retryable=True,
+        summary="The server cannot reach its storage.",
+        user_message="The server cannot store anything at the moment. Nothing was lost; I will try again in "
+        "{retryAfterSeconds} seconds.",
+        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one.",
+        stop_rule="Do not call in a loop, and do not report the call as done.",
+    ),
+    Reason.INTERNAL_ERROR: Meaning(
+        status=500,
+        retryable=False,
+        summary="The server made a mistake.",
+        user_message="Something went wrong on the server. Its log has the details under {requestId}.",
+        fix="Show the message with its id and stop.",
+        stop_rule="Do not repeat the call before the cause is known.",
+    ),
+}
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing wrong with an argument: where, what was expected, what came."""
+
+    path: str
+    expected: str
+    got: str
+
+
+class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The answer to every recoverable failure (E51): S0 §7's fields, then the facts that some reasons add."""
+
+    ok: bool
+    reason: Reason
+    summary_for_user: str
+    user_message: str
+    fix_action_for_agent: str
+    recovery_tool: ToolCall | None
+    retryable: bool
+    stop_rule: str
+    status_code: int | msgspec.UnsetType = msgspec.UNSET
+    retry_after_seconds: int | msgspec.UnsetType = msgspec.UNSET
+    review_url: str | msgspec.UnsetType = msgspec.UNSET
+    problems: list[Problem] | msgspec.UnsetType = msgspec.UNSET
+    status: str | msgspec.UnsetType = msgspec.UNSET
+    external_id: str | msgspec.UnsetType = msgspec.UNSET
+    action_id: str | msgspec.UnsetType = msgspec.UNSET
+    request_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Named(dict[str, Any]):
+    def __missing__(self, name: str) -> str:
+        return name
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
+    """Raised inside, answered at the edge. `facts` fill the words; the keyword arguments are the added fields."""
+
+    def __init__(
+        self,
+        reason: Reason,
+        *,
+        facts: dict[str, Any] | None = None,
+        user_message: str | None = None,
+        recovery_args: dict[str, Any] | None = None,
+        retryable: bool | None = None,
+        retry_after_seconds: int | None = None,
+        review_url: str | None = None,
+        problems: list[Problem] | None = None,
+        status: str | None = None,
+        external_id: str | None = None,
+        action_id: str | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+        self._facts = facts or {}
+        self._user_message = user_message
+        self._recovery_args = recovery_args or {}
+        self._retryable = retryable
+        self._added = {
+            "retry_after_seconds": retry_after_seconds,
+            "review_url": review_url,
+            "problems": problems,
+            "status": status,
+            "external_id": external_id,
+            "action_id": action_id,
+            "request_id": request_id,
+        }
+
+    @property
+    def http_status(self) -> int:
+        return MEANINGS[self.reason].status
+
+    @property
+    def retry_after_seconds(self) -> int | None:
+        value = self._added["retry_after_seconds"]
+        return value if isinstance(value, int) else None
+
+    def recovery(self) -> Recovery:
+        """The wire shape of this refusal."""
+        meaning = MEANINGS[self.reason]
+        problems = self._added["problems"]
+        words = _Named(
+            {
+                **self._facts,
+                "count": len(problems) if isinstance(problems, list) else 0,
+                **{
+                    name: value
+                    for name, value in (
+                        ("retryAfterSeconds", self._added["retry_after_seconds"]),
+                        ("requestId", self._added["request_id"]),
+                    )
+                    if value is not None
+                },
+            }
+        )
+        tool = meaning.recovery_tool
+        return Recovery(
+            ok=False,
+            reason=self.reason,
+            summary_for_user=meaning.summary.format_map(words),
+            user_message=self._user_message or meaning.user_message.format_map(words),
+            fix_action_for_agent=meaning.fix.format_map(words),
+            recovery_tool=ToolCall(tool, self._recovery_args) if tool is not None else None,
+            retryable=meaning.retryable if self._retryable is None else self._retryable,
+            stop_rule=meaning.stop_rule.format_map(words),
+            status_code=meaning.status,
+            **{name: value for name, value in self._added.items() if value is not None},  # type: ignore[arg-type]
+        )
+
+
+def bad_argument(path: str, expected: str, got: str) -> Refusal:
+    """A value that fits the schema and is refused all the same."""
+    return Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, expected, got)])

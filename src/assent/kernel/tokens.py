@@ -1,0 +1,112 @@
+"""Signed tokens, in layers that add one idea each.
+
+1. *Encoding*: base64url without padding, one spelling per value; every other spelling is refused.
+2. *Signature*: HMAC-SHA256 over the encoded payload exactly as received, compared in constant time and checked
+   before anything is parsed. The algorithm is fixed and never named in the token.
+3. *Keys*: one key for each purpose, derived (HKDF, RFC 5869) from a secret, so that a token made for one purpose
+   means nothing to another. A ring holds the newest secret first: it signs, all verify.
+
+Expiry and meaning belong to whoever made the payload. Reads no clock.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from typing import Final
+
+import msgspec
+
+from assent.kernel.limits import MIN_SECRET_BYTES
+
+MAC_BYTES: Final = 32
+
+
+class TokenInvalid(ValueError):  # noqa: N818 - a state of the token
+    """The token is not one of ours. The message is evidence for the log; callers learn only that it is invalid."""
+
+
+class WeakSecret(ValueError):  # noqa: N818 - a state of the secret
+    """The secret is too short to sign with."""
+
+
+def encode(raw: bytes) -> str:
+    """base64url without padding."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+def decode(text: str) -> bytes:
+    """The one inverse of `encode`: padding, white space, other alphabets and loose trailing bits are refused."""
+    try:
+        raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise TokenInvalid("not base64url") from error
+    if encode(raw) != text:
+        raise TokenInvalid("not the canonical base64url form")
+    return raw
+
+
+def derive_key(secret: bytes, purpose: str, length: int = MAC_BYTES) -> bytes:
+    """HKDF-SHA256 with the purpose as its info and a fixed salt."""
+    pseudo_random_key = hmac.digest(b"assent/v1", secret, "sha256")
+    blocks, block, counter = b"", b"", 1
+    while len(blocks) < length:
+        block = hmac.digest(pseudo_random_key, block + purpose.encode() + bytes([counter]), "sha256")
+        blocks += block
+        counter += 1
+    return blocks[:length]
+
+
+class KeyRing(msgspec.Struct, frozen=True):
+    """The keys of one purpose, newest first: the first signs, every one verifies."""
+
+    keys: tuple[bytes, ...]
+
+    def __post_init__(self) -> None:
+        if not self.keys:
+            raise WeakSecret("a key ring needs at least one key")
+        for key in self.keys:
+            require_strong(key)
+
+    @classmethod
+    def for_purpose(cls, secrets: tuple[bytes, ...], purpose: str) -> KeyRing:
+        """Derive the ring of a purpose from the ring of secrets."""
+        for secret in secrets:
+            require_strong(secret)
+        return cls(tuple(derive_key(secret, purpose) for secret in secrets))
+
+    def sign(self, payload: bytes) -> str:
+        """`b64url(payload).b64url(mac)`; the mac covers the encoded payload."""
+        encoded = encode(payload)
+        return f"{encoded}.{encode(hmac.digest(self.keys[0], encoded.encode('ascii'), 'sha256'))}"
+
+    def verify(self, token: str) -> bytes:
+        """The payload of a token that one of our keys signed. Raises `TokenInvalid` for anything else."""
+        encoded, dot, signature = token.partition(".")
+        if not dot:
+            raise TokenInvalid("no signature")
+        mac = decode(signature)
+        try:
+            signed = encoded.encode("ascii")
+        except UnicodeEncodeError as error:
+            raise TokenInvalid("not ascii") from error
+        # Every key is tried, so the time tells nothing about which one signed.
+        matches = [hmac.compare_digest(hmac.digest(key, signed, "sha256"), mac) for key in self.keys]
+        if not any(matches):
+            raise TokenInvalid("signature does not match")
+        return decode(encoded)
+
+
+def require_strong(secret: bytes) -> None:
+    """Refuse a secret that is short or has hardly any variety."""
+    if len(secret) < MIN_SECRET_BYTES:
+        raise WeakSecret(f"a secret needs at least {MIN_SECRET_BYTES} bytes, this one has {len(secret)}")
+    if len(set(secret)) < 8:
+        raise WeakSecret("the secret repeats a few characters; use random ones")
+
+
+def fingerprint(secret: bytes) -> str:
+    """A short public name of a secret: the same on every replica that has it, and useless for finding it."""
+    return hashlib.sha256(b"assent/fingerprint" + secret).hexdigest()[:16]
