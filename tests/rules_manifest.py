@@ -1,0 +1,251 @@
+"""Ties `contracts/rules.toml` to the tests: loads it, finds who claims to prove what, and reports.
+
+Two views that keep each other honest. `scan` reads sources and says which tests *claim* a rule, whatever
+was selected; `RuleLedger`, a pytest plugin, says which rules a full run really *proved*: at least one test
+carrying the id passed, and none carrying it failed. Checks of `assent.conformance` claim their rules with
+`@check("E25")`; the test that runs them hands the same ids to pytest as marks.
+
+Deliberately unaware of what any rule means, and of which capability comes next.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+RULE_ID = re.compile(r"[EW][1-9][0-9]*")
+MARKER = "rule(id, ...): the contract rules that this test proves, by their ids in contracts/rules.toml"
+
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Level = Literal["M", "N", "S", "D", "M agent", "N agent", "S agent", "asked"]
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: Annotated[str, msgspec.Meta(pattern=f"^{RULE_ID.pattern}$")]
+    level: Level
+    source: Annotated[str, msgspec.Meta(pattern=r"^S[0-4]\b")]
+    sentence: Annotated[str, msgspec.Meta(pattern=r"^\S.*\.$")]
+    home: Annotated[str, msgspec.Meta(pattern=r"^assent(\.[a-z][a-z0-9_]*)+$")]
+    reading: tuple[Text, ...] = ()
+    deviation: Text | None = None
+    why: Text | None = None
+    waits_for: Text | None = None
+    partial: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.deviation is None) != (self.why is None):
+            raise ValueError(f"{self.id}: a deviation and its why come together")
+        if self.partial and self.waits_for is None:
+            raise ValueError(f"{self.id}: only a rule that waits can be proven in part")
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sources: dict[str, Text]
+    capabilities: dict[str, Text]
+    rule: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        ids = [rule.id for rule in self.rule]
+        if twice := sorted({i for i in ids if ids.count(i) > 1}):
+            raise ValueError(f"listed twice: {' '.join(twice)}")
+        for rule in self.rule:
+            if rule.waits_for is not None and rule.waits_for not in self.capabilities:
+                raise ValueError(f"{rule.id}: no such capability: {rule.waits_for}")
+            if unknown := sorted(set(re.findall(r"\bS\d\b", rule.source)) - set(self.sources)):
+                raise ValueError(f"{rule.id}: no such source: {' '.join(unknown)}")
+
+    @property
+    def by_id(self) -> dict[str, Rule]:
+        return {rule.id: rule for rule in self.rule}
+
+
+def parse_manifest(text: str) -> Manifest:
+    return msgspec.convert(tomllib.loads(text), Manifest)
+
+
+def load_manifest(root: Path = ROOT) -> Manifest:
+    return parse_manifest((root / "contracts" / "rules.toml").read_text(encoding="utf-8"))
+
+
+class Claim(NamedTuple):
+    """One place in the sources that says it proves a rule."""
+
+    rule_id: str
+    where: str
+
+
+def claims_in(source: str, name: str) -> Iterator[Claim]:
+    """Every id in a `mark.rule("E25")`, wherever it stands, and in a `@check("E25")` decorator.
+
+    Anywhere is right for marks: on a function, a class, in `pytestmark`, in `pytest.param`.
+    """
+    for node in ast.walk(ast.parse(source, filename=name)):
+        if isinstance(node, ast.Call) and _is_rule_mark(node.func):
+            yield from _ids(node, name, every_string=True)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Call) and _last_name(decorator.func) == "check":
+                    yield from _ids(decorator, name, every_string=False)
+
+
+def _is_rule_mark(func: ast.expr) -> bool:
+    return isinstance(func, ast.Attribute) and func.attr == "rule" and _last_name(func.value) == "mark"
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return None
+
+
+def _ids(call: ast.Call, name: str, *, every_string: bool) -> Iterator[Claim]:
+    # A check's decorator may carry a title beside its ids, so there only what looks like an id is one.
+    # Ids that are not literals are seen at collection instead, by the ledger.
+    for arg in call.args:
+        match arg:
+            case ast.Constant(value=str(text)) if every_string or RULE_ID.fullmatch(text):
+                yield Claim(text, f"{name}:{call.lineno}")
+
+
+def scan(root: Path = ROOT) -> tuple[Claim, ...]:
+    files = [*(root / "tests").rglob("*.py"), *(root / "src" / "assent" / "conformance").rglob("*.py")]
+    return tuple(
+        claim
+        for file in sorted(files)
+        for claim in claims_in(file.read_text(encoding="utf-8"), file.relative_to(root).as_posix())
+    )
+
+
+def disagreements(manifest: Manifest, claims: Iterable[Claim]) -> list[str]:
+    """What is wrong between the manifest and those who claim to prove it; empty when they agree."""
+    claimed: dict[str, list[str]] = {}
+    for claim in claims:
+        claimed.setdefault(claim.rule_id, []).append(claim.where)
+    found = [
+        f"{rule_id} is no rule of the manifest, but claimed at {', '.join(places)}"
+        for rule_id, places in claimed.items()
+        if rule_id not in manifest.by_id
+    ]
+    for rule in manifest.rule:
+        match (rule.waits_for, rule.partial, rule.id in claimed):
+            case (None, _, False):
+                found.append(f"{rule.id} has no test that carries it and waits for nothing")
+            case (str(capability), False, True):
+                found.append(
+                    f"{rule.id} waits for {capability}, but is claimed at {', '.join(claimed[rule.id])}:"
+                    " say partial = true, or drop waits_for when it is proven whole"
+                )
+            case (str(), True, False):
+                found.append(f"{rule.id} says partial = true, but no test carries it")
+    return found
+
+
+class Tally(NamedTuple):
+    """What one full run says about every rule."""
+
+    proven: tuple[str, ...]
+    unproven: tuple[str, ...]
+    waiting: dict[str, tuple[str, ...]]
+    partial: tuple[str, ...]
+
+
+def tally(manifest: Manifest, passed: set[str], failed: set[str]) -> Tally:
+    held = passed - failed
+    due = [rule.id for rule in manifest.rule if rule.waits_for is None]
+    waiting = {
+        capability: tuple(rule.id for rule in manifest.rule if rule.waits_for == capability)
+        for capability in manifest.capabilities
+    }
+    return Tally(
+        proven=tuple(i for i in due if i in held),
+        unproven=tuple(i for i in due if i not in held),
+        waiting={capability: ids for capability, ids in waiting.items() if ids},
+        partial=tuple(rule.id for rule in manifest.rule if rule.waits_for and rule.id in held),
+    )
+
+
+def summary_lines(result: Tally) -> list[str]:
+    count = sum(map(len, result.waiting.values()))
+    head = f"rules: {len(result.proven)} proven, {count} waiting"
+    lines = [head + (f", {len(result.unproven)} not proven" if result.unproven else "")]
+    if result.unproven:
+        lines += _listing("not proven in this run", result.unproven)
+    for capability, ids in result.waiting.items():
+        lines += _listing(f"waiting for {capability}", ids)
+    if result.partial:
+        lines += _listing("of the waiting, proven in part", result.partial)
+    return lines
+
+
+def _listing(title: str, ids: Sequence[str]) -> list[str]:
+    text = f"{title} ({len(ids)}): {' '.join(ids)}"
+    return textwrap.wrap(text, width=100, initial_indent="  ", subsequent_indent="    ")
+
+
+class RuleLedger:
+    """The pytest plugin: keeps what each rule's tests did, and speaks only after a full run."""
+
+    def __init__(self, config: pytest.Config, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.passed: set[str] = set()
+        self.failed: set[str] = set()
+        self.whole = selects_everything(config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        # Before any deselection, so that a wrong id is refused in every run.
+        for item in items:
+            for rule_id in sorted({i for mark in item.iter_markers("rule") for i in mark.args}):
+                if rule_id not in self.manifest.by_id:
+                    raise pytest.UsageError(f"{item.nodeid} carries {rule_id}, no rule of the manifest")
+                item.user_properties.append(("rule", rule_id))
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.whole = self.whole and not items
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self.whole = self.whole and not report.failed
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        ids = {str(value) for key, value in report.user_properties if key == "rule"}
+        if report.failed:
+            self.failed |= ids
+        elif report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
+            self.passed |= ids
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.whole = self.whole and not (session.shouldstop or session.shouldfail)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        if self.whole and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            terminalreporter.section("contract rules")
+            for line in summary_lines(tally(self.manifest, self.passed, self.failed)):
+                terminalreporter.write_line(line)
+
+
+# Options by which a caller leaves something out without pytest_deselected being told.
+NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "collectonly")
+
+
+def selects_everything(config: pytest.Config) -> bool:
+    if any(config.getoption(name, None) for name in NARROWING):
+        return False
+    tests = config.rootpath / "tests"
+    named = [(config.invocation_params.dir / arg).resolve() for arg in config.args]
+    return any(tests.is_relative_to(path) for path in named)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+    config.pluginmanager.register(RuleLedger(config, load_manifest(config.rootpath)), "rule-ledger")
