@@ -1,0 +1,77 @@
+-- name: insert_workspace
+-- A new workspace; the same id again changes nothing and returns no row.
+INSERT INTO workspaces (workspace_id, name, email, created_ms)
+VALUES (:workspace_id, :name, :email, :created_ms)
+ON CONFLICT (workspace_id) DO NOTHING
+RETURNING workspace_id
+
+-- name: find_workspace
+-- One workspace by its id.
+SELECT workspace_id, name, email, created_ms FROM workspaces WHERE workspace_id = :workspace_id
+
+-- name: list_workspaces
+-- Every workspace, oldest first: for the operator of the server, never for a caller.
+SELECT workspace_id, name, email, created_ms FROM workspaces ORDER BY created_ms, workspace_id
+
+-- name: list_tenants
+-- The tenants of a workspace, oldest first.
+SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id ORDER BY created_ms, tenant_id
+
+-- name: insert_tenant
+-- A tenant of a workspace, once.
+INSERT INTO tenants (workspace_id, tenant_id, name, created_ms)
+VALUES (:workspace_id, :tenant_id, :name, :created_ms)
+ON CONFLICT (workspace_id, tenant_id) DO NOTHING
+
+-- name: insert_api_key
+-- A key as its hash; the key itself is stored nowhere.
+INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms)
+VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms)
+
+-- name: find_api_key
+-- One key by its public part, with its workspace's name (null when the workspace is gone).
+SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, w.name AS workspace_name
+FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
+WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
+
+-- name: list_api_keys
+-- The keys of a workspace without anything secret, oldest first.
+SELECT key_id, mode, label, scopes, created_ms, expires_ms, revoked_ms
+FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
+
+-- name: revoke_api_key
+-- End a key. Returns no row when it is unknown or was revoked before.
+UPDATE api_keys SET revoked_ms = :now_ms
+WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
+RETURNING mode, label, scopes, expires_ms
+
+-- name: insert_signup_link
+-- A link that waits for its human.
+INSERT INTO signup_links (workspace_id, secret_hash, email, name, created_ms, expires_ms)
+VALUES (:workspace_id, :secret_hash, :email, :name, :created_ms, :expires_ms)
+
+-- name: find_signup_link
+-- One link by its public part.
+SELECT secret_hash, email, name, expires_ms, claimed_ms FROM signup_links WHERE workspace_id = :workspace_id
+
+-- name: claim_signup_link
+-- Compare and set: of many clicks one gets the row.
+UPDATE signup_links SET claimed_ms = :now_ms
+WHERE workspace_id = :workspace_id AND claimed_ms IS NULL AND expires_ms > :now_ms
+RETURNING email, name
+
+-- name: delete_expired_signup_links
+-- Links past their time, claimed or not, a bounded number at once.
+DELETE FROM signup_links WHERE workspace_id IN (
+  SELECT workspace_id FROM signup_links WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
+)
+RETURNING workspace_id
+
+-- name: find_deployment_fact
+-- A fact about this deployment, such as the fingerprint of a secret.
+SELECT value FROM deployment_facts WHERE workspace_id = :workspace_id AND name = :name
+
+-- name: set_deployment_fact
+-- Record a fact about this deployment.
+INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, :value)
+ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
