@@ -1,0 +1,264 @@
+"""Every setting in one literal: its name, where it can be set, what it may be, and what it is for.
+
+The loader, the settings page of the docs and `assent doctor` read this table; a setting exists when it has a
+row. Deliberately unaware of the environment and of files: see `assent.settings` for who wins.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+import msgspec
+
+from assent.kernel.limits import RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
+
+
+class Kind(enum.Enum):
+    """How a value is written and checked. The value is the sentence that a wrong one is answered with."""
+
+    TEXT = "text"
+    HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"
+    PATH = "a directory"
+    DATABASE = (
+        "sqlite:///relative.db, sqlite:////absolute/path.db or postgresql://user:password@host/database"
+    )
+    ORIGIN = "a web address without a path, such as https://assent.example.com"
+    COUNT = "a whole number"
+    SECONDS = "a number of seconds"
+    SWITCH = "true or false"
+    PRESENCE = "anything; setting it at all switches it on"
+    CHOICE = "one of the listed words"
+    NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
+    KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
+    SECRET = "32 or more random characters"  # noqa: S105 - a description
+    SECRETS = "a list of secrets, newest first"
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `name` is also the key in the file."""
+
+    name: str
+    env: str
+    kind: Kind
+    doc: str
+    flag: str | None = None
+    default: str | int | float | bool | tuple[str, ...] | None = None
+    default_text: str | None = None
+    """What the default is where it depends on other settings."""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+    in_file: bool = True
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value must never be shown."""
+        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS)
+
+
+HOUR: Final = 3_600
+DAY: Final = 24 * HOUR
+
+TABLE: Final[tuple[Setting, ...]] = (
+    Setting(
+        name="host",
+        env="ASSENT_HOST",
+        flag="--host",
+        kind=Kind.HOST,
+        default="127.0.0.1",
+        doc="Address that `assent serve` listens on. The default is reachable from this machine only.",
+    ),
+    Setting(
+        name="port",
+        env="ASSENT_PORT",
+        flag="--port",
+        kind=Kind.COUNT,
+        low=1,
+        high=65_535,
+        default=8080,
+        doc="Port that `assent serve` listens on.",
+    ),
+    Setting(
+        name="data_dir",
+        env="ASSENT_DATA_DIR",
+        flag="--data-dir",
+        kind=Kind.PATH,
+        default_text="`assent` in the user's data directory (`~/.local/share/assent`)",
+        doc="Holds the embedded database, its secrets and the settings file. Made on first use, mode 0700.",
+    ),
+    Setting(
+        name="database_url",
+        env="ASSENT_DATABASE_URL",
+        flag="--database-url",
+        kind=Kind.DATABASE,
+        default_text="`assent.db` in the data directory",
+        doc="The store: a SQLite file, or PostgreSQL.",
+    ),
+    Setting(
+        name="base_url",
+        env="ASSENT_BASE_URL",
+        flag="--base-url",
+        kind=Kind.ORIGIN,
+        default_text="`http://{host}:{port}`",
+        doc="The address at which browsers reach this server; every link in an answer starts with it.",
+    ),
+    Setting(
+        name="api_key",
+        env="ASSENT_API_KEY",
+        kind=Kind.KEY,
+        doc="Workspace key that `assent stdio` works with. Without one it uses the local default workspace.",
+    ),
+    Setting(
+        name="rate_limit_per_minute",
+        env="ASSENT_RATE_LIMIT_PER_MINUTE",
+        kind=Kind.COUNT,
+        low=1,
+        high=1_000_000_000,
+        default=RATE_LIMIT_PER_MINUTE,
+        doc="Calls a workspace may make in a minute.",
+    ),
+    Setting(
+        name="signups_per_hour",
+        env="ASSENT_SIGNUPS_PER_HOUR",
+        kind=Kind.COUNT,
+        low=0,
+        high=1_000_000_000,
+        default=SIGNUPS_PER_HOUR,
+        doc="Workspaces that one client address may sign up for in an hour. 0 closes signup.",
+    ),
+    Setting(
+        name="run_token_secret",
+        env="RUN_TOKEN_SECRET",
+        kind=Kind.SECRET,
+        default_text="made on first start with SQLite; required with PostgreSQL",
+        doc="Signs review links.",
+    ),
+    Setting(
+        name="run_token_secret_previous",
+        env="RUN_TOKEN_SECRET_PREVIOUS",
+        kind=Kind.SECRETS,
+        default=(),
+        doc="Earlier values of `RUN_TOKEN_SECRET`: links they signed stay valid until they expire.",
+    ),
+    Setting(
+        name="secret",
+        env="ASSENT_SECRET",
+        kind=Kind.SECRET,
+        default_text="made on first start with SQLite; required with PostgreSQL",
+        doc="The master secret; every key that is not the review link's is derived from it.",
+    ),
+    Setting(
+        name="secret_previous",
+        env="ASSENT_SECRET_PREVIOUS",
+        kind=Kind.SECRETS,
+        default=(),
+        doc="Earlier values of `ASSENT_SECRET`: what they signed or sealed stays readable.",
+    ),
+    Setting(
+        name="list_legacy_tools",
+        env="ASSENT_LIST_LEGACY_TOOLS",
+        kind=Kind.SWITCH,
+        default=True,
+        doc="List the `chiefmo_*` names beside the `chieflab_*` ones. They resolve either way.",
+    ),
+    Setting(
+        name="open_discovery",
+        env="ASSENT_OPEN_DISCOVERY",
+        kind=Kind.SWITCH,
+        default=True,
+        doc="Let a client without a key list the tools and call the public ones.",
+    ),
+    Setting(
+        name="allowed_hosts",
+        env="ASSENT_ALLOWED_HOSTS",
+        kind=Kind.NAMES,
+        default=(),
+        doc="Further Host names to answer to. Loopback and the host of `base_url` are always allowed.",
+    ),
+    Setting(
+        name="allowed_origins",
+        env="ASSENT_ALLOWED_ORIGINS",
+        kind=Kind.NAMES,
+        default=(),
+        doc="Further web origins whose pages may call. Loopback and `base_url` are always allowed.",
+    ),
+    Setting(
+        name="trust_proxy_headers",
+        env="ASSENT_TRUST_PROXY_HEADERS",
+        kind=Kind.SWITCH,
+        default=False,
+        doc="Take the client's address from `X-Forwarded-For`. Only behind a proxy that sets it.",
+    ),
+    Setting(
+        name="log_level",
+        env="ASSENT_LOG_LEVEL",
+        flag="--log-level",
+        kind=Kind.CHOICE,
+        choices=("debug", "info", "warning", "error"),
+        default="info",
+        doc="The least severe log line to write. Logs go to standard error, never to standard output.",
+    ),
+    Setting(
+        name="log_format",
+        env="ASSENT_LOG_FORMAT",
+        flag="--log-format",
+        kind=Kind.CHOICE,
+        choices=("auto", "json", "text"),
+        default="auto",
+        doc="JSON lines, readable text, or text on a terminal and JSON elsewhere.",
+    ),
+    Setting(
+        name="connector_timeout_seconds",
+        env="ASSENT_CONNECTOR_TIMEOUT_SECONDS",
+        kind=Kind.SECONDS,
+        low=0,
+        high=HOUR,
+        default=20.0,
+        doc="How long a provider may take to perform one action.",
+    ),
+    Setting(
+        name="review_ttl_seconds",
+        env="ASSENT_REVIEW_TTL_SECONDS",
+        kind=Kind.COUNT,
+        low=1,
+        high=365 * DAY,
+        default=7 * DAY,
+        doc="How long a review link is valid.",
+    ),
+    Setting(
+        name="execution_lease_seconds",
+        env="ASSENT_EXECUTION_LEASE_SECONDS",
+        kind=Kind.SECONDS,
+        low=0,
+        high=DAY,
+        default=60.0,
+        doc="How long an execution is believed to be alive before its outcome counts as unknown.",
+    ),
+    Setting(
+        name="pool_size",
+        env="ASSENT_POOL_SIZE",
+        kind=Kind.COUNT,
+        low=1,
+        high=1_000,
+        default=10,
+        doc="Connections to PostgreSQL of one process.",
+    ),
+    Setting(
+        name="no_color",
+        env="NO_COLOR",
+        kind=Kind.PRESENCE,
+        default=False,
+        in_file=False,
+        doc="Write no colors to the terminal.",
+    ),
+)
+
+BY_NAME: Final = {row.name: row for row in TABLE}
+BY_ENV: Final = {row.env: row for row in TABLE}
+
+CONFIG_ENV: Final = "ASSENT_CONFIG"
+CONFIG_FLAG: Final = "--config"
+CONFIG_FILE: Final = "assent.toml"
+OWN_PREFIX: Final = "ASSENT_"
+"""Variables that start with it are ours, so that an unknown one is a mistake worth a warning."""
