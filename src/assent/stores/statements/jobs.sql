@@ -1,0 +1,120 @@
+-- name: insert_job
+-- Puts a job in the outbox of the transaction that causes it. A key that is still kept changes nothing and returns
+-- no row.
+INSERT INTO jobs (workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms)
+VALUES (:workspace_id, :job_id, :kind, :key, :payload, :due_ms, 'waiting', 0, 0, :now_ms)
+ON CONFLICT (workspace_id, kind, key) DO NOTHING
+RETURNING job_id;
+
+-- name: next_job_ready [sqlite]
+-- The moment at which the next job of the given kinds can be claimed. `leases` is a JSON object whose keys are the
+-- kinds that the asking runner can run.
+SELECT ready_ms FROM jobs
+WHERE ready_ms IS NOT NULL AND :leases ->> kind IS NOT NULL
+ORDER BY ready_ms LIMIT 1;
+
+-- name: next_job_ready [postgres]
+-- The moment at which the next job of the given kinds can be claimed.
+SELECT ready_ms FROM jobs
+WHERE ready_ms IS NOT NULL AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
+ORDER BY ready_ms LIMIT 1;
+
+-- name: claim_jobs [sqlite]
+-- Takes jobs that are due or whose worker's lease has ended, longest ready first. `leases` gives each kind its lease;
+-- kinds that are not in it belong to other runners.
+UPDATE jobs SET
+    state = 'running',
+    attempts = attempts + 1,
+    fence = fence + 1,
+    lease_until_ms = :now_ms + (:leases ->> kind),
+    worker = :worker,
+    last_error = CASE state WHEN 'running' THEN :lost ELSE last_error END
+WHERE rowid IN (
+    SELECT rowid FROM jobs
+    WHERE ready_ms <= :now_ms AND :leases ->> kind IS NOT NULL
+    ORDER BY ready_ms LIMIT :most
+)
+RETURNING workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
+    last_error, created_ms, finished_ms;
+
+-- name: claim_jobs [postgres]
+-- Takes jobs that are due or whose worker's lease has ended, longest ready first, stepping over those that another
+-- runner is taking right now.
+WITH picked AS MATERIALIZED (
+    SELECT workspace_id, job_id FROM jobs
+    WHERE ready_ms <= :now_ms AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
+    ORDER BY ready_ms LIMIT :most
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE jobs SET
+    state = 'running',
+    attempts = jobs.attempts + 1,
+    fence = jobs.fence + 1,
+    lease_until_ms = :now_ms + CAST(CAST(:leases AS jsonb) ->> jobs.kind AS bigint),
+    worker = :worker,
+    last_error = CASE jobs.state WHEN 'running' THEN :lost ELSE jobs.last_error END
+FROM picked
+WHERE jobs.workspace_id = picked.workspace_id AND jobs.job_id = picked.job_id
+RETURNING jobs.workspace_id, jobs.job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
+    last_error, created_ms, finished_ms;
+
+-- name: renew_job
+-- Moves the end of a lease, as long as nobody else has taken the job over.
+UPDATE jobs SET lease_until_ms = :lease_until_ms
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND state = 'running'
+RETURNING job_id;
+
+-- name: settle_job
+-- Records how an attempt ended (done, dead, or waiting for another). A worker whose job was taken over has an old
+-- fence and changes nothing.
+UPDATE jobs SET
+    state = :state,
+    due_ms = :due_ms,
+    attempts = :attempts,
+    last_error = :last_error,
+    finished_ms = :finished_ms,
+    lease_until_ms = NULL
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND state = 'running'
+RETURNING job_id;
+
+-- name: find_job
+-- One job by its id.
+SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
+    created_ms, finished_ms
+FROM jobs WHERE workspace_id = :workspace_id AND job_id = :job_id;
+
+-- name: list_dead_jobs
+-- Jobs that ran out of retries, newest first: for the operator of the server, never for a caller.
+SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
+    created_ms, finished_ms
+FROM jobs WHERE state = 'dead' AND finished_ms IS NOT NULL
+ORDER BY finished_ms DESC, job_id LIMIT :most;
+
+-- name: list_dead_jobs_of
+-- One workspace's jobs that ran out of retries, newest first.
+SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
+    created_ms, finished_ms
+FROM jobs WHERE workspace_id = :workspace_id AND state = 'dead' AND finished_ms IS NOT NULL
+ORDER BY finished_ms DESC, job_id LIMIT :most;
+
+-- name: revive_job
+-- A human tries a dead job again: its whole schedule of retries is before it, and its fence goes on counting.
+UPDATE jobs SET state = 'waiting', attempts = 0, due_ms = :now_ms, finished_ms = NULL
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND state = 'dead'
+RETURNING job_id;
+
+-- name: dismiss_job
+-- A human lets a dead job go; its error stays until retention removes the row.
+UPDATE jobs SET state = 'done', finished_ms = :now_ms
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND state = 'dead'
+RETURNING job_id;
+
+-- name: purge_done_jobs
+-- Removes a batch of jobs that are done for longer than their key has to stay unique. Dead ones wait for a human.
+DELETE FROM jobs
+WHERE (workspace_id, job_id) IN (
+    SELECT workspace_id, job_id FROM jobs
+    WHERE state = 'done' AND finished_ms <= :finished_before_ms
+    ORDER BY finished_ms LIMIT :most
+)
+RETURNING job_id;
