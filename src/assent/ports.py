@@ -33,7 +33,6 @@ class Statement(msgspec.Struct, frozen=True):
     sqlite: str
     postgres: str
     params: tuple[str, ...]
-    returns_rows: bool
 
     def __call__(self, **values: Any) -> Bound:
         if len(values) != len(self.params):
@@ -51,19 +50,30 @@ class Bound(NamedTuple):
 
 Transaction = Generator[Bound, Rows, T]
 Begin = Callable[[], Generator[Bound, Rows, T]]
-"""Makes a fresh generator: a store may run it again after a serialization failure, so it must be free of effects
-other than the statements it yields."""
+"""Makes a fresh generator: a store may run it again after a serialization failure, so it must be free of
+effects other than the statements it yields."""
 
 
 class Store(Protocol):
     """Durable state. `write` returns only after the transaction is on disk (or raises and nothing is).
 
-    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is half done then,
-    and the next call may succeed without a restart. An exception raised by the generator rolls its transaction
-    back and is re-raised to the caller as it is.
+    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is half done
+    then, and the next call may succeed without a restart. Where a connection breaks while its COMMIT is on
+    the way, nobody can know whether the whole transaction is there: repeat with the same idempotency key. An
+    exception raised by the generator rolls its transaction back and is re-raised to the caller as it is. A
+    statement that breaks a constraint ends the transaction with `ConstraintViolation`; the generator does not
+    see it, because PostgreSQL has given the transaction up by then.
+
+    Every statement answers with a list of rows, an empty one where it returns none. `read` sees one snapshot
+    and cannot write. A cancelled caller's transaction happens as a whole or not at all.
+
+    Making a store does no work. `open` connects and checks the schema (`SchemaMismatch`); without it the
+    first call does the same. `close` finishes what was asked before it.
     """
 
     dialect: str
+
+    async def open(self) -> None: ...
 
     async def write(self, begin: Begin[T]) -> T: ...
 
@@ -74,6 +84,26 @@ class Store(Protocol):
 
 class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, not a programming error
     """The database cannot serve this call now; the message is for the log, never for a caller."""
+
+
+class SchemaMismatch(StoreUnavailable):
+    """The database holds a schema that this release cannot work with; the message says what to do."""
+
+
+class SchemaTooNew(SchemaMismatch):
+    """A newer release has migrated this database."""
+
+
+class SchemaOutdated(SchemaMismatch):
+    """The database waits for `assent migrate`."""
+
+
+class ConstraintViolation(Exception):  # noqa: N818 - what happened, whoever is to blame
+    """A statement would have broken a constraint of the schema; its transaction was rolled back."""
+
+
+class UniqueViolation(ConstraintViolation):
+    """A row with this key is there already."""
 
 
 class Clock(Protocol):

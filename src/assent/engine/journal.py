@@ -1,0 +1,161 @@
+"""The journal: append-only events in streams, each chained to the one before it. Nothing else appends.
+
+An append locks the stream's head row (number and hash of the last event) first, so that what a caller reads
+after `lock_head` is still true when it appends. The chain is sha256(previous hash ‖ digest), where the digest
+covers the workspace, the stream, the number, the kind, the time and the body exactly as stored: whoever
+changes, removes or reorders an event has to change every hash after it and the head.
+
+Deliberately unaware of what an event means.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from assent.ports import Transaction
+from assent.stores.loader import statements
+
+GENESIS: Final = "0" * 64
+"""The hash before the first event."""
+
+_json = msgspec.json.Encoder(order="deterministic")
+
+
+class Head(msgspec.Struct, frozen=True):
+    """Where a stream ends. `seq` is 0 for a stream without events."""
+
+    workspace_id: str
+    stream_id: str
+    seq: int
+    hash: str
+
+
+class NewEvent(msgspec.Struct, frozen=True):
+    """An event to append. The body is anything that can be written as JSON."""
+
+    kind: str
+    body: Any
+
+
+class Event(msgspec.Struct, frozen=True):
+    """An event as stored. `body` is the JSON text that was hashed."""
+
+    seq: int
+    kind: str
+    at_ms: int
+    body: str
+    hash: str
+
+
+class Flaw(enum.StrEnum):
+    """What can be wrong with a chain."""
+
+    MISSING = "missing"
+    ALTERED = "altered"
+    TRUNCATED = "truncated"
+    BEYOND_HEAD = "beyond_head"
+    HEAD_ALTERED = "head_altered"
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """The first event at which a chain does not hold."""
+
+    seq: int
+    flaw: Flaw
+
+
+def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
+    """Lock the stream until the transaction ends, making it if it is new."""
+    rows = yield statements.lock_head(
+        workspace_id=workspace_id, stream_id=stream_id, genesis=GENESIS, now_ms=now_ms
+    )
+    return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"])
+
+
+def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
+    """Append to a stream whose head this transaction has locked; returns the new head."""
+    if not events:
+        return head
+    seq, chained = head.seq, head.hash
+    for event in events:
+        seq += 1
+        body = _json.encode(event.body)
+        chained = link(head.workspace_id, head.stream_id, seq, event.kind, now_ms, body, chained)
+        yield statements.insert_event(
+            workspace_id=head.workspace_id,
+            stream_id=head.stream_id,
+            seq=seq,
+            kind=event.kind,
+            at_ms=now_ms,
+            body=body.decode(),
+            hash=chained,
+        )
+    moved = yield statements.advance_head(
+        workspace_id=head.workspace_id,
+        stream_id=head.stream_id,
+        previous_seq=head.seq,
+        seq=seq,
+        hash=chained,
+        now_ms=now_ms,
+    )
+    if not moved:
+        raise RuntimeError(f"stream {head.stream_id} was appended to with a head that was not locked")
+    return Head(head.workspace_id, head.stream_id, seq, chained)
+
+
+def append(workspace_id: str, stream_id: str, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
+    """Lock and append in one go, for callers that read nothing under the lock."""
+    head = yield from lock_head(workspace_id, stream_id, now_ms)
+    return (yield from append_to(head, events, now_ms))
+
+
+def read_head(workspace_id: str, stream_id: str) -> Transaction[Head]:
+    """Where a stream ends, without a lock."""
+    rows = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)
+    if not rows:
+        return Head(workspace_id, stream_id, 0, GENESIS)
+    return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"])
+
+
+def read_stream(
+    workspace_id: str, stream_id: str, *, after_seq: int = 0, limit: int = 1_000
+) -> Transaction[list[Event]]:
+    """A page of a stream, in order."""
+    rows = yield statements.read_events(
+        workspace_id=workspace_id, stream_id=stream_id, after_seq=after_seq, limit=limit
+    )
+    return [Event(row["seq"], row["kind"], row["at_ms"], row["body"], row["hash"]) for row in rows]
+
+
+def link(
+    workspace_id: str, stream_id: str, seq: int, kind: str, at_ms: int, body: bytes, previous: str
+) -> str:
+    """The chain hash of one event."""
+    # JSON text holds no raw line break, so that the two parts cannot be read as two others.
+    identity = _json.encode((workspace_id, stream_id, seq, kind, at_ms))
+    digest = hashlib.sha256(identity + b"\n" + body).digest()
+    return hashlib.sha256(bytes.fromhex(previous) + digest).hexdigest()
+
+
+def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> Problem | None:
+    """Whether the events lead from `start` (or from the beginning) to `head`; the first flaw, or None."""
+    seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
+    for event in events:
+        seq += 1
+        if event.seq != seq:
+            return Problem(seq, Flaw.MISSING)
+        chained = link(
+            head.workspace_id, head.stream_id, seq, event.kind, event.at_ms, event.body.encode(), chained
+        )
+        if event.hash != chained:
+            return Problem(seq, Flaw.ALTERED)
+    if seq < head.seq:
+        return Problem(seq + 1, Flaw.TRUNCATED)
+    if seq > head.seq:
+        return Problem(head.seq + 1, Flaw.BEYOND_HEAD)
+    return None if chained == head.hash else Problem(seq, Flaw.HEAD_ALTERED)

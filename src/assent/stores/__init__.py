@@ -1,0 +1,49 @@
+"""The stores: from a database URL to a `Store`. No driver is imported before its store is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assent.ports import Clock, Store
+
+__all__ = ["open_store", "sqlite_path"]
+
+SQLITE = "sqlite:///"
+POSTGRES = ("postgresql://", "postgres://")
+FORMS = (
+    "Write sqlite:///relative/path.db, sqlite:////absolute/path.db "
+    "or postgresql://user:password@host:5432/database."
+)
+
+
+def open_store(url: str, *, pool_size: int | None = None, clock: Clock | None = None) -> Store:
+    """The store a URL names. Does no I/O: the store connects at its `open` or at its first call.
+
+    `pool_size` is the number of connections: to PostgreSQL altogether, on SQLite for reading.
+    """
+    if url.startswith(POSTGRES):
+        from assent.stores.postgres import POOL_SIZE, PostgresStore
+
+        return PostgresStore(url, pool_size=pool_size or POOL_SIZE, clock=clock)
+    path = sqlite_path(url)
+    from assent.stores.sqlite import READERS, SqliteStore
+
+    return SqliteStore(path, readers=pool_size or READERS, clock=clock)
+
+
+def sqlite_path(url: str) -> Path:
+    """The file a `sqlite:///` URL names."""
+    scheme = url.partition("://")[0]
+    if not url.startswith(SQLITE):
+        # The URL itself may hold a password, so only its scheme is repeated.
+        raise ValueError(f"Assent has no store for a database URL that starts with {scheme[:20]!r}. {FORMS}")
+    path = url.removeprefix(SQLITE)
+    if not path or path.endswith("/"):
+        raise ValueError(f"The database URL names no file. {FORMS}")
+    if path.startswith(":memory:"):
+        raise ValueError(f"A database in memory would forget every approval at exit. {FORMS}")
+    if "?" in path or "#" in path or "\0" in path:
+        raise ValueError(f"A SQLite URL takes no options. {FORMS}")
+    return Path(path)

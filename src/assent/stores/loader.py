@@ -1,0 +1,179 @@
+"""Named SQL statements: read from `statements/*.sql`, compiled once for both dialects.
+
+A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name`
+parameters. Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `--
+name: x [sqlite]`; what only one store does at all is marked `-- name: x [postgres only]`. Decides the file
+format and refuses what breaks it when the files are read, not when a statement first runs. Deliberately
+unaware of drivers, connections and of what any statement means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from assent.ports import Statement
+
+STATEMENTS = Path(__file__).parent / "statements"
+
+_NAME_LINE = re.compile(r"^--\s*name:\s*(.*?)\s*$")
+_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres|sqlite only|postgres only)\])?")
+
+# Everything in which a colon or a semicolon is not ours comes first, so that it is stepped over as a whole.
+_TOKEN = re.compile(
+    r"""
+      (?P<literal>'(?:[^']|'')*' | "(?:[^"]|"")*")
+    | (?P<comment>--[^\n]* | /\*.*?\*/)
+    | (?P<cast>::)
+    | :(?P<param>[a-z_][a-z0-9_]*)
+    | (?P<end>;)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class StatementError(Exception):
+    """A statement file breaks the format; the message names the file, the statement and the rule."""
+
+
+class Block(NamedTuple):
+    """One block as written: its place, its name, the dialect it is for (None: both) and its SQL."""
+
+    source: str
+    name: str
+    dialect: str | None
+    sql: str
+
+
+def parse(text: str, source: str) -> list[Block]:
+    """Split a file into blocks."""
+    blocks: list[Block] = []
+    heading: str | None = None
+    lines: list[str] = []
+    for line in text.splitlines():
+        named = _NAME_LINE.match(line)
+        if named is None:
+            lines.append(line)
+            continue
+        _close(blocks, source, heading, lines)
+        heading, lines = named.group(1), []
+    _close(blocks, source, heading, lines)
+    return blocks
+
+
+def _close(blocks: list[Block], source: str, heading: str | None, lines: list[str]) -> None:
+    code = [line for line in lines if line.strip() and not line.lstrip().startswith("--")]
+    if heading is None:
+        if code:
+            raise StatementError(f"{source}: SQL before the first '-- name:' line: {code[0].strip()!r}")
+        return
+    named = _NAME.fullmatch(heading)
+    if named is None:
+        raise StatementError(f"{source}: {heading!r} is not 'name', 'name [sqlite]' or 'name [postgres]'")
+    name, dialect = named.groups()
+    if not code:
+        raise StatementError(f"{source}: statement {name} has no SQL")
+    first = next(line.strip() for line in lines if line.strip())
+    if not first.startswith("--") or not first.strip("- "):
+        raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
+    blocks.append(Block(source, name, dialect, "\n".join(lines)))
+
+
+def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
+    """Pair the variants and number the parameters; every statement ends up with a text for both dialects."""
+    variants: dict[str, dict[str | None, Block]] = {}
+    for block in blocks:
+        known = variants.setdefault(block.name, {})
+        if block.dialect in known:
+            other = known[block.dialect].source
+            raise StatementError(f"{block.source}: statement {block.name} is already defined in {other}")
+        known[block.dialect] = block
+    return {name: _statement(name, known) for name, known in variants.items()}
+
+
+def _statement(name: str, known: dict[str | None, Block]) -> Statement:
+    shared = known.get(None)
+    if shared is not None and len(known) > 1:
+        raise StatementError(f"{shared.source}: statement {name} is defined for both dialects and for one")
+    only = known.get("sqlite only") or known.get("postgres only")
+    if only is not None and len(known) == 1:
+        return _single_dialect(only)
+    sqlite, postgres = shared or known.get("sqlite"), shared or known.get("postgres")
+    if sqlite is None or postgres is None:
+        present = next(iter(known.values()))
+        missing = "sqlite" if sqlite is None else "postgres"
+        raise StatementError(f"{present.source}: statement {name} has no [{missing}] variant")
+    order: dict[str, int] = {}
+    sqlite_text = _number(sqlite, order, "?")
+    expected = set(order)
+    postgres_text = _number(postgres, order, "$")
+    used = {match.group("param") for match in _TOKEN.finditer(postgres.sql)} - {None}
+    if used != expected:
+        odd = sorted(used ^ expected)
+        raise StatementError(f"{postgres.source}: the variants of {name} differ in parameters {odd}")
+    return Statement(name, sqlite_text, postgres_text, tuple(order))
+
+
+def _single_dialect(block: Block) -> Statement:
+    """A statement that the other store never runs; there its text is empty, so that running it fails at
+    once."""
+    order: dict[str, int] = {}
+    if block.dialect == "sqlite only":
+        return Statement(block.name, _number(block, order, "?"), "", tuple(order))
+    return Statement(block.name, "", _number(block, order, "$"), tuple(order))
+
+
+def _number(block: Block, order: dict[str, int], mark: str) -> str:
+    """The SQL with positions instead of names, without comments and without the closing semicolon."""
+
+    def place(match: re.Match[str]) -> str:
+        if match.group("param"):
+            return f"{mark}{order.setdefault(match.group('param'), len(order) + 1)}"
+        if match.group("comment"):
+            return " "
+        if match.group("end"):
+            if _TOKEN.sub(_blank_comment, block.sql[match.end() :]).strip():
+                raise StatementError(f"{block.source}: statement {block.name} holds more than one statement")
+            return ""
+        return match.group()
+
+    return _TOKEN.sub(place, block.sql).strip()
+
+
+def _blank_comment(match: re.Match[str]) -> str:
+    return "" if match.group("comment") else match.group()
+
+
+def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
+    """Every statement of a directory."""
+    blocks: list[Block] = []
+    for path in sorted(directory.glob("*.sql")):
+        blocks.extend(parse(path.read_text(encoding="utf-8"), path.name))
+    return compile_blocks(blocks)
+
+
+class Statements:
+    """Statements as attributes: `statements.find_workspace(workspace_id=…)` gives a bound statement.
+
+    The files are read at the first use of any statement, once per process.
+    """
+
+    def __init__(self, directory: Path = STATEMENTS) -> None:
+        self._directory = directory
+        self._loaded = False
+
+    def __getattr__(self, name: str) -> Statement:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if not self._loaded:
+            self.__dict__.update(load(self._directory))
+            self._loaded = True
+            if name in self.__dict__:
+                found: Statement = self.__dict__[name]
+                return found
+        raise AttributeError(f"no statement named {name!r} in {self._directory.name}/*.sql")
+
+
+statements = Statements()

@@ -1,0 +1,73 @@
+"""`assent migrate` and `assent doctor` on either store: where a database stands, and bringing it up to
+date."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from assent.ports import StoreUnavailable
+from assent.stores import POSTGRES, sqlite_path
+from assent.stores.schema import MigrationReport, SchemaState, migrations, state
+
+__all__ = ["MigrationReport", "SchemaState", "migrate", "schema_state"]
+
+TURN_SECONDS: Final = 120.0
+"""How long to wait for the writers of a file: another process may be making a backup of a large one."""
+
+
+async def migrate(url: str, now_ms: int) -> MigrationReport:
+    """Bring the database up to date, whoever else is at it."""
+    if not url.startswith(POSTGRES):
+        return await asyncio.to_thread(_migrate_sqlite, sqlite_path(url).absolute(), now_ms)
+    from assent.stores import postgres_schema
+    from assent.stores.postgres import connected
+
+    async with connected(url) as connection:
+        return await postgres_schema.bring_up_to_date(connection, now_ms)
+
+
+async def schema_state(url: str) -> SchemaState:
+    """Where the database stands, without changing it."""
+    if not url.startswith(POSTGRES):
+        return await asyncio.to_thread(_sqlite_state, sqlite_path(url).absolute())
+    from assent.stores import postgres_schema
+    from assent.stores.postgres import connected
+
+    async with connected(url) as connection:
+        applied = await postgres_schema.applied_versions(connection)
+        return state(migrations("postgres"), applied, postgres_schema.WHERE)
+
+
+def _migrate_sqlite(path: Path, now_ms: int) -> MigrationReport:
+    from assent.stores.sqlite_connection import migrate_file, translate
+    from assent.stores.turnstile import Turnstile
+
+    turnstile = Turnstile(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not turnstile.acquire(TURN_SECONDS):
+            raise StoreUnavailable(f"sqlite: another process has held {path} for {TURN_SECONDS:.0f} s")
+        return migrate_file(path, now_ms)
+    except Exception as error:
+        raise translate(error)
+    finally:
+        turnstile.close()
+
+
+def _sqlite_state(path: Path) -> SchemaState:
+    from assent.stores.sqlite_connection import connect_reader, translate
+    from assent.stores.sqlite_schema import applied_versions
+
+    known = migrations("sqlite")
+    if not path.exists():
+        return state(known, {}, str(path))
+    try:
+        connection = connect_reader(path)
+        try:
+            return state(known, applied_versions(connection, path), str(path))
+        finally:
+            connection.close()
+    except Exception as error:
+        raise translate(error)

@@ -1,0 +1,86 @@
+"""Creating and migrating Assent's tables in a PostgreSQL database.
+
+Processes that arrive together queue on a lock of the `schema_versions` table; the first does the work. Each
+migration is one transaction. The tables live in the first schema of the connection's search path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assent.ports import SchemaOutdated
+from assent.stores.schema import Migration, MigrationReport, file_name, migrations, pending
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    Connection = asyncpg.Connection[Any] | asyncpg.pool.PoolConnectionProxy[Any]
+
+WHERE = "The PostgreSQL database"
+VERSIONS_TABLE = (
+    "CREATE TABLE schema_versions (version BIGINT PRIMARY KEY, name TEXT NOT NULL, "
+    "applied_at BIGINT NOT NULL, digest TEXT NOT NULL)"
+)
+
+
+async def applied_versions(connection: Connection) -> dict[int, str]:
+    """Version and digest of what was applied; empty where our tables are missing."""
+    if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
+        return {}
+    rows = await connection.fetch("SELECT version, digest FROM schema_versions")
+    return {row["version"]: row["digest"] for row in rows}
+
+
+async def check_or_create(connection: Connection, now_ms: int) -> None:
+    """What a start does: fill an empty database, refuse one that waits for `assent migrate`."""
+    applied = await applied_versions(connection)
+    waiting = pending(migrations("postgres"), applied, WHERE)
+    if not waiting:
+        return
+    if not applied and await _is_empty(connection):
+        await bring_up_to_date(connection, now_ms)
+        return
+    raise SchemaOutdated(
+        f"{WHERE} holds schema version {max(applied, default=0)} and {waiting[-1].version} is needed. "
+        "Make a backup, then run `assent migrate`."
+    )
+
+
+async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationReport:
+    """Apply what is missing."""
+    import asyncpg
+
+    try:
+        if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
+            await connection.execute(VERSIONS_TABLE)
+    except (asyncpg.DuplicateTableError, asyncpg.UniqueViolationError):
+        pass  # another process has just made it
+    before: int | None = None
+    done: list[Migration] = []
+    while True:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
+            applied = await applied_versions(connection)
+            before = max(applied, default=0) if before is None else before
+            waiting = pending(migrations("postgres"), applied, WHERE)
+            if not waiting:
+                return MigrationReport(before, max(applied, default=0), tuple(map(file_name, done)), None)
+            await connection.execute(waiting[0].sql)
+            await connection.execute(
+                "INSERT INTO schema_versions (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)",
+                waiting[0].version,
+                waiting[0].name,
+                now_ms,
+                waiting[0].digest,
+            )
+            done.append(waiting[0])
+
+
+async def _is_empty(connection: Connection) -> bool:
+    """No table but perhaps our own list of versions, which a process that starts at the same time may have
+    made."""
+    found = await connection.fetchval(
+        "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_versions'"
+    )
+    return bool(found == 0)

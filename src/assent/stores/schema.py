@@ -1,0 +1,91 @@
+"""What the schema of this release is, and whether a database's schema fits it.
+
+Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order. A database
+lists what was applied to it in `schema_versions`. Deliberately unaware of connections and of what the tables
+hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.ports import SchemaMismatch, SchemaTooNew
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+class Migration(msgspec.Struct, frozen=True):
+    """One numbered file. The digest leaves comments and spacing out: explaining better changes no schema."""
+
+    version: int
+    name: str
+    sql: str
+    digest: str
+
+
+class SchemaState(msgspec.Struct, frozen=True):
+    """Where a database stands. `current` is 0 and `applied` empty where nothing of ours is there."""
+
+    current: int
+    latest: int
+    pending: tuple[str, ...]
+
+
+class MigrationReport(msgspec.Struct, frozen=True):
+    """What a migration did. `backup_path` is None where there was nothing to back up or nothing to do."""
+
+    from_version: int
+    to_version: int
+    applied: tuple[str, ...]
+    backup_path: str | None
+
+
+def migrations(dialect: str, directory: Path = MIGRATIONS) -> list[Migration]:
+    """The files of a dialect, in order."""
+    found = []
+    for path in sorted((directory / dialect).glob("*.sql")):
+        named = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", path.stem)
+        if named is None:
+            raise ValueError(f"{path.name} is not named NNNN_name.sql")
+        sql = path.read_text(encoding="utf-8")
+        bare = " ".join(re.sub(r"--[^\n]*", " ", sql).split())
+        digest = hashlib.sha256(bare.encode()).hexdigest()
+        found.append(Migration(int(named.group(1)), named.group(2), sql, digest))
+    return found
+
+
+def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> list[Migration]:
+    """What a database still needs. Refuses one that a newer or a different release has been at.
+
+    `applied` maps version to digest; `where` names the database in the message, never with its password.
+    """
+    latest = max((migration.version for migration in known), default=0)
+    newest = max(applied, default=0)
+    if newest > latest:
+        raise SchemaTooNew(
+            f"{where} holds schema version {newest}; this release of Assent knows {latest}. "
+            "Start the release that migrated it, or restore the backup made before that migration."
+        )
+    for migration in known:
+        if applied.get(migration.version, migration.digest) != migration.digest:
+            raise SchemaMismatch(
+                f"{where} was migrated by another edition of {file_name(migration)}. "
+                "Start the release that migrated it, or restore a backup."
+            )
+    return [migration for migration in known if migration.version not in applied]
+
+
+def state(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> SchemaState:
+    """Where a database stands, refused as in `pending`."""
+    waiting = pending(known, applied, where)
+    return SchemaState(max(applied, default=0), known[-1].version, tuple(map(file_name, waiting)))
+
+
+def file_name(migration: Migration) -> str:
+    return f"{migration.version:04d}_{migration.name}"

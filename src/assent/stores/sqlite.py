@@ -1,0 +1,280 @@
+"""The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
+
+The writer takes what is queued, waits its turn among processes (`turnstile`), runs every transaction of the
+batch under a savepoint of its own inside one BEGIN IMMEDIATE … COMMIT, and answers after the COMMIT: one sync
+to disk for many callers, and a transaction that fails takes back only itself. Readers have connections that
+cannot write.
+
+Deliberately unaware of what any statement means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from assent.ports import Begin, Clock, StoreUnavailable, Transaction
+from assent.stores.turnstile import Turnstile
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+READERS: Final = 4
+"""Threads that read: reads are short and the interpreter runs one at a time, so more would only wait."""
+
+MAX_BATCH: Final = 128
+"""Transactions in one commit: enough that the sync is shared, few enough that another process gets its
+turn."""
+
+TURN_SECONDS: Final = 10.0
+"""How long a batch waits for its turn among processes. Only a stopped process holds it that long."""
+
+
+class _Request(NamedTuple):
+    begin: Begin[Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+
+
+class _Answer(NamedTuple):
+    request: _Request
+    result: Any
+    error: BaseException | None
+
+
+class SqliteStore:
+    """A `Store` over one file. May be used from several event loops and threads."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: Path | str, *, readers: int = READERS, clock: Clock | None = None) -> None:
+        self.path = Path(path).absolute()
+        self._clock = clock
+        self._turnstile = Turnstile(self.path)
+        self._writes: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._lifecycle = threading.Lock()
+        self._writer: threading.Thread | None = None
+        self._readers: list[threading.Thread] = []
+        self._max_readers = readers
+        self._opened = False
+        self._closed = False
+        self._connection: sqlite3.Connection | None = None
+        self._retired: list[sqlite3.Connection] = []
+
+    async def open(self) -> None:
+        await self.write(_nothing)
+
+    async def write(self, begin: Begin[T]) -> T:
+        request = _request(begin)
+        with self._lifecycle:
+            self._refuse_when_closed()
+            if self._writer is None:
+                self._writer = _start(self._write_until_closed, "assent-writer")
+            self._writes.put(request)
+        result: T = await request.future
+        return result
+
+    async def read(self, begin: Begin[T]) -> T:
+        if not self._opened:
+            await self.open()
+        request = _request(begin)
+        with self._lifecycle:
+            self._refuse_when_closed()
+            waiting = self._reads.qsize() > 0
+            if not self._readers or (waiting and len(self._readers) < self._max_readers):
+                self._readers.append(_start(self._read_until_closed, "assent-reader"))
+            self._reads.put(request)
+        result: T = await request.future
+        return result
+
+    async def close(self) -> None:
+        with self._lifecycle:
+            already, self._closed = self._closed, True
+        if not already:
+            await asyncio.to_thread(self._finish)
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+
+    def _finish(self) -> None:
+        """Let the threads work off their queues. The writer goes last: it closes every connection in its
+        turn."""
+        for _ in self._readers:
+            self._reads.put(None)
+        for thread in self._readers:
+            thread.join()
+        if self._writer is not None:
+            self._writes.put(None)
+            self._writer.join()
+
+    # On the writer thread
+
+    def _write_until_closed(self) -> None:
+        for batch in _batches(self._writes):
+            _deliver(self._serve(batch))
+        self._close_connections()
+
+    def _serve(self, batch: list[_Request]) -> list[_Answer]:
+        """One turn: the batch as one commit, or nothing of it."""
+        from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, translate
+
+        try:
+            self._take_turn()
+            try:
+                return self._commit(batch)
+            finally:
+                self._turnstile.release()
+        except Exception as error:
+            failure = translate(error)
+            self._drop_connection()
+            if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
+                # One transaction that is too large for the disk must not take its neighbours down.
+                return [answer for request in batch for answer in self._serve([request])]
+            return [_Answer(request, None, failure) for request in batch]
+
+    def _take_turn(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._turnstile.acquire(TURN_SECONDS):
+            raise StoreUnavailable(f"sqlite: another process has held {self.path} for {TURN_SECONDS:.0f} s")
+
+    def _commit(self, batch: list[_Request]) -> list[_Answer]:
+        if self._connection is None:
+            from assent.stores.sqlite_connection import connect_writer
+
+            self._connection = connect_writer(self.path, self._clock)
+            self._opened = True
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        answers = [_attempt(connection, request) for request in batch if not request.future.cancelled()]
+        connection.execute("COMMIT")
+        return answers
+
+    def _drop_connection(self) -> None:
+        """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _close_connections(self) -> None:
+        # The last connection to close moves the log into the file, which is writing: in turn, like any other.
+        mine = bool(self._retired or self._connection) and self._turnstile.acquire(TURN_SECONDS)
+        for connection in self._retired:
+            connection.close()
+        self._drop_connection()
+        if mine:
+            self._turnstile.release()
+        self._turnstile.close()
+
+    # On a reader thread
+
+    def _read_until_closed(self) -> None:
+        from assent.stores.sqlite_connection import connect_reader, translate
+
+        connection: sqlite3.Connection | None = None
+        while (request := self._reads.get()) is not None:
+            try:
+                connection = connection or connect_reader(self.path)
+                answer = _look(connection, request)
+            except Exception as error:
+                if connection is not None:
+                    self._retired.append(connection)
+                    connection = None
+                answer = _Answer(request, None, translate(error))
+            _deliver([answer])
+            del request, answer  # an idle thread keeps nobody's objects alive
+        if connection is not None:
+            self._retired.append(connection)
+
+
+def _nothing() -> Transaction[None]:
+    return
+    yield
+
+
+def _request(begin: Begin[Any]) -> _Request:
+    loop = asyncio.get_running_loop()
+    return _Request(begin, loop, loop.create_future())
+
+
+def _start(target: Callable[[], None], name: str) -> threading.Thread:
+    # A daemon, so that a store nobody closed does not keep the process alive; a kill at any point is safe
+    # anyway.
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _batches(writes: queue.SimpleQueue[_Request | None]) -> Iterable[list[_Request]]:
+    """What is queued, as batches, until the queue says that it ends."""
+    while (first := writes.get()) is not None:
+        batch = [first]
+        while len(batch) < MAX_BATCH and not writes.empty():
+            following = writes.get()
+            if following is None:
+                yield batch
+                return
+            batch.append(following)
+        yield batch
+        del batch, first  # an idle thread keeps nobody's objects alive
+
+
+def _attempt(connection: sqlite3.Connection, request: _Request) -> _Answer:
+    """One transaction of a batch. Raises only when the database itself is broken."""
+    from assent.stores.sqlite_connection import Broken, drive
+
+    connection.execute("SAVEPOINT request")
+    try:
+        answer = _Answer(request, drive(connection, request.begin), None)
+    except Broken:
+        raise
+    except BaseException as error:
+        answer = _Answer(request, None, error)
+        connection.execute("ROLLBACK TO request")
+    connection.execute("RELEASE request")
+    return answer
+
+
+def _look(connection: sqlite3.Connection, request: _Request) -> _Answer:
+    """One read, in one snapshot."""
+    from assent.stores.sqlite_connection import Broken, drive
+
+    connection.execute("BEGIN")
+    try:
+        return _Answer(request, drive(connection, request.begin), None)
+    except Broken:
+        raise
+    except BaseException as error:
+        return _Answer(request, None, error)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _deliver(answers: list[_Answer]) -> None:
+    """Wake every event loop once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Answer]] = {}
+    for answer in answers:
+        by_loop.setdefault(answer.request.loop, []).append(answer)
+    for loop, mine in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            continue  # the loop was closed: nobody waits any more
+
+
+def _settle(answers: list[_Answer]) -> None:
+    for request, result, error in answers:
+        if request.future.done():
+            continue  # cancelled meanwhile
+        if error is None:
+            request.future.set_result(result)
+        else:
+            request.future.set_exception(error)

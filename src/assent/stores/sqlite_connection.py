@@ -1,0 +1,144 @@
+"""Connections to one SQLite file: how they are set up, how a transaction runs on one, what their errors mean.
+
+Decides the durability settings. Deliberately unaware of threads, batches and other processes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Final, TypeVar
+
+from assent.ports import Begin, Clock, ConstraintViolation, StoreUnavailable, UniqueViolation
+from assent.stores.schema import MigrationReport
+from assent.stores.sqlite_schema import bring_up_to_date
+
+T = TypeVar("T")
+
+BUSY_SECONDS: Final = 5.0
+"""The backstop against a writer that does not queue with us, such as a shell on the same file."""
+
+CACHED_STATEMENTS: Final = 512
+"""More than all named statements together, so that none is ever prepared twice on a connection."""
+
+WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+"""What the log file shrinks to after a burst has made it grow."""
+
+WORLD: Final = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOLFS,
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""Primary result codes that say the world is broken, not the statement."""
+
+OUT_OF_SPACE: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+UNIQUE: Final = frozenset(
+    {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID}
+)
+
+
+class Broken(StoreUnavailable):
+    """The connection met a broken world and is not to be used again."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def translate(error: BaseException) -> BaseException:
+    """What a driver's or the system's error means to a caller; anything else is a bug and stays as it is."""
+    if isinstance(error, sqlite3.Error):
+        code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
+        if code in UNIQUE:
+            return UniqueViolation(str(error))
+        if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
+            return ConstraintViolation(str(error))
+        if code & 0xFF in WORLD:
+            return Broken(f"sqlite: {error} ({error.sqlite_errorname})", code & 0xFF)
+    elif isinstance(error, OSError):
+        return StoreUnavailable(f"sqlite: {error}")
+    return error
+
+
+def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
+    """Run a transaction's statements and return its result. Errors of the generator pass through
+    untouched."""
+    transaction = begin()
+    try:
+        bound = next(transaction)
+        while True:
+            try:
+                rows = connection.execute(bound.statement.sqlite, bound.values).fetchall()
+            except sqlite3.Error as error:
+                raise translate(error) from error
+            bound = transaction.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
+    """The connection that writes; makes the file and brings its schema up to date. Only while holding the
+    turn."""
+    return _open(path, clock.now_ms() if clock is not None else time.time_ns() // 1_000_000)[0]
+
+
+def migrate_file(path: Path, now_ms: int) -> MigrationReport:
+    """The same, for its report alone."""
+    connection, report = _open(path, now_ms)
+    connection.close()
+    return report
+
+
+def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]:
+    if not path.exists():
+        # The log and its index inherit these permissions: the file holds what people approve.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    connection = _connect(path)
+    try:
+        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreUnavailable(f"sqlite: {path.parent} cannot hold a write-ahead log; use a local disk")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
+        report = bring_up_to_date(connection, path, now_ms)
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection, report
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that can read only."""
+    connection = _connect(path)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # mode=rw: a file that vanished is an error, never a fresh empty database.
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=CACHED_STATEMENTS,
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
