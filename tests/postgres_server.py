@@ -1,0 +1,216 @@
+"""A throwaway PostgreSQL cluster for the tests: started once per run, gone at its end.
+
+`ASSENT_TEST_POSTGRES_URL` names a server to use instead; its user must be allowed to create databases. Where
+PostgreSQL is not installed the tests that need it are skipped with one plain reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+MISSING = "PostgreSQL is not installed, so the tests over PostgreSQL were not run"
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+START_SECONDS = 60
+
+
+def binaries() -> Path | None:
+    """The directory of initdb and pg_ctl: the newest one installed, else the one on PATH."""
+    versions = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if (path / "initdb").exists()]
+    if versions:
+        return max(versions, key=lambda path: int(path.parent.name.split(".")[0]))
+    found = shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
+
+
+class Cluster:
+    """One server in a directory of its own, on a free loopback port."""
+
+    def __init__(self, settings: dict[str, str] | None = None) -> None:
+        found = binaries()
+        if found is None:
+            raise FileNotFoundError(MISSING)
+        self._bin = found
+        self._settings = settings or {}
+        self._root = Path(tempfile.mkdtemp(prefix="assent-pg-"))
+        self._data = self._root / "data"
+        self.port = _free_port()
+        # PostgreSQL refuses to run as root.
+        self._account = _unprivileged() if os.geteuid() == 0 else None
+        if self._account is not None:
+            os.chown(self._root, self._account.pw_uid, self._account.pw_gid)
+        options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "--no-sync"]
+        self._run("initdb", "-D", str(self._data), *options)
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self._root),
+            "max_connections": "200",
+            "log_min_messages": "fatal",
+            **self._settings,
+        }
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        log = str(self._root / "log")
+        self._run(
+            "pg_ctl", "-D", str(self._data), "-w", "-t", str(START_SECONDS), "-l", log, "-o", options, "start"
+        )
+
+    def stop(self, mode: str = "fast") -> None:
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """SIGKILL to the postmaster and every process of it: what a power cut leaves, short of the disk."""
+        postmaster = (self._data / "postmaster.pid").read_text().split()[0]
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        handles = [os.pidfd_open(int(process)) for process in (postmaster, *children)]
+        for handle in handles:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        for handle in handles:
+            select.select([handle], [], [], START_SECONDS)
+            os.close(handle)
+        # Where nobody reaps orphans the dead server's number looks alive, and a start would refuse.
+        (self._data / "postmaster.pid").unlink()
+
+    def delete(self) -> None:
+        if (self._data / "postmaster.pid").exists():
+            self.stop("immediate")
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._bin / program), *arguments]
+        if self._account is not None:
+            uid, gid = self._account.pw_uid, self._account.pw_gid
+            command = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", *command]
+        # The server inherits these: a pipe would keep the caller waiting for its end.
+        with (self._root / "out").open("a") as out:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/", check=False
+            )
+        if done.returncode != 0:
+            log = self._root / "log"
+            told = (self._root / "out").read_text() + (log.read_text() if log.exists() else "")
+            raise RuntimeError(f"{program} failed: {told[-2000:]}")
+
+
+def _unprivileged() -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam("postgres")
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Server:
+    """A running server that gives out fresh databases."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._template: str | None = None
+
+    def create(self, *, migrated: bool = True) -> str:
+        """The URL of a new database: empty, or with the newest schema copied from a template."""
+        if migrated and self._template is None:
+            self._template = self._new_database("template0")
+            asyncio.run(_migrate(self._on(self._template)))
+        return self._on(self._new_database(self._template if migrated and self._template else "template0"))
+
+    def drop(self, url: str) -> None:
+        self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
+
+    def close(self) -> None:
+        if self._template is not None:
+            self.drop(self._on(self._template))
+
+    def _new_database(self, template: str) -> str:
+        name = f"assent_test_{uuid.uuid4().hex}"
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
+
+    def _on(self, database: str) -> str:
+        return urlunsplit(urlsplit(self.url)._replace(path=f"/{database}"))
+
+    def _execute(self, sql: str) -> None:
+        asyncio.run(_execute(self.url, sql))
+
+
+async def _execute(url: str, sql: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+async def _migrate(url: str) -> None:
+    from assent.stores.migrate import migrate
+
+    await migrate(url, 0)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """The server of this run."""
+    given = os.environ.get("ASSENT_TEST_POSTGRES_URL")
+    if given:
+        server = Server(given)
+        yield server
+        server.close()
+        return
+    if binaries() is None:
+        pytest.skip(MISSING)
+    cluster = Cluster(FAST)
+    try:
+        yield Server(cluster.url)
+    finally:
+        cluster.delete()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> Iterator[str]:
+    """A fresh database with the newest schema."""
+    url = postgres_server.create()
+    yield url
+    postgres_server.drop(url)
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: Server) -> Iterator[str]:
+    """A fresh database with nothing in it."""
+    url = postgres_server.create(migrated=False)
+    yield url
+    postgres_server.drop(url)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(MISSING in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"{MISSING}: {count} of them.")
