@@ -89,7 +89,8 @@ class Cluster:
             select.select([handle], [], [], START_SECONDS)
             os.close(handle)
         # Where nobody reaps orphans the dead server's number looks alive, and a start would refuse.
-        (self._data / "postmaster.pid").unlink()
+        for lock in (self._data / "postmaster.pid", *self._root.glob(".s.PGSQL.*")):
+            lock.unlink()
 
     def delete(self) -> None:
         if (self._data / "postmaster.pid").exists():
