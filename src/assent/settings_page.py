@@ -45,7 +45,7 @@ export ASSENT_SECRET="$(openssl rand -base64 48)"
 
 To rotate one, move its value to the variable that ends in `_PREVIOUS` and set a new one: the newest signs,
 all of them verify. Remove the previous value once nothing signed with it is in use any more. With the files
-of an embedded server (`run_token.secret` and `master.secret`), put the new secret on a line above the old one.
+of an embedded server (`run_token.secret` and `master.secret`), put the new secret on a line above it.
 """
 
 _SHORT: Final = {

@@ -1,0 +1,86 @@
+"""What must never reach a log, and how it is taken out: by the name of its field and by the look of its text.
+
+Pure, and in doubt it hides too much. Knows nothing of loggers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+HIDDEN: Final = "[redacted]"
+
+SECRET_FIELDS: Final = re.compile(
+    r"(?:authorization|cookie|password|secret|secrets|token|api_?key|credentials|csrf|nonce)$", re.IGNORECASE
+)
+"""Names of fields whose value is hidden whatever it is."""
+
+LONGEST_TEXT: Final = 8_192
+"""Patterns run over at most this much of one text: a log line is no place for more, and time is bounded."""
+
+MIN_LITERAL_CHARS: Final = 8
+"""A shorter known secret would blot out ordinary words."""
+
+_RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    # A workspace key: which kind it is may be known, the rest not.
+    (re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
+    # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
+    (re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), HIDDEN),
+    # A secret in a query or a form.
+    (
+        re.compile(
+            r"(?i)((?:\b|_)(?:token|api_?key|secret|password|csrf)=|[?&](?:code|key|state|nonce|sig)=)"
+            r"[^&\s\"'#;,)\]}]+"
+        ),
+        rf"\1{HIDDEN}",
+    ),
+    # A one-time link that carries its secret in the path.
+    (re.compile(r"(/(?:get-key|deliver|delivery|claim|sign-in|owner)/)[A-Za-z0-9_.~-]{16,}"), rf"\1{HIDDEN}"),
+    # A header, as itself, as JSON or as a Python tuple.
+    (
+        re.compile(
+            r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)([\"']?\s*[:=,]\s*b?[\"']?)[^\"'\r\n]+"
+        ),
+        rf"\1\2{HIDDEN}",
+    ),
+    (re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
+    # The password in a database address.
+    (re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
+)
+
+
+class Redactor:
+    """Hides secrets in text and in fields; `known` are values to hide wherever they appear."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        literals = sorted({each for each in known if len(each) >= MIN_LITERAL_CHARS}, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
+
+    def text(self, text: str) -> str:
+        """The text without its secrets."""
+        if len(text) > LONGEST_TEXT:
+            text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        for pattern, replacement in _RULES:
+            text = pattern.sub(replacement, text)
+        return text
+
+    def fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields without their secrets, as values that JSON can hold."""
+        return {
+            self.text(str(name)): HIDDEN if SECRET_FIELDS.search(str(name)) and value else self._value(value)
+            for name, value in fields.items()
+        }
+
+    def _value(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self.fields(value)
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._value(each) for each in value]
+        return self.text(repr(value))
