@@ -24,13 +24,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.ids import RANDOM_BYTES, JobId, WorkspaceId, uuid7
+from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, JobId, WorkspaceId, uuid7
 from assent.kernel.limits import HOUR_MS, JOB_LEASE_MS, JOB_RETENTION_MS, MINUTE_MS, SECOND_MS
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
-
-SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000000")
-"""Owns the jobs that belong to no workspace. No workspace is ever created with this id."""
 
 STANDARD_RETRIES_MS: Final = (10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS)
 """For kinds without a reason to differ: over most hiccups in a minute, and over an outage of an afternoon."""

@@ -23,9 +23,6 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
-SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-0000-0000-000000000000")
-"""Owns what belongs to no workspace: facts of the deployment, its jobs."""
-
 LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
 """The default workspace of a local server (C32). A fixed id, so that processes starting at once make one."""
 
@@ -89,11 +86,13 @@ def create_workspace(
     workspace_id: WorkspaceId, name: str, now_ms: int, *, email: str | None = None, by: str
 ) -> Transaction[bool]:
     """Make a workspace, once; false when it was there."""
-    made = yield statements.insert_workspace(workspace_id=workspace_id, name=name, email=email, created_ms=now_ms)
+    made = yield statements.insert_workspace(
+        workspace_id=workspace_id, name=name, email=email, created_ms=now_ms
+    )
     if not made:
         return False
     yield from journal.append(
-        workspace_id, workspace_id, [journal.Event("workspace_created", {"name": name, "by": by})], now_ms
+        workspace_id, workspace_id, [journal.NewEvent("workspace_created", {"name": name, "by": by})], now_ms
     )
     return True
 
@@ -125,7 +124,7 @@ def issue_key(
         expires_ms=expires_ms,
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
-    yield from journal.append(workspace_id, workspace_id, [journal.Event("key_issued", body)], now_ms)
+    yield from journal.append(workspace_id, workspace_id, [journal.NewEvent("key_issued", body)], now_ms)
     return IssuedKey(workspace_id, key_id, key)
 
 
@@ -135,7 +134,7 @@ def revoke_key(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str
     if not ended:
         return False
     yield from journal.append(
-        workspace_id, workspace_id, [journal.Event("key_revoked", {"keyId": key_id, "by": by})], now_ms
+        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
     )
     return True
 
@@ -149,7 +148,7 @@ def rotate_key(
         return None
     old = ended[0]
     yield from journal.append(
-        workspace_id, workspace_id, [journal.Event("key_revoked", {"keyId": key_id, "by": by})], now_ms
+        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
     )
     return (
         yield from issue_key(
@@ -194,6 +193,13 @@ def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
     if not rows:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     return _workspace(rows[0])
+
+
+def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
+    """A workspace and the ids of its tenants."""
+    workspace = yield from get_workspace(workspace_id)
+    tenants = yield statements.list_tenants(workspace_id=workspace_id)
+    return workspace, [row["tenant_id"] for row in tenants]
 
 
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:

@@ -58,3 +58,8 @@ def depth(value: Any) -> int:
         deepest = max(deepest, level + 1)
         stack.extend((child, level + 1) for child in children)
     return deepest
+
+
+def nests_too_deep(raw: bytes, value: Any) -> bool:
+    """Whether decoded JSON is deeper than we take. Most messages have too few brackets to be, which is cheap to see."""
+    return raw.count(b"[") + raw.count(b"{") > MAX_JSON_DEPTH and depth(value) > MAX_JSON_DEPTH

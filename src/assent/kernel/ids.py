@@ -16,6 +16,9 @@ ActionId = NewType("ActionId", str)
 KeyId = NewType("KeyId", str)
 JobId = NewType("JobId", str)
 
+SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000000")
+"""Owns what belongs to no workspace: jobs and facts of the deployment. No workspace is ever created with this id."""
+
 RANDOM_BYTES: Final = 10
 """Entropy that one id needs."""
 

@@ -75,3 +75,23 @@ SELECT value FROM deployment_facts WHERE workspace_id = :workspace_id AND name =
 -- Record a fact about this deployment.
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, :value)
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
+
+-- name: count_call [postgres only]
+-- Count one call unless its window is full, under the row's lock; says whether it was admitted and since when the
+-- window counts. Slots older than the window are dropped on the way.
+WITH counted AS (
+  INSERT INTO rate_windows AS w (workspace_id, bucket, slots)
+  VALUES (:workspace_id, :bucket, jsonb_build_object(:slot::bigint::text, 1))
+  ON CONFLICT (workspace_id, bucket) DO UPDATE SET slots = (
+    SELECT coalesce(jsonb_object_agg(s.key, s.value), '{}'::jsonb)
+           || jsonb_build_object(:slot::bigint::text, coalesce((w.slots ->> (:slot::bigint::text))::bigint, 0) + 1)
+    FROM jsonb_each(w.slots) s WHERE s.key::bigint >= :first_slot::bigint
+  )
+  WHERE (SELECT coalesce(sum(s.value::bigint), 0) FROM jsonb_each(w.slots) s
+         WHERE s.key::bigint >= :first_slot::bigint) < :most::bigint
+  RETURNING 1
+)
+SELECT (SELECT count(*) FROM counted) AS admitted,
+       (SELECT coalesce(min(s.key::bigint), :slot::bigint) FROM rate_windows r, jsonb_each(r.slots) s
+        WHERE r.workspace_id = :workspace_id AND r.bucket = :bucket AND s.key::bigint >= :first_slot::bigint)
+       AS oldest_slot

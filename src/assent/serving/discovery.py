@@ -1,0 +1,140 @@
+"""Documents by which programs find this server and learn its tools, all made from the tool table.
+
+`/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface, `/llms.txt`.
+Each is made once, at its first request.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+
+from assent import __version__
+from assent.kernel.refusals import MEANINGS, Recovery
+from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.tools.catalog import Catalog, flatten, input_schema
+from assent.tools.definition import Tool
+
+CONTRACT: Final = "ChiefLab Execution Contract v0.1"
+
+
+class Documents:
+    """The discovery documents of one server."""
+
+    def __init__(self, catalog: Catalog, base_url: str, operators: tuple[dict[str, Any], ...] = ()) -> None:
+        self._catalog = catalog
+        self._base_url = base_url.rstrip("/")
+        self._operators = operators
+
+    @cached_property
+    def metadata(self) -> bytes:
+        """What `/.well-known/mcp.json` and `GET /api/mcp` answer."""
+        return _json(
+            {
+                "name": "assent",
+                "title": "Assent",
+                "version": __version__,
+                "description": "Approval-gated actions for AI agents, enforced on the server.",
+                "spec": SPEC_URL,
+                "specVersion": CONTRACT,
+                "endpoint": f"{self._base_url}/api/mcp",
+                "transports": ["streamable-http", "stdio"],
+                "protocolVersions": list(KNOWN_PROTOCOL_VERSIONS),
+                "authentication": {
+                    "type": "bearer",
+                    "prefixes": ["clp_live_", "clp_dev_"],
+                    "getKey": f"{self._base_url}/get-key",
+                    "signupTool": "chieflab_signup_workspace",
+                    "publicTools": [tool.name for tool in self._catalog.tools if tool.public],
+                },
+                "instructions": INSTRUCTIONS,
+                "operators": list(self._operators),
+                "tools": [
+                    {"name": tool.name, "title": tool.title, "category": tool.category, "public": tool.public}
+                    for tool in self._catalog.tools
+                ],
+                "documents": {
+                    "openapi": f"{self._base_url}/openapi.json",
+                    "llms": f"{self._base_url}/llms.txt",
+                    "forAgents": f"{self._base_url}/for-agents",
+                },
+            }
+        )
+
+    @cached_property
+    def openapi(self) -> bytes:
+        """The REST surface as OpenAPI 3.1."""
+        statuses = sorted({meaning.status for meaning in MEANINGS.values()})
+        refusals = {
+            str(status): {"$ref": "#/components/responses/Recovery"}
+            for status in (*statuses, 413)
+            if status != 200
+        }
+        return _json(
+            {
+                "openapi": "3.1.0",
+                "info": {
+                    "title": "Assent",
+                    "version": __version__,
+                    "description": "The tool table over HTTP: the body is the arguments, the answer the payload. "
+                    f"Implements {CONTRACT} ({SPEC_URL}).",
+                    "license": {"name": "MIT", "identifier": "MIT"},
+                },
+                "servers": [{"url": self._base_url}],
+                "paths": {
+                    f"/api/tools/{tool.name}": {"post": _operation(tool, refusals)}
+                    for tool in self._catalog.tools
+                },
+                "components": {
+                    "securitySchemes": {
+                        "key": {"type": "http", "scheme": "bearer", "bearerFormat": "clp_live_…"}
+                    },
+                    "responses": {
+                        "Recovery": {
+                            "description": "A structured recovery: what went wrong and what to do next.",
+                            "content": {"application/json": {"schema": flatten(Recovery, keep_null=True)}},
+                        }
+                    },
+                },
+            }
+        )
+
+    @cached_property
+    def llms(self) -> bytes:
+        """The directives for agents that read the site instead of the protocol."""
+        tools = "\n".join(f"- {tool.name}: {tool.description}" for tool in self._catalog.tools)
+        text = (
+            f"# Assent\n\n> Approval-gated actions for AI agents over MCP. Contract: {SPEC_URL}\n\n"
+            f"MCP endpoint: {self._base_url}/api/mcp (Authorization: Bearer clp_live_…)\n"
+            f"Metadata: {self._base_url}/.well-known/mcp.json\nREST: {self._base_url}/openapi.json\n"
+            f"Keys: {self._base_url}/get-key\n\n## Instructions\n\n{INSTRUCTIONS}\n\n## Tools\n\n{tools}\n"
+        )
+        return text.encode()
+
+
+def _operation(tool: Tool, refusals: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": tool.name,
+        "summary": tool.title,
+        "description": tool.description,
+        "tags": [tool.category],
+        "security": [{}, {"key": []}] if tool.public else [{"key": []}],
+        "requestBody": {
+            "required": False,
+            "content": {"application/json": {"schema": input_schema(tool.request)}},
+        },
+        "responses": {
+            "200": {
+                "description": "The payload.",
+                "content": {"application/json": {"schema": flatten(tool.reply, keep_null=True)}},
+            },
+            **refusals,
+        },
+    }
+
+
+def _json(document: Any) -> bytes:
+    return msgspec.json.encode(document)

@@ -1,0 +1,255 @@
+"""The one place where a call is let in and where a refusal becomes an answer.
+
+Every surface hands over a tool's name, its arguments as plain JSON values and what the caller presented; every surface
+gets an `Answer` and only dresses it. Order: key, tool, limit, scope, arguments, the tool itself. Whatever else
+escapes from a tool is a bug: it is logged under the request's id and answered without internals.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import tenancy
+from assent.engine.services import Services
+from assent.engine.tenancy import Principal
+from assent.kernel.limits import MAX_PROBLEMS
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import StoreUnavailable
+from assent.tools.catalog import Catalog, input_schema
+from assent.tools.definition import Call, Tool
+
+log = logging.getLogger("assent.edge")
+
+UNAVAILABLE_RETRY_SECONDS: Final = 5
+
+GATE_REASONS: Final = frozenset({Reason.MISSING_API_KEY, Reason.RATE_LIMITED, Reason.TEMPORARILY_UNAVAILABLE})
+"""Refusals that concern the call and not the tool; HTTP surfaces answer them with their status (C2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a caller presented: a key, or being the process's own user on stdio (C32)."""
+
+    api_key: str | None = None
+    local: Principal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply as JSON text and as plain values, with what an HTTP surface needs to know of it."""
+
+    text: str
+    value: dict[str, Any]
+    status: int = 200
+    reason: Reason | None = None
+    at_gate: bool = False
+    bad_arguments: bool = False
+    """The arguments break the published schema (C16), as opposed to values that were refused."""
+    retry_after_seconds: int | None = None
+
+    @property
+    def is_error(self) -> bool:
+        return self.reason is not None
+
+
+class BadArguments(Exception):  # noqa: N818 - carries the refusal
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+class Edge:
+    """Answers calls. One per process; holds no state of a call."""
+
+    def __init__(self, catalog: Catalog, services: Services, request_ids: Callable[[], str]) -> None:
+        self.catalog = catalog
+        self.services = services
+        self._request_ids = request_ids
+
+    async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
+        """Run one call."""
+        request_id = self._request_ids()
+        try:
+            reply = await self._call(name, arguments, credentials, address, request_id)
+            return Answer(_TEXT.encode(reply).decode(), msgspec.to_builtins(reply))
+        except BadArguments as bad:
+            return refused(bad.refusal, bad_arguments=True)
+        except AtGate as gate:
+            return refused(gate.refusal, at_gate=True)
+        except Refusal as refusal:
+            return refused(refusal, at_gate=refusal.reason is Reason.TEMPORARILY_UNAVAILABLE)
+        except StoreUnavailable as unavailable:
+            log.error("store unavailable: %s", unavailable, extra={"request_id": request_id})
+            return refused(unavailable_refusal(), at_gate=True)
+        except Exception:
+            log.exception("%s failed", name, extra={"request_id": request_id})
+            return refused(Refusal(Reason.INTERNAL_ERROR, request_id=request_id))
+
+    async def authenticate(self, credentials: Credentials) -> Principal | None:
+        """Who is calling; None when nothing was presented. A wrong key is refused, on public tools too."""
+        if credentials.api_key is None:
+            return credentials.local
+        key, now_ms = credentials.api_key, self.services.clock.now_ms()
+        return await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
+
+    async def check_key(self, credentials: Credentials, *, required: bool) -> Answer | None:
+        """The refusal that a key (or its absence) earns before any tool is named, or None."""
+        try:
+            principal = await self.authenticate(credentials)
+            if principal is None and required:
+                raise Refusal(Reason.MISSING_API_KEY)
+        except Refusal as refusal:
+            return refused(refusal, at_gate=True)
+        except StoreUnavailable as unavailable:
+            log.error("store unavailable: %s", unavailable)
+            return refused(unavailable_refusal(), at_gate=True)
+        return None
+
+    async def _call(
+        self, name: str, arguments: Any, credentials: Credentials, address: str, request_id: str
+    ) -> Any:
+        services = self.services
+        try:
+            principal = await self.authenticate(credentials)
+            tool = self.catalog.find(name)
+            if principal is None and tool is not None and not tool.public:
+                raise Refusal(Reason.MISSING_API_KEY)
+            if principal is not None and principal.key_id is not None:
+                now_ms = services.clock.now_ms()
+                await services.rate_limiter.count(services.calls, principal.workspace_id, "", now_ms)
+        except Refusal as refusal:
+            if refusal.reason in GATE_REASONS:
+                raise AtGate(refusal) from None
+            raise
+        if tool is None:
+            raise self._unknown(name)
+        if tool.scope is not None and principal is not None:
+            principal.require(tool.scope)
+        request = decoded(tool, arguments)
+        call = Call(services, principal, address, request_id, services.clock.now_ms())
+        return await tool.handler(call, request)
+
+    def _unknown(self, name: str) -> Refusal:
+        close = self.catalog.suggest(name)
+        suggestion = f"; did you mean {close}?" if close is not None else ""
+        return Refusal(Reason.UNKNOWN_TOOL, facts={"tool": repr(name[:80]), "suggestion": suggestion})
+
+
+class AtGate(Exception):  # noqa: N818 - carries the refusal
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+_TEXT: Final = msgspec.json.Encoder()
+
+
+def refused(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False) -> Answer:
+    """A refusal as an answer."""
+    recovery = refusal.recovery()
+    return Answer(
+        _TEXT.encode(recovery).decode(),
+        msgspec.to_builtins(recovery),
+        status=refusal.http_status,
+        reason=refusal.reason,
+        at_gate=at_gate,
+        bad_arguments=bad_arguments,
+        retry_after_seconds=refusal.retry_after_seconds,
+    )
+
+
+def unavailable_refusal() -> Refusal:
+    """What a caller hears when the store is out of reach."""
+    return Refusal(Reason.TEMPORARILY_UNAVAILABLE, retry_after_seconds=UNAVAILABLE_RETRY_SECONDS)
+
+
+def decoded(tool: Tool, arguments: Any) -> Any:
+    """The request struct, or every problem with the arguments."""
+    try:
+        return msgspec.convert({} if arguments is None else arguments, tool.request)
+    except msgspec.ValidationError as error:
+        raise BadArguments(
+            Refusal(Reason.VALIDATION_ERROR, problems=problems_with(tool, arguments, str(error)))
+        ) from error
+
+
+def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
+    """All problems, found with the published schema; the codec's own message where the schema sees none."""
+    import jsonschema  # only on this path: it costs more to import than all the rest of a call
+
+    validator = jsonschema.Draft202012Validator(input_schema(tool.request))
+    found = [
+        problem
+        for error in sorted(
+            validator.iter_errors(_without_nulls(arguments)), key=lambda e: list(map(str, e.path))
+        )
+        for problem in _explained(error)
+    ]
+    if not found:
+        path, _, _ = first_message.rpartition(" - at `")
+        where = first_message[len(path) + len(" - at `") :].rstrip("`") if path else ""
+        found = [
+            Problem(where.removeprefix("$").lstrip(".") or "arguments", path or first_message, "this value")
+        ]
+    return found[:MAX_PROBLEMS]
+
+
+def _explained(error: Any) -> list[Problem]:
+    path = ".".join(str(part) for part in error.absolute_path)
+    got = _shown(error.instance)
+    if error.validator == "required":
+        missing = error.message.split("'")[1]
+        return [Problem(_join(path, missing), "a value: this argument is required", "nothing")]
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        expected = "one of " + ", ".join(known) if known else "no arguments"
+        return [
+            Problem(_join(path, extra), expected, "an unknown argument")
+            for extra in sorted(error.instance)
+            if extra not in known
+        ]
+    return [Problem(path or "arguments", _expected(error), got)]
+
+
+_EXPECTED: Final[dict[str, Callable[[Any], str]]] = {
+    "type": lambda value: f"{value}",
+    "enum": lambda value: "one of " + ", ".join(map(str, value)),
+    "minLength": lambda value: f"at least {value} characters",
+    "maxLength": lambda value: f"at most {value} characters",
+    "minimum": lambda value: f"at least {value}",
+    "maximum": lambda value: f"at most {value}",
+    "maxItems": lambda value: f"at most {value} entries",
+    "minItems": lambda value: f"at least {value} entries",
+    "pattern": lambda value: f"text that matches {value}",
+}
+
+
+def _expected(error: Any) -> str:
+    words = _EXPECTED.get(error.validator)
+    return (
+        words(error.validator_value)
+        if words is not None
+        else f"{error.validator} {error.validator_value}"[:200]
+    )
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _shown(value: Any) -> str:
+    text = _TEXT.encode(value).decode()
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _without_nulls(arguments: Any) -> Any:
+    if isinstance(arguments, dict):
+        return {key: _without_nulls(value) for key, value in arguments.items() if value is not None}
+    if isinstance(arguments, list):
+        return [_without_nulls(item) for item in arguments]
+    return {} if arguments is None else arguments

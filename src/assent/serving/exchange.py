@@ -1,0 +1,195 @@
+"""One message filter for both transports: from the bytes of a JSON-RPC message to the answer that is owed.
+
+What the SDK does not settle is settled here: bytes that are no JSON, batches, nesting, malformed envelopes, S3's
+`initialize` without params, which era a message belongs to, and that no exception text reaches the wire.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    MCP_PROTOCOL_VERSION_HEADER,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+)
+from mcp_types import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    PROTOCOL_VERSION_META_KEY,
+    RequestId,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
+
+from assent.kernel.canonical import nests_too_deep
+from assent.kernel.limits import MAX_JSON_DEPTH
+from assent.kernel.refusals import Reason
+from assent.serving.edge import Credentials
+from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
+
+log = logging.getLogger("assent.exchange")
+
+FIRST_VERSION: Final = HANDSHAKE_PROTOCOL_VERSIONS[0]
+"""What a client that names no version speaks (C18)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A JSON-RPC answer and, for HTTP, its status and headers. A body of None is an acknowledged notification."""
+
+    body: dict[str, Any] | None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def encoded(self) -> bytes:
+        return msgspec.json.encode(self.body) if self.body is not None else b""
+
+
+ACKNOWLEDGED: Final = Reply(None, 202)
+
+
+class Filter:
+    """Turns received bytes into a reply. Knows the transport only by what it is given."""
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+
+    async def over_http(
+        self, body: bytes, headers: Iterable[tuple[str, str]], credentials: Credentials, address: str
+    ) -> Reply:
+        """Serve one POST; each is served alone."""
+        lines = list(headers)
+        folded = {name.lower(): value for name, value in lines}
+        version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
+        modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
+        message = parsed(body)
+        if isinstance(message, Reply):
+            return message
+        if "id" not in message:
+            return self._notified(message, version if modern else None)
+        if modern and (twice := find_duplicated_routing_header(lines)) is not None:
+            return failed(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
+        exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True)
+        return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
+
+    async def over_stdio(self, line: bytes, credentials: Credentials, version: str) -> Reply:
+        """Serve one line. A message that carries the modern envelope is modern, any other speaks `version`."""
+        message = parsed(line)
+        if isinstance(message, Reply):
+            return message
+        if "id" not in message:
+            return ACKNOWLEDGED
+        modern = message["method"] != "initialize" and has_envelope(message.get("params"))
+        exchange = Exchange(credentials, "local", version, over_http=False)
+        return await self._serve(exchange, message, headers=None, modern=modern)
+
+    def _notified(self, message: dict[str, Any], version: str | None) -> Reply:
+        if version is not None and (rejected := unsupported_protocol_version_rejection(version)) is not None:
+            return failed(None, rejected.code, rejected.message, rejected.data)
+        return ACKNOWLEDGED
+
+    async def _serve(
+        self, exchange: Exchange, message: dict[str, Any], *, headers: Mapping[str, str] | None, modern: bool
+    ) -> Reply:
+        request_id: RequestId = message["id"]
+        method, params = message["method"], message.get("params")
+        envelope: tuple[Any, Any] | None = None
+        if modern:
+            route = classify_inbound_request(message, headers=headers)
+            if isinstance(route, InboundLadderRejection):
+                return failed(request_id, route.code, route.message, route.data)
+            exchange.version = route.protocol_version
+            envelope = (route.client_info, route.client_capabilities)
+        elif method == "initialize":
+            params = completed_initialize(params)
+        try:
+            result = await self._server.serve(exchange, request_id, method, params, modern=envelope)
+        except MCPError as error:
+            return _mcp_failure(exchange, request_id, error, modern)
+        except ValidationError:
+            # The SDK's own message would echo what the client sent, in the words of a library.
+            return failed(
+                request_id, INVALID_PARAMS, f"The params of {method} do not fit this protocol version"
+            )
+        except Exception:
+            log.exception("%s failed", method)
+            return failed(request_id, SERVER_ERROR, "The server made a mistake; its log has the details")
+        return Reply({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def parsed(body: bytes) -> dict[str, Any] | Reply:
+    """One JSON-RPC request or notification, or the error that is owed."""
+    try:
+        message = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return failed(None, PARSE_ERROR, "Parse error: the body must be one JSON object")
+    if isinstance(message, list):
+        return failed(None, INVALID_REQUEST, "Batches are not served: send one JSON-RPC message at a time")
+    if not isinstance(message, dict):
+        return failed(None, INVALID_REQUEST, "A JSON-RPC message is an object")
+    request_id = message.get("id")
+    if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, (str, int))):
+        return failed(None, INVALID_REQUEST, "id must be a string or an integer")
+    if nests_too_deep(body, message):
+        return failed(request_id, INVALID_REQUEST, f"The message nests deeper than {MAX_JSON_DEPTH} levels")
+    if "method" not in message and ("result" in message or "error" in message):
+        return ACKNOWLEDGED  # an answer to a question that this server never asks
+    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
+        return failed(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
+    if not isinstance(message.get("params", {}), dict):
+        return failed(request_id, INVALID_PARAMS, "params must be an object")
+    return message
+
+
+def completed_initialize(params: Any) -> dict[str, Any]:
+    """S3's example sends `initialize` alone; what is missing is filled in, what is there is kept (C18)."""
+    given = params if isinstance(params, dict) else {}
+    return {
+        "protocolVersion": FIRST_VERSION,
+        "capabilities": {},
+        "clientInfo": {"name": "unnamed", "version": "0"},
+        **given,
+    }
+
+
+def has_envelope(params: Any) -> bool:
+    """Whether a message carries the per-request envelope of the modern era."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
+
+
+def failed(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
+    """A JSON-RPC error with the HTTP status that the protocol gives it."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return Reply(
+        {"jsonrpc": "2.0", "id": request_id, "error": error}, status=ERROR_CODE_HTTP_STATUS.get(code, 200)
+    )
+
+
+def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, modern: bool) -> Reply:
+    raised = error.error
+    if exchange.gate is None:
+        code = SERVER_ERROR if raised.code == INTERNAL_ERROR else raised.code
+        reply = failed(request_id, code, raised.message, raised.data)
+        # Legacy clients read the error from a 200; the modern era maps codes to statuses.
+        return reply if modern else Reply(reply.body)
+    headers = {"WWW-Authenticate": 'Bearer realm="assent"'} if exchange.gate is Reason.MISSING_API_KEY else {}
+    if exchange.retry_after_seconds is not None:
+        headers["Retry-After"] = str(exchange.retry_after_seconds)
+    body = failed(request_id, raised.code, raised.message, raised.data).body
+    return Reply(body, exchange.status or 200, headers)
+
+
+__all__ = ["ACKNOWLEDGED", "FIRST_VERSION", "LATEST_MODERN_VERSION", "Filter", "Reply"]

@@ -1,0 +1,156 @@
+"""What every HTTP request passes first: a request id, Host and Origin checks, and a count for the metrics.
+
+A local server is reachable from any page in the user's browser, so a foreign Host (DNS rebinding) or Origin is refused
+on every route, before anything is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assent.kernel.limits import MAX_BODY_BYTES
+
+access = logging.getLogger("assent.access")
+
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?")
+
+
+class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
+    """The request body is over the limit."""
+
+
+class AllowedPeers:
+    """Which Host and Origin values are ours: loopback on any port, the base address, and what the settings add."""
+
+    def __init__(self, base_url: str, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        base = urlsplit(base_url)
+        self._hosts = {base.netloc.lower(), (base.hostname or "").lower(), *(host.lower() for host in hosts)}
+        self._origins = {f"{base.scheme}://{base.netloc}".lower(), *(origin.lower() for origin in origins)}
+
+    def host(self, value: str) -> bool:
+        match = _HOST.fullmatch(value.lower())
+        return match is not None and (
+            match[1] in LOOPBACK or value.lower() in self._hosts or match[1] in self._hosts
+        )
+
+    def origin(self, value: str) -> bool:
+        if value.lower() in self._origins:
+            return True
+        parts = urlsplit(value.lower())
+        host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
+        return parts.scheme in ("http", "https") and host in LOOPBACK and not parts.path
+
+
+class Guard:
+    """The outermost layer of the HTTP surface."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        peers: AllowedPeers,
+        request_ids: Callable[[], str],
+        counts: Counter[tuple[str, str]],
+    ) -> None:
+        self._app = app
+        self._peers = peers
+        self._request_ids = request_ids
+        self._counts = counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        host = origin = None
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host = value.decode("latin-1")
+            elif name == b"origin":
+                origin = value.decode("latin-1")
+        request_id = self._request_ids()
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = time.perf_counter()
+        status = 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"].append((b"x-request-id", request_id.encode()))
+            await send(message)
+
+        try:
+            if host is None or not self._peers.host(host):
+                await respond(watched, 421, {"error": "This server does not answer for that Host."})
+            elif origin is not None and not self._peers.origin(origin):
+                await respond(watched, 403, {"error": "Requests from that Origin are not accepted."})
+            else:
+                await self._app(scope, receive, watched)
+        finally:
+            self._counts[(scope["method"], f"{status // 100}xx")] += 1
+            access.info(
+                "%s %s %d",
+                scope["method"],
+                scope["path"],
+                status,
+                extra={"request_id": request_id, "ms": round((time.perf_counter() - started) * 1000, 1)},
+            )
+
+
+async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
+    """The whole body, refused as soon as it is known to be too large."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (not value.isdigit() or int(value) > most):
+            raise BodyTooLarge
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b""
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > most:
+            raise BodyTooLarge
+        chunks.append(chunk)
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+async def respond(
+    send: Send,
+    status: int,
+    body: object,
+    headers: Iterable[tuple[str, str]] = (),
+    *,
+    content_type: str = "application/json",
+) -> None:
+    """One complete response; a body that is not bytes is sent as JSON."""
+    raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    lines = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+    if raw or status not in (202, 204):
+        lines += [(b"content-type", content_type.encode()), (b"content-length", str(len(raw)).encode())]
+    else:
+        lines.append((b"content-length", b"0"))
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": raw})
+
+
+def client_address(scope: Scope, *, trust_proxy: bool) -> str:
+    """Who is calling, for per-address limits. A proxy's word counts only where the settings say so."""
+    if trust_proxy:
+        for name, value in scope["headers"]:
+            if name == b"x-forwarded-for":
+                return str(value.decode("latin-1").split(",")[-1].strip())
+    client = scope.get("client")
+    return client[0] if client else "unknown"

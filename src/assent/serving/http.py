@@ -1,0 +1,135 @@
+"""MCP and REST over HTTP: two small ASGI apps around the message filter and the edge.
+
+`POST /api/mcp` (also `/mcp`) is JSON-RPC; each request is served alone. `GET` there is metadata (C17).
+`POST /api/tools/{name}` is the same tool table with the arguments as body, the payload as answer and real statuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from assent.kernel.canonical import nests_too_deep
+from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.serving.edge import Answer, Credentials, Edge, refused
+from assent.serving.exchange import Filter, Reply, failed
+from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
+
+INVALID_REQUEST: Final = -32600
+_BEARER: Final = "bearer "
+
+
+def headers_of(scope: Scope) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+
+
+def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
+    """The Bearer key, if one is presented. Anything else in Authorization is a wrong key, not an absent one."""
+    for name, value in headers:
+        if name == "authorization":
+            scheme_is_bearer = value[: len(_BEARER)].lower() == _BEARER
+            return Credentials(api_key=value[len(_BEARER) :].strip() if scheme_is_bearer else "")
+    return Credentials()
+
+
+class McpEndpoint:
+    """`/api/mcp` and `/mcp`."""
+
+    def __init__(self, messages: Filter, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
+        self._messages = messages
+        self._metadata = metadata
+        self._trust_proxy = trust_proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope)
+        accept = next((value for name, value in headers if name == "accept"), "")
+        only_events = "text/event-stream" in accept and not _accepts_json(accept)
+        if scope["method"] in ("GET", "HEAD") and not only_events:
+            await respond(send, 200, self._metadata() if scope["method"] == "GET" else b"")
+            return
+        if scope["method"] != "POST":
+            # GET for an event stream, DELETE of a session: neither exists on a server without sessions.
+            await respond(send, 405, {"error": "POST a JSON-RPC message here."}, [("Allow", "POST, GET")])
+            return
+        if accept and not only_events and not _accepts_json(accept):
+            await respond(send, 406, {"error": "Answers are application/json (or text/event-stream)."})
+            return
+        try:
+            body = await read_body(scope, receive)
+        except BodyTooLarge:
+            reply: Reply = failed(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
+            await respond(send, 413, reply.encoded())
+            return
+        address = client_address(scope, trust_proxy=self._trust_proxy)
+        reply = await self._messages.over_http(body, headers, credentials_in(headers), address)
+        if reply.body is not None and only_events:
+            event = b"event: message\r\ndata: " + reply.encoded() + b"\r\n\r\n"
+            lines = [*reply.headers.items(), ("Cache-Control", "no-cache"), ("X-Accel-Buffering", "no")]
+            await respond(send, reply.status, event, lines, content_type="text/event-stream")
+            return
+        await respond(send, reply.status, reply.encoded(), reply.headers.items())
+
+
+def _accepts_json(accept: str) -> bool:
+    return "application/json" in accept or "application/*" in accept or "*/*" in accept
+
+
+class RestEndpoint:
+    """`POST /api/tools/{name}`."""
+
+    def __init__(self, edge: Edge, *, trust_proxy: bool) -> None:
+        self._edge = edge
+        self._trust_proxy = trust_proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await respond(send, 405, {"error": "POST the arguments as a JSON object."}, [("Allow", "POST")])
+            return
+        try:
+            arguments = rest_arguments(await read_body(scope, receive))
+        except BodyTooLarge:
+            problem = Problem("body", f"at most {MAX_BODY_BYTES} bytes", "more")
+            await self._send(send, _validation(problem), status=413)
+            return
+        except Refusal as refusal:
+            await self._send(send, refused(refusal, bad_arguments=True))
+            return
+        headers = headers_of(scope)
+        address = client_address(scope, trust_proxy=self._trust_proxy)
+        name: str = scope["path_params"]["name"]
+        await self._send(send, await self._edge.answer(name, arguments, credentials_in(headers), address))
+
+    async def _send(self, send: Send, answer: Answer, status: int | None = None) -> None:
+        headers = [("Cache-Control", "no-store")]
+        if answer.reason is Reason.MISSING_API_KEY:
+            headers.append(("WWW-Authenticate", 'Bearer realm="assent"'))
+        if answer.retry_after_seconds is not None:
+            headers.append(("Retry-After", str(answer.retry_after_seconds)))
+        await respond(send, status or answer.status, answer.text.encode(), headers)
+
+
+def rest_arguments(body: bytes) -> Any:
+    """The arguments object; an empty body is no arguments."""
+    if not body.strip():
+        return {}
+    try:
+        arguments = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[Problem("body", "one JSON object", "something that is no JSON")],
+        ) from None
+    if nests_too_deep(body, arguments):
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[Problem("body", f"at most {MAX_JSON_DEPTH} levels of nesting", "more")],
+        )
+    return arguments
+
+
+def _validation(problem: Problem) -> Answer:
+    return refused(Refusal(Reason.VALIDATION_ERROR, problems=[problem]), bad_arguments=True)

@@ -1,0 +1,165 @@
+"""The tool table as an MCP server: the official SDK's low-level `Server` speaks every revision, we hand it two methods.
+
+`tools/list` and `tools/call` are ours; initialize, discover, ping, version rules and result envelopes are the SDK's.
+Each message is served alone with the SDK's single-exchange driver, on both transports: no session, no handshake to
+wait for. Legacy results are shaped at the newest legacy revision, so that outputSchema, annotations and
+structuredContent reach clients of every revision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams, RequestId
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, is_version_at_least
+from pydantic import ValidationError
+
+from assent import __version__
+from assent.kernel.refusals import Reason
+from assent.serving.edge import Answer, Credentials, Edge
+from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+
+SERVER_ERROR: Final = -32000
+"""Internal faults, and refusals at the gate where HTTP carries a status (C16)."""
+
+RESULTS_CARRY_ARGUMENT_ERRORS_SINCE: Final = "2025-11-25"
+
+LIST_TTL_MS: Final = 300_000
+"""The tool list changes with the server's version only."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One message on its way through the SDK, and what the HTTP surface must know afterwards."""
+
+    credentials: Credentials
+    address: str
+    version: str
+    over_http: bool
+    status: int | None = None
+    retry_after_seconds: int | None = None
+    gate: Reason | None = None
+
+
+@dataclass
+class _Dispatch:
+    """The SDK's view of a message that gets one answer and nothing else."""
+
+    request_id: RequestId | None
+    message_metadata: ServerMessageMetadata
+    transport: TransportContext
+    progress_token: None = None
+    can_send_request: bool = field(default=False, init=False)
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, params: Any, opts: Any = None) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Any, opts: Any = None) -> None:
+        return None
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        return None
+
+
+class McpServer:
+    """Answers one JSON-RPC request of either era."""
+
+    def __init__(self, edge: Edge, *, open_discovery: bool = True) -> None:
+        self._edge = edge
+        self._open_discovery = open_discovery
+        self._listing: dict[str, Any] | None = None
+        hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if open_discovery else "private")
+        self._server: Server[Any] = Server(
+            "assent",
+            version=__version__,
+            title="Assent",
+            instructions=INSTRUCTIONS,
+            website_url=SPEC_URL,
+            cache_hints={"tools/list": hint, "server/discover": hint},
+            on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too
+            on_call_tool=self._call_tool,  # type: ignore[arg-type]
+        )
+
+    async def serve(
+        self,
+        exchange: Exchange,
+        request_id: RequestId,
+        method: str,
+        params: dict[str, Any] | None,
+        *,
+        modern: tuple[Any, Any] | None,
+    ) -> dict[str, Any]:
+        """The result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
+        if modern is None:
+            connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
+        else:
+            connection = Connection.from_envelope(exchange.version, *modern)
+        dispatch = _Dispatch(
+            request_id=request_id,
+            message_metadata=ServerMessageMetadata(request_context=exchange),
+            transport=TransportContext(kind="assent", can_send_request=False),
+        )
+        return await serve_one(
+            self._server, dispatch, method, params, connection=connection, lifespan_state=None
+        )
+
+    async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
+        exchange: Exchange = ctx.request
+        if exchange.credentials.api_key is not None or not self._open_discovery:
+            refusal = await self._edge.check_key(exchange.credentials, required=not self._open_discovery)
+            if refusal is not None:
+                raise at_gate(exchange, refusal)
+        if self._listing is None:
+            self._listing = {"tools": self._edge.catalog.listing}
+        return self._listing
+
+    async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
+        exchange: Exchange = ctx.request
+        answer = await self._edge.answer(
+            params.name, params.arguments, exchange.credentials, exchange.address
+        )
+        if answer.reason is Reason.UNKNOWN_TOOL:
+            raise MCPError(code=INVALID_PARAMS, message=answer.value["summaryForUser"], data=answer.value)
+        if answer.reason is Reason.INTERNAL_ERROR:
+            raise MCPError(code=SERVER_ERROR, message=answer.value["summaryForUser"], data=answer.value)
+        if answer.bad_arguments and not is_version_at_least(
+            exchange.version, RESULTS_CARRY_ARGUMENT_ERRORS_SINCE
+        ):
+            raise MCPError(code=INVALID_PARAMS, message=problem_message(answer), data=answer.value)
+        if answer.at_gate and exchange.over_http:
+            raise at_gate(exchange, answer)
+        return {
+            "content": [{"type": "text", "text": answer.text}],
+            "structuredContent": answer.value,
+            "isError": answer.is_error,
+        }
+
+
+def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
+    """A refusal that HTTP carries as its status, with the recovery shape beside it."""
+    exchange.status = answer.status
+    exchange.retry_after_seconds = answer.retry_after_seconds
+    exchange.gate = answer.reason
+    return MCPError(code=SERVER_ERROR, message=answer.value["summaryForUser"], data=answer.value)
+
+
+def problem_message(answer: Answer) -> str:
+    """Every problem in one line: hosts of old revisions show only the message."""
+    problems = "; ".join(
+        f"{problem['path']}: expected {problem['expected']}, got {problem['got']}"
+        for problem in answer.value["problems"]
+    )
+    return f"Invalid arguments: {problems}"
+
+
+__all__ = ["Exchange", "MCPError", "McpServer", "ValidationError"]

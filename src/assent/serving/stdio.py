@@ -1,0 +1,182 @@
+"""MCP over stdio: one JSON-RPC message a line, nothing else on stdout (W75).
+
+The process's own stdout is taken away before anything can print to it: descriptor 1 then points at stderr, and only
+the protocol writes to the real one. Reading and writing have a thread each, so neither a slow client nor a silent one
+holds up the event loop. End of input ends the process after the answers in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_BODY_BYTES
+from assent.serving.edge import Credentials
+from assent.serving.exchange import FIRST_VERSION, Filter, failed
+
+INVALID_REQUEST: Final = -32600
+MAX_IN_FLIGHT: Final = 64
+
+
+class Session:
+    """One stdio client: its negotiated version and its calls in flight."""
+
+    def __init__(
+        self,
+        messages: Filter,
+        credentials: Callable[[], Awaitable[Credentials]],
+        write: Callable[[bytes], None],
+        on_first_answer: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._messages = messages
+        self._credentials = credentials
+        self._write = write
+        self._on_first_answer: Callable[[], None] | None = on_first_answer
+        self._version = FIRST_VERSION
+        self._in_flight: dict[Any, asyncio.Task[None]] = {}
+        self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
+
+    async def run(self, lines: AsyncIterator[bytes | None]) -> None:
+        """Serve until the input ends. A line of None was too long to keep."""
+        async for line in lines:
+            if line is None:
+                self._send(failed(None, INVALID_REQUEST, f"The line is over {MAX_BODY_BYTES} bytes").body)
+                continue
+            if not line.strip():
+                continue
+            head = _peek(line)
+            if head.method == "notifications/cancelled":
+                self._cancel(head)
+            elif head.method == "initialize" or head.id is msgspec.UNSET:
+                # The handshake decides how what follows is read, so nothing overtakes it.
+                await self._answer(line, head)
+            else:
+                await self._room.acquire()
+                key = _key(head.id)
+                task = self._in_flight[key] = asyncio.create_task(self._answer(line, head))
+                task.add_done_callback(partial(self._landed, key))
+        if self._in_flight:
+            await asyncio.wait(list(self._in_flight.values()))
+
+    async def _answer(self, line: bytes, head: _Head) -> None:
+        reply = await self._messages.over_stdio(line, await self._credentials(), self._version)
+        if reply.body is not None:
+            if head.method == "initialize" and "result" in reply.body:
+                self._version = reply.body["result"]["protocolVersion"]
+            self._send(reply.body)
+
+    def _send(self, body: dict[str, Any] | None) -> None:
+        self._write(msgspec.json.encode(body) + b"\n")
+        if self._on_first_answer is not None:
+            self._on_first_answer()
+            self._on_first_answer = None
+
+    def _cancel(self, head: _Head) -> None:
+        target = head.params.get("requestId") if isinstance(head.params, dict) else None
+        if (task := self._in_flight.get(_key(target))) is not None:
+            task.cancel()
+
+    def _landed(self, key: tuple[type, Any], task: asyncio.Task[None]) -> None:
+        if self._in_flight.get(key) is task:
+            del self._in_flight[key]
+        self._room.release()
+
+
+class _Head(msgspec.Struct):
+    """As much of a message as its place in the queue depends on."""
+
+    method: Any = None
+    id: Any = msgspec.UNSET
+    params: Any = None
+
+
+def _peek(line: bytes) -> _Head:
+    try:
+        return msgspec.json.decode(line, type=_Head)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _Head()
+
+
+def _key(request_id: Any) -> tuple[type, Any]:
+    """1 and "1" are different ids; an id that cannot be one is answered with an error and never looked up."""
+    return type(request_id), request_id if isinstance(request_id, (str, int)) else None
+
+
+class Pipes:
+    """The process's real stdin and stdout, with a thread each."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes | type[EOFError] | None] = asyncio.Queue()
+        self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._stdin, self._stdout = _claim_descriptors()
+        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+        self._writer = threading.Thread(target=self._drain, name="stdout", daemon=True)
+        self._writer.start()
+
+    async def lines(self) -> AsyncIterator[bytes | None]:
+        while True:
+            line = await self._lines.get()
+            if line is EOFError:
+                return
+            yield line  # type: ignore[misc]
+
+    def write(self, data: bytes) -> None:
+        self._out.put(data)
+
+    def close(self) -> None:
+        """Let what was written reach the client."""
+        self._out.put(None)
+        self._writer.join(timeout=5)
+
+    def _read(self) -> None:
+        with open(self._stdin, "rb", buffering=1 << 16) as stdin:  # noqa: PTH123 - a descriptor
+            while True:
+                line = stdin.readline(MAX_BODY_BYTES + 1)
+                if not line:
+                    break
+                whole = line.endswith(b"\n") or len(line) <= MAX_BODY_BYTES
+                if not whole:
+                    _skip(stdin)
+                self._deliver(line if whole else None)
+        self._deliver(EOFError)
+
+    def _deliver(self, line: bytes | type[EOFError] | None) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        except RuntimeError:
+            return  # the loop is gone, and with it whoever wanted to know
+
+    def _drain(self) -> None:
+        while (data := self._out.get()) is not None:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self._stdout, view) :]
+            except OSError:
+                return  # the client is gone; its end of input ends the process
+
+
+def _skip(stdin: BinaryIO) -> None:
+    """Read on to the end of a line that is too long to keep."""
+    while (rest := stdin.readline(1 << 16)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _claim_descriptors() -> tuple[int, int]:
+    """Private copies of stdin and stdout; a stray print goes to stderr, a stray read gets nothing."""
+    sys.stdout.flush()
+    stdin, stdout = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return stdin, stdout

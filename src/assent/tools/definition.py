@@ -1,0 +1,67 @@
+"""What a tool is, and the call it is given.
+
+Names are the contract's; a legacy `chiefmo_` name resolves to the `chieflab_` tool of the same ending (C5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from assent.engine.services import Services
+from assent.engine.tenancy import Principal
+
+Category = Literal["primary", "review", "execute", "workspace", "legacy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: who makes it, from where, and what the server gives it to work with."""
+
+    services: Services
+    principal: Principal | None
+    address: str
+    request_id: str
+    now_ms: int
+
+    @property
+    def caller(self) -> Principal:
+        """The caller of a tool that is not public; the edge has let nobody else through."""
+        if self.principal is None:
+            raise LookupError("a public tool asked for its caller")
+        return self.principal
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """The four hints of a tool. They inform a client; nothing on the server relies on them."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+
+
+READS = Behaviour(read_only=True, destructive=False, idempotent=True, open_world=False)
+WRITES = Behaviour(read_only=False, destructive=False, idempotent=False, open_world=False)
+DECIDES = Behaviour(read_only=False, destructive=False, idempotent=True, open_world=False)
+FIRES = Behaviour(read_only=False, destructive=True, idempotent=True, open_world=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row of the tool table. `request` and `reply` are structs; their schemas are published as they are."""
+
+    name: str
+    title: str
+    description: str
+    category: Category
+    behaviour: Behaviour
+    request: type[Any]
+    reply: type[Any]
+    handler: Callable[[Call, Any], Awaitable[Any]]
+    public: bool = False
+    scope: str | None = None
+    legacy_names: tuple[str, ...] = field(default=())
+    """Old names that are listed; any other `chiefmo_` name resolves without being listed."""

@@ -1,0 +1,143 @@
+"""Getting a workspace and looking at one's own (E84, E85, E93, C26)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import msgspec
+
+from assent.engine import tenancy
+from assent.engine.rate import address_owner
+from assent.engine.services import Services
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.tools.definition import READS, WRITES, Call, Tool
+
+_EMAIL: Final = re.compile(r"[^@\s\x00-\x1f\x7f<>]+@[^@\s\x00-\x1f\x7f<>.]+(\.[^@\s\x00-\x1f\x7f<>.]+)*")
+
+
+class SignupWorkspace(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    email: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=3,
+            max_length=MAX_EMAIL_CHARS,
+            description="The user's e-mail address, asked from the user.",
+        ),
+    ]
+    name: (
+        Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS, description="What to call the workspace.")]
+        | None
+    ) = None
+
+
+class SignupStarted(msgspec.Struct, frozen=True, rename="camel"):
+    ok: bool
+    delivery_url: Annotated[
+        str, msgspec.Meta(description="A one-time page for the human; it shows the key after a click.")
+    ]
+    user_message: Annotated[str, msgspec.Meta(description="Say this to the user verbatim.")]
+
+
+async def signup_workspace(call: Call, request: SignupWorkspace) -> SignupStarted:
+    delivery_url = await start_signup(call.services, request.email, request.name, call.address)
+    return SignupStarted(
+        ok=True,
+        delivery_url=delivery_url,
+        user_message=f"Open {delivery_url} and press the button there: it shows your key once. Put the key into this "
+        "client's settings; please do not paste it into the chat.",
+    )
+
+
+async def start_signup(services: Services, email: str, name: str | None, address: str) -> str:
+    """Store a link for a human and return its address. The chat's tool and the get-key page both come here."""
+    email = email.strip()
+    if _EMAIL.fullmatch(email) is None:
+        raise bad_argument("email", "an e-mail address such as ada@example.org", f"{email[:80]!r}")
+    pages = services.page_address()
+    if pages is None:
+        raise Refusal(
+            Reason.TEMPORARILY_UNAVAILABLE,
+            user_message="The page that hands out keys is not running. Start it with: assent serve",
+            retry_after_seconds=30,
+        )
+    now_ms = services.clock.now_ms()
+    await services.rate_limiter.count(services.signups, address_owner(), address, now_ms)
+    workspace_id = WorkspaceId(services.new_id(now_ms))
+    secret = services.entropy(tenancy.LINK_SECRET_BYTES)
+    label = (name or "").strip() or email.partition("@")[0]
+    token = await services.store.write(
+        lambda: tenancy.request_signup(workspace_id, secret, email, label, now_ms)
+    )
+    return f"{pages}/claim/{token}"
+
+
+class GetWorkspace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """No arguments: the workspace is the key's."""
+
+
+class KeyUse(msgspec.Struct, frozen=True, rename="camel"):
+    key_id: str
+    mode: str
+    scopes: list[str]
+
+
+class WorkspaceReply(msgspec.Struct, frozen=True, rename="camel"):
+    ok: bool
+    workspace_id: str
+    name: str
+    created_at: str
+    key: KeyUse
+    tenants: list[str]
+    rate_limit_per_minute: int
+
+
+async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
+    caller = call.caller
+    workspace, tenants = await call.services.store.read(lambda: tenancy.describe(caller.workspace_id))
+    return WorkspaceReply(
+        ok=True,
+        workspace_id=workspace.workspace_id,
+        name=workspace.name,
+        created_at=iso_time(workspace.created_ms),
+        key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
+        tenants=tenants,
+        rate_limit_per_minute=call.services.calls.most,
+    )
+
+
+def iso_time(ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds, as every reply writes time."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+TOOLS = (
+    Tool(
+        name="chieflab_signup_workspace",
+        title="Get a workspace",
+        description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where the "
+        "human takes the key; the key never enters the chat. USE WHEN a call answered missing_api_key. Ask the user "
+        "for their e-mail address first, show userMessage, then wait. DO NOT call it again while a link is open.",
+        category="workspace",
+        behaviour=WRITES,
+        request=SignupWorkspace,
+        reply=SignupStarted,
+        handler=signup_workspace,
+        public=True,
+    ),
+    Tool(
+        name="chieflab_get_workspace",
+        title="Show the workspace",
+        description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants and limits. "
+        "USE WHEN you must check that a key works or which workspace it is.",
+        category="workspace",
+        behaviour=READS,
+        request=GetWorkspace,
+        reply=WorkspaceReply,
+        handler=get_workspace,
+    ),
+)
