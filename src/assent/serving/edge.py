@@ -8,6 +8,7 @@ escapes from a tool is a bug: it is logged under the request's id and answered w
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -70,9 +71,17 @@ class Edge:
         self.catalog = catalog
         self.services = services
         self._request_ids = request_ids
+        self.outcomes: Counter[tuple[str, str]] = Counter()
 
     async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
         """Run one call."""
+        answer = await self._answer(name, arguments, credentials, address)
+        # An unknown name is counted under one label: callers do not get to make metrics.
+        label = name if answer.reason is not Reason.UNKNOWN_TOOL else "unknown"
+        self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
+        return answer
+
+    async def _answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
         request_id = self._request_ids()
         try:
             reply = await self._call(name, arguments, credentials, address, request_id)

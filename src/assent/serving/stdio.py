@@ -12,7 +12,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, BinaryIO, Final
 
@@ -32,7 +32,7 @@ class Session:
     def __init__(
         self,
         messages: Filter,
-        credentials: Callable[[], Awaitable[Credentials]],
+        credentials: Credentials,
         write: Callable[[bytes], None],
         on_first_answer: Callable[[], None] = lambda: None,
     ) -> None:
@@ -67,7 +67,7 @@ class Session:
             await asyncio.wait(list(self._in_flight.values()))
 
     async def _answer(self, line: bytes, head: _Head) -> None:
-        reply = await self._messages.over_stdio(line, await self._credentials(), self._version)
+        reply = await self._messages.over_stdio(line, self._credentials, self._version)
         if reply.body is not None:
             if head.method == "initialize" and "result" in reply.body:
                 self._version = reply.body["result"]["protocolVersion"]

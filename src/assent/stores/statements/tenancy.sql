@@ -95,3 +95,7 @@ SELECT (SELECT count(*) FROM counted) AS admitted,
        (SELECT coalesce(min(s.key::bigint), :slot::bigint) FROM rate_windows r, jsonb_each(r.slots) s
         WHERE r.workspace_id = :workspace_id AND r.bucket = :bucket AND s.key::bigint >= :first_slot::bigint)
        AS oldest_slot
+
+-- name: ping
+-- Whether the database answers.
+SELECT 1 AS alive

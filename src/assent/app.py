@@ -1,0 +1,169 @@
+"""The composition root: from settings to a running server. The only module that knows every part.
+
+`compose` does no I/O, so a stdio process can answer before anything is opened. The store opens itself at its first
+use: migrated, with the default workspace there and the secrets known to fit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from assent.engine import health, tenancy
+from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
+from assent.engine.services import Services
+from assent.kernel import tokens
+from assent.ports import Begin, Clock, SchemaMismatch, Store, StoreUnavailable, Transaction
+from assent.secret_files import Secrets, resolve_secrets
+from assent.settings import Settings, SettingsError
+from assent.stores import open_store
+
+log = logging.getLogger("assent.app")
+
+T = TypeVar("T")
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class SecretMismatch(StoreUnavailable):
+    """The store was made with other secrets than this process has."""
+
+
+class App:
+    """The parts of one process."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        page_address: Callable[[], str | None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.secrets: Secrets | None = None
+        self.store: Store = _PreparedStore(
+            open_store(settings.database_url, pool_size=settings.pool_size), self
+        )
+        limiter: RateLimiter = (
+            MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)
+        )
+        self.services = Services(
+            store=self.store,
+            clock=self.clock,
+            entropy=os.urandom,
+            rate_limiter=limiter,
+            calls=calls_window(settings.rate_limit_per_minute),
+            signups=signups_window(settings.signups_per_hour),
+            page_address=page_address or (lambda: settings.base_url),
+        )
+
+    async def prepare(self) -> None:
+        """Open and check the store now instead of at the first call. Raises what a start must not survive."""
+        await self.store.read(health.ping)
+
+    async def close(self) -> None:
+        await self.store.close()
+
+
+class _PreparedStore:
+    """The store behind its start-up: the first call opens it, the others wait for that, a failure is tried again."""
+
+    def __init__(self, store: Store, app: App) -> None:
+        self._store = store
+        self._app = app
+        self._ready = False
+        self._opening: asyncio.Lock | None = None
+        self.dialect = store.dialect
+
+    async def write(self, begin: Begin[T]) -> T:
+        if not self._ready:
+            await self._prepare()
+        return await self._store.write(begin)
+
+    async def read(self, begin: Begin[T]) -> T:
+        if not self._ready:
+            await self._prepare()
+        return await self._store.read(begin)
+
+    async def open(self) -> None:
+        await self._prepare()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def _prepare(self) -> None:
+        if self._opening is None:
+            self._opening = asyncio.Lock()
+        async with self._opening:
+            if self._ready:
+                return
+            app = self._app
+            try:
+                app.secrets = resolve_secrets(app.settings)
+            except SettingsError as error:
+                # A start resolves them before it gets here; a stdio process finds out at its first real call.
+                raise StoreUnavailable(str(error)) from error
+            await self._store.open()
+            await check_secrets(self._store, app.secrets)
+            now_ms = app.clock.now_ms()
+            await self._store.write(
+                lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
+            )
+            self._ready = True
+
+
+async def check_secrets(store: Store, secrets: Secrets) -> None:
+    """Refuse to work with secrets that are not the ones this store was made with: every link would be dead."""
+    for name, ring in (("run_token", secrets.run_token), ("master", secrets.master)):
+        known = tuple(tokens.fingerprint(secret) for secret in ring)
+
+        def check(name: str = name, known: tuple[str, ...] = known) -> Transaction[bool]:
+            return health.check_fingerprint(name, known)
+
+        if not await store.write(check):
+            variable = {"run_token": "RUN_TOKEN_SECRET", "master": "ASSENT_SECRET"}[name]
+            raise SecretMismatch(
+                f"{variable} is not the secret this database was made with. Set the one that its other servers use; "
+                f"to change it, set the new one as {variable} and the old one as {variable}_PREVIOUS."
+            )
+
+
+UNFIT = (SettingsError, SchemaMismatch, SecretMismatch)
+"""What a start must not survive; each message says what, why and what to do. A database that is merely out of reach is
+waited for instead."""
+
+
+@asynccontextmanager
+async def open_app(settings: Settings) -> AsyncIterator[App]:
+    """An app whose store is open, for commands that do one thing."""
+    app = App(settings)
+    try:
+        await app.prepare()
+        yield app
+    finally:
+        await app.close()
+
+
+def run_serve(settings: Settings) -> int:
+    """`assent serve`: until a signal stops it."""
+    from assent.processes import serve
+
+    return serve(settings)
+
+
+def run_stdio(settings: Settings) -> int:
+    """`assent stdio`: until the client closes its end."""
+    from assent.processes import stdio
+
+    return stdio(settings)

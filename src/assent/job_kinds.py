@@ -1,0 +1,21 @@
+"""Every kind of durable job that this server runs, with its schedule. Handlers live with what they serve."""
+
+from __future__ import annotations
+
+from assent.app import App
+from assent.engine import jobs, once, tenancy
+from assent.engine.jobs import JobKind
+from assent.kernel.limits import HOUR_MS
+from assent.serving.worker import sweeping
+
+
+def job_kinds(app: App) -> dict[str, JobKind]:
+    """The table of kinds."""
+    store, clock = app.store, app.clock
+    return {
+        "forget_signup_links": JobKind(
+            sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS
+        ),
+        "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
+        "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
+    }

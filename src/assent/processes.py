@@ -1,0 +1,306 @@
+"""The two long-running processes: `serve` and `stdio`.
+
+Both are the same server. On the embedded store one process of a data directory leads: it runs the jobs, and where
+that is a `stdio` process it also serves the pages, after its first answer, so that a person whose client only runs
+`assent stdio` has a review page that works. On PostgreSQL every process runs jobs, and the pages are the replicas'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from assent.app import UNFIT, App
+from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.kernel.limits import SHUTDOWN_GRACE_SECONDS
+from assent.ports import StoreUnavailable
+from assent.secret_files import resolve_secrets
+from assent.serving.edge import Credentials, Edge
+from assent.serving.exchange import Filter
+from assent.serving.leader import Leadership
+from assent.serving.mcp import McpServer
+from assent.serving.stdio import Pipes, Session
+from assent.settings import Settings, SettingsError
+from assent.tools.catalog import Catalog
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+log = logging.getLogger("assent.process")
+
+POLL_SECONDS: Final = 0.5
+"""How soon a process notices that the leader is gone or that `serve` wants to start."""
+
+HANDOVER_SECONDS: Final = 6.0
+"""How long `serve` waits for a stdio process to let go of the port."""
+
+
+def new_request_id() -> str:
+    return os.urandom(8).hex()
+
+
+class Surfaces:
+    """The edge of one process and what stands on it. The HTTP part is made when somebody first connects."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        settings = app.settings
+        self.edge = Edge(Catalog(list_legacy=settings.list_legacy_tools), app.services, new_request_id)
+        self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
+
+    def site(self) -> ASGIApp:
+        from assent.serving.discovery import Documents
+        from assent.serving.guard import AllowedPeers
+        from assent.serving.site import build_site
+        from assent.serving.web.pages import page_routes
+
+        settings = self._app.settings
+        catalog = self.edge.catalog
+        return build_site(
+            self.edge,
+            self.messages,
+            Documents(catalog, settings.base_url),
+            [*page_routes(self._app.services, base_url=settings.base_url, catalog=catalog)],
+            peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
+            trust_proxy=settings.trust_proxy_headers,
+            request_ids=new_request_id,
+        )
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket, or the plain reason why there is none."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(
+                f"Port {settings.port} on {settings.host} is in use by another program. Stop that program, or choose "
+                f"another port: assent serve --port {settings.port + 1}"
+            ) from error
+        raise SettingsError(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
+        ) from error
+    listener.setblocking(False)
+    return listener
+
+
+def http_server(site: ASGIApp, *, signals: bool) -> uvicorn.Server:
+    """uvicorn around the site. A stdio process keeps its own signals."""
+    import uvicorn
+
+    class Quiet(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    config = uvicorn.Config(
+        site,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        http="httptools",
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
+        timeout_keep_alive=75,
+    )
+    return uvicorn.Server(config) if signals else Quiet(config)
+
+
+@asynccontextmanager
+async def running_jobs(app: App) -> AsyncIterator[None]:
+    """Jobs run while this is open."""
+    from assent.job_kinds import job_kinds
+    from assent.serving.worker import Runner
+
+    runner = Runner(app.store, app.clock, job_kinds(app), worker=f"{socket.gethostname()}:{os.getpid()}")
+    task = asyncio.create_task(runner.run())
+    try:
+        yield
+    finally:
+        runner.stop()
+        await task
+
+
+def serve(settings: Settings) -> int:
+    """Run `assent serve` to its end and return the exit status."""
+    import uvloop
+
+    from assent.logs import configure_logging
+
+    configure_logging(settings)
+    resolve_secrets(settings)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> int:
+    app = App(settings)
+    leadership = Leadership(settings.data_dir, "serve") if app.store.dialect == "sqlite" else None
+    try:
+        try:
+            await app.prepare()
+        except UNFIT:
+            raise
+        except StoreUnavailable as error:
+            log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
+        listener = await _listen(settings, leadership)
+        server = http_server(Surfaces(app).site(), signals=True)
+        leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
+        try:
+            _welcome(settings)
+            await server.serve(sockets=[listener])
+        finally:
+            leading.cancel()
+            await asyncio.gather(leading, return_exceptions=True)
+            listener.close()
+    finally:
+        await app.close()
+        if leadership is not None:
+            leadership.release()
+    return 0
+
+
+async def _listen(settings: Settings, leadership: Leadership | None) -> socket.socket:
+    if leadership is None:
+        return bind(settings)
+    deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
+    while True:
+        leadership.claim_serve()
+        try:
+            return bind(settings)
+        except SettingsError:
+            said = leadership.announced()
+            giving_way = said is not None and said.role == "stdio" and said.address == settings.base_url
+            if not giving_way or asyncio.get_running_loop().time() > deadline:
+                raise
+        await asyncio.sleep(0.05)
+
+
+async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
+    """Run the jobs while this process leads; on PostgreSQL every process does."""
+    while leadership is not None and not leadership.try_lead():
+        leadership.claim_serve()
+        await asyncio.sleep(POLL_SECONDS)
+    if leadership is not None:
+        leadership.announce(address)
+    async with running_jobs(app):
+        await asyncio.Event().wait()
+
+
+def _welcome(settings: Settings) -> None:
+    from assent.cli_welcome import welcome_text
+
+    print(welcome_text(settings), file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
+
+
+def stdio(settings: Settings) -> int:
+    """Run `assent stdio` until its client goes and return the exit status."""
+    from assent.logs import configure_first_logging
+
+    configure_first_logging(settings)
+    return asyncio.run(_stdio(settings))
+
+
+async def _stdio(settings: Settings) -> int:
+    pipes = Pipes()
+    sqlite = settings.sqlite_path is not None
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    leadership = Leadership(settings.data_dir, "stdio") if sqlite else None
+    app = App(
+        settings, page_address=partial(_reachable_pages, leadership) if leadership is not None else None
+    )
+    surfaces = Surfaces(app)
+    answered = asyncio.Event()
+    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, leadership, answered))
+    credentials = (
+        Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)
+    )
+    try:
+        await Session(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
+    finally:
+        behind.cancel()
+        await asyncio.gather(behind, return_exceptions=True)
+        await app.close()
+        if leadership is not None:
+            leadership.release()
+        pipes.close()
+    return 0
+
+
+def _reachable_pages(leadership: Leadership) -> str | None:
+    said = leadership.announced()
+    return said.address if said is not None else None
+
+
+async def _behind_the_scenes(
+    app: App, surfaces: Surfaces, leadership: Leadership | None, answered: asyncio.Event
+) -> None:
+    """What waits for the first answer: full logging, jobs, and the pages while this process leads."""
+    from assent.logs import configure_logging
+
+    await answered.wait()
+    await asyncio.to_thread(configure_logging, app.settings)
+    if leadership is None:
+        async with running_jobs(app):
+            await asyncio.Event().wait()
+        return
+    while True:
+        if not leadership.serve_wanted() and leadership.try_lead():
+            try:
+                await _lead(app, surfaces, leadership)
+            finally:
+                leadership.step_down()
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def _lead(app: App, surfaces: Surfaces, leadership: Leadership) -> None:
+    try:
+        listener: socket.socket | None = bind(app.settings)
+    except SettingsError as error:
+        log.warning("no pages from this process: %s", error)
+        listener = None
+    pages = asyncio.create_task(_pages_on_demand(surfaces, listener)) if listener is not None else None
+    leadership.announce(app.settings.base_url if listener is not None else None)
+    try:
+        async with running_jobs(app):
+            while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
+                await asyncio.sleep(POLL_SECONDS)
+    finally:
+        if pages is not None:
+            pages.cancel()
+            await asyncio.gather(pages, return_exceptions=True)
+        if listener is not None:
+            listener.close()
+
+
+async def _pages_on_demand(surfaces: Surfaces, listener: socket.socket) -> None:
+    """Load the web server when somebody first knocks: most stdio processes never need it."""
+    loop = asyncio.get_running_loop()
+    knocked = asyncio.Event()
+    loop.add_reader(listener, knocked.set)
+    try:
+        await knocked.wait()
+    finally:
+        loop.remove_reader(listener)
+    server = http_server(await asyncio.to_thread(surfaces.site), signals=False)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        await asyncio.shield(serving)
+    finally:
+        server.should_exit = True
+        await serving

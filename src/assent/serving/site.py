@@ -1,0 +1,103 @@
+"""The HTTP surface put together: MCP, REST, documents, pages and what an operator of the server watches."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from assent import __version__
+from assent.engine import health
+from assent.ports import StoreUnavailable
+from assent.serving.discovery import Documents
+from assent.serving.edge import Edge, refused, unavailable_refusal
+from assent.serving.exchange import Filter
+from assent.serving.guard import AllowedPeers, Guard
+from assent.serving.http import McpEndpoint, RestEndpoint
+
+log = logging.getLogger("assent.site")
+
+MCP_PATHS: Final = ("/api/mcp", "/api/mcp/", "/mcp", "/mcp/")
+DAY_CACHE: Final = {"Cache-Control": "public, max-age=300"}
+
+
+def build_site(
+    edge: Edge,
+    messages: Filter,
+    documents: Documents,
+    pages: list[BaseRoute],
+    *,
+    peers: AllowedPeers,
+    trust_proxy: bool,
+    request_ids: Callable[[], str],
+) -> ASGIApp:
+    """One ASGI app. Holds no state but the counters of `/metrics`."""
+    counts: Counter[tuple[str, str]] = Counter()
+    mcp = McpEndpoint(messages, lambda: documents.metadata, trust_proxy=trust_proxy)
+
+    async def readyz(request: Request) -> Response:
+        try:
+            await edge.services.store.read(health.ping)
+        except StoreUnavailable as error:
+            log.warning("not ready: %s", error)
+            answer = refused(unavailable_refusal())
+            return JSONResponse(answer.value, 503, {"Retry-After": str(answer.retry_after_seconds)})
+        return JSONResponse({"ok": True})
+
+    async def metrics(request: Request) -> Response:
+        return PlainTextResponse(_metrics(counts, edge.outcomes), media_type="text/plain; version=0.0.4")
+
+    routes: list[BaseRoute] = [
+        *(Route(path, mcp, methods=["GET", "POST", "DELETE", "PUT", "PATCH"]) for path in MCP_PATHS),
+        Route("/api/tools/{name}", RestEndpoint(edge, trust_proxy=trust_proxy)),
+        Route("/.well-known/mcp.json", _document(lambda: documents.metadata, "application/json")),
+        Route("/openapi.json", _document(lambda: documents.openapi, "application/json")),
+        Route("/llms.txt", _document(lambda: documents.llms, "text/plain; charset=utf-8")),
+        Route("/healthz", _healthz),
+        Route("/readyz", readyz),
+        Route("/metrics", metrics),
+        *pages,
+    ]
+    site = Starlette(routes=routes, exception_handlers={Exception: _crashed})
+    site.router.redirect_slashes = False
+    return Guard(site, peers=peers, request_ids=request_ids, counts=counts)
+
+
+def _document(make: Callable[[], bytes], media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def send(request: Request) -> Response:
+        return Response(make(), media_type=media_type, headers=DAY_CACHE)
+
+    return send
+
+
+async def _healthz(request: Request) -> Response:
+    return JSONResponse({"ok": True, "version": __version__})
+
+
+async def _crashed(request: Request, error: Exception) -> Response:
+    # The request's id is on the response; the log has the rest.
+    return JSONResponse({"error": "The server made a mistake; its log has the details."}, 500)
+
+
+def _metrics(counts: Counter[tuple[str, str]], outcomes: Counter[tuple[str, str]]) -> str:
+    lines = ["# TYPE assent_http_requests_total counter"]
+    lines += [
+        f'assent_http_requests_total{{method="{method}",status="{status}"}} {count}'
+        for (method, status), count in sorted(counts.items())
+    ]
+    lines.append("# TYPE assent_tool_calls_total counter")
+    lines += [
+        f'assent_tool_calls_total{{tool="{tool}",outcome="{outcome}"}} {count}'
+        for (tool, outcome), count in sorted(outcomes.items())
+    ]
+    return "\n".join(lines) + "\n"
+
+
+__all__: list[Any] = ["build_site"]
