@@ -57,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     execution_lease_seconds: float = 60.0
     pool_size: int = 10
     no_color: bool = False
+    config_file: Path | None = None
+    """The file that was read, if any; a process started with the same settings must be told of it."""
 
     @property
     def sqlite_path(self) -> Path | None:
@@ -81,7 +83,6 @@ class Loaded(msgspec.Struct, frozen=True):
     settings: Settings
     warnings: tuple[str, ...]
     sources: Mapping[str, str]
-    config_file: Path | None
 
 
 def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Loaded:
@@ -103,13 +104,14 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     warnings = [*_unknown_variables(environ), *_exposed_secrets(config_file, file_values)]
 
     values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
-    values["database_url"] = values["database_url"] or f"{SQLITE_SCHEME}{data_dir / 'assent.db'}"
+    if values["database_url"] is None:
+        values["database_url"] = reader.database_in(data_dir)
     values["base_url"] = values["base_url"] or f"http://{_reachable(values['host'])}:{values['port']}"
     for current, previous, gathered in SECRET_PAIRS:
         newest, earlier = values.pop(current), values.pop(previous)
         values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
     warnings += _fit_timeout_into_lease(values)
-    return Loaded(Settings(**values), tuple(warnings), reader.sources, config_file)
+    return Loaded(Settings(**values, config_file=config_file), tuple(warnings), reader.sources)
 
 
 SECRET_PAIRS: Final = (
@@ -142,6 +144,18 @@ class _Reader:
             return self._parsed(row, self.file[row.name], f"file {self.file_path}", f"{row.name} = …", base)
         self.sources[row.name] = "default"
         return row.default
+
+    def database_in(self, data_dir: Path) -> str:
+        """The embedded default. A directory whose name cannot be in an address is refused where it was given."""
+        url = f"{SQLITE_SCHEME}{data_dir / 'assent.db'}"
+        try:
+            parse_value(BY_NAME["database_url"], url, base=data_dir, home=self.home)
+        except BadValue as bad:
+            raise SettingsError(
+                f"The data directory {data_dir} ({self.sources['data_dir']}) cannot hold the database: {bad}.\n"
+                "Name another with --data-dir or ASSENT_DATA_DIR."
+            ) from None
+        return url
 
     def _parsed(self, row: Setting, raw: object, source: str, form: str, base: Path) -> Any:
         self.sources[row.name] = source

@@ -48,8 +48,10 @@ def _database(row: Setting, raw: object, base: Path, home: Path) -> str:
     url = _text(row, raw, base, home)
     if url.startswith("sqlite:///"):
         name = url.removeprefix("sqlite:///")
-        if not name or name == ":memory:" or name.endswith("/"):
+        if not name or name.startswith(":memory:") or name.endswith("/"):
             raise BadValue("SQLite needs a file, which several connections share")
+        if set(name) & set("?#\0"):
+            raise BadValue("a SQLite address takes no options, and ? or # in a path would look like one")
         return f"sqlite:///{_path(row, name, base, home)}"
     if url.startswith(("postgresql://", "postgres://")):
         return url

@@ -29,6 +29,7 @@ def refused(flags: dict[str, object], environ: dict[str, str]) -> str:
         ("ASSENT_BASE_URL", "https://assent.example.com:99999", "65535"),
         ("ASSENT_DATABASE_URL", "mysql://host/db", "postgresql://"),
         ("ASSENT_DATABASE_URL", "sqlite:///:memory:", "needs a file"),
+        ("ASSENT_DATABASE_URL", "sqlite:////data/x.db?mode=ro", "no options"),
         ("ASSENT_OPEN_DISCOVERY", "maybe", "true or false"),
         ("ASSENT_LOG_FORMAT", "xml", "auto, json, text"),
         ("ASSENT_REVIEW_TTL_SECONDS", "-1", "from 1 to"),
@@ -43,6 +44,11 @@ def test_a_bad_value_says_what_why_and_what_to_write(variable: str, value: str, 
     assert repr(value) in message
     assert expected in message
     assert f"Write {variable}=" in message
+
+
+def test_a_data_directory_that_no_address_can_name_is_refused() -> None:
+    message = refused({"data_dir": "/srv/a#b"}, {})
+    assert "/srv/a#b (flag --data-dir)" in message
 
 
 def test_a_bad_flag_is_named_as_it_was_typed() -> None:
