@@ -21,7 +21,6 @@ from fastmcp import Client as FastMCPClient
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-
 from tests.interop.running import Http, Target
 
 ROOT = Path(__file__).resolve().parents[2]

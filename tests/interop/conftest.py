@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from tests.interop.clients import node
 from tests.interop.running import Served, Workspace, create_workspace, serving
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.interop.clients import CLIENTS, INSPECTOR, KEYED_TOOL, PUBLIC_TOOL, Client, run_node
 from tests.interop.running import Http, Served, Workspace, stdio
 
