@@ -1,0 +1,203 @@
+"""The same server over every surface: {HTTP, stdio} × {SQLite, PostgreSQL}, by one fixture.
+
+A test that takes `surface` runs four times and speaks to a whole server in this process: the real store, edge, message
+filter and transport code, with a clock that is a value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from assent.app import App
+from assent.engine import tenancy
+from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
+from assent.engine.tenancy import IssuedKey, KeyEntropy
+from assent.kernel.ids import WorkspaceId
+from assent.processes import Surfaces
+from assent.serving.edge import Credentials
+from assent.serving.stdio import Session
+from assent.settings import Settings
+
+BASE_URL = "http://127.0.0.1:8080"
+START_MS = 1_790_000_000_000
+SECRET = "a run token secret for the tests, long enough"
+MASTER = "a master secret for the tests only, long enough"
+
+
+class ManualClock:
+    """Time that moves when a test says so."""
+
+    def __init__(self, now_ms: int = START_MS) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def advance(self, *, seconds: float = 0, hours: float = 0, days: float = 0) -> None:
+        self._now_ms += int((seconds + 3600 * hours + 86_400 * days) * 1000)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came back as, whatever the transport."""
+
+    payload: dict[str, Any]
+    is_error: bool
+    message: dict[str, Any]
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str | None:
+        return self.payload.get("reason")
+
+
+class Surface:
+    """A client of one server over one transport and one store."""
+
+    def __init__(self, app: App, surfaces: Surfaces, clock: ManualClock, transport: str) -> None:
+        self.app = app
+        self.surfaces = surfaces
+        self.clock = clock
+        self.transport = transport
+        self.key: str | None = None
+        self.http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=surfaces.site(), client=("203.0.113.7", 50_000)),
+            base_url=BASE_URL,
+        )
+        self._ids = iter(range(1, 1_000_000))
+
+    @property
+    def dialect(self) -> str:
+        return self.app.store.dialect
+
+    async def new_workspace(self, name: str = "acme", *, mode: Mode = "live", **options: Any) -> IssuedKey:
+        """A workspace with a key, made as the command line makes it."""
+        services = self.app.services
+        now_ms = self.clock.now_ms()
+        workspace_id = WorkspaceId(services.new_id(now_ms))
+        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+
+        def begin() -> Any:
+            yield from tenancy.create_workspace(workspace_id, name, now_ms, by="test")
+            return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by="test", **options))
+
+        issued: IssuedKey = await self.app.store.write(begin)
+        return issued
+
+    async def sign_in(self) -> IssuedKey:
+        """Use a new workspace's key from here on."""
+        issued = await self.new_workspace()
+        self.key = issued.api_key
+        return issued
+
+    async def send(
+        self, message: Any, *, key: str | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[dict[str, Any] | None, int | None, dict[str, str]]:
+        """One raw JSON-RPC message; its answer (None for a notification), HTTP status and headers."""
+        body = message if isinstance(message, bytes) else msgspec.json.encode(message)
+        key = key if key is not None else self.key
+        if self.transport == "http":
+            sent = {"Content-Type": "application/json", **(headers or {})}
+            if key is not None:
+                sent["Authorization"] = f"Bearer {key}"
+            response = await self.http.post("/api/mcp", content=body, headers=sent)
+            answer = msgspec.json.decode(response.content) if response.content else None
+            return answer, response.status_code, dict(response.headers)
+        return await self._send_line(body, key), None, {}
+
+    async def _send_line(self, line: bytes, key: str | None) -> dict[str, Any] | None:
+        written: list[bytes] = []
+        session = Session(self.surfaces.messages, Credentials(api_key=key), written.append)
+
+        async def lines() -> AsyncIterator[bytes]:
+            yield line.replace(b"\n", b" ")
+
+        await session.run(lines())
+        assert len(written) <= 1
+        answer: dict[str, Any] | None = msgspec.json.decode(written[0]) if written else None
+        return answer
+
+    async def rpc(self, method: str, params: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+        """One legacy request; its whole answer."""
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
+        if params is not None:
+            message["params"] = params
+        answer, _, _ = await self.send(message, **options)
+        assert answer is not None
+        return answer
+
+    async def call(self, tool: str, arguments: dict[str, Any] | None = None, **options: Any) -> Outcome:
+        """One tool call; a JSON-RPC error's data counts as its payload."""
+        message = {
+            "jsonrpc": "2.0",
+            "id": next(self._ids),
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments or {}},
+        }
+        answer, status, headers = await self.send(message, **options)
+        assert answer is not None
+        if "error" in answer:
+            return Outcome(answer["error"].get("data") or {}, True, answer, status, headers)
+        result = answer["result"]
+        payload: dict[str, Any] = result["structuredContent"]
+        return Outcome(payload, result["isError"], answer, status, headers)
+
+    async def gather(self, calls: int, tool: str, arguments: dict[str, Any]) -> list[Outcome]:
+        """The same call many times at once."""
+        return list(await asyncio.gather(*(self.call(tool, arguments) for _ in range(calls))))
+
+    async def close(self) -> None:
+        await self.http.aclose()
+        await self.app.close()
+
+
+def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
+    """Settings of a test server."""
+    given = {
+        "data_dir": data_dir,
+        "database_url": database_url,
+        "base_url": BASE_URL,
+        "run_token_secrets": (SECRET,),
+        "secrets": (MASTER,),
+        "rate_limit_per_minute": 100_000,
+        **changes,
+    }
+    return Settings(**given)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A fresh database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'assent.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+def changed_settings() -> dict[str, Any]:
+    """Override in a module or by indirect parametrisation to start the server with other settings."""
+    return {}
+
+
+@pytest.fixture(params=["http", "stdio"])
+async def surface(
+    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+) -> AsyncIterator[Surface]:
+    """A running server over each transport and each store."""
+    clock = ManualClock()
+    app = App(settings_for(database_url, tmp_path, **changed_settings), clock=clock)
+    client = Surface(app, Surfaces(app), clock, request.param)
+    try:
+        yield client
+    finally:
+        await client.close()
