@@ -1,8 +1,8 @@
 """The runner of durable jobs: looks for what is due, claims it, and runs a bounded number at a time.
 
 It looks when the next job is ready, when somebody in this process calls `wake`, and at least once a poll,
-because other processes enqueue too. Whether a job is due and whether a lease has ended is decided by the clock
-that is passed in; real time only bounds how long this waits before it looks again.
+because other processes enqueue too. Whether a job is due and whether a lease has ended is decided by the
+clock that is passed in; real time only bounds how long this waits before it looks again.
 
 Deliberately unaware of what any kind does, and of what the end of a handler means: `serving/attempts.py`.
 """

@@ -10,7 +10,7 @@ RETURNING job_id;
 -- The moment at which the next job of the given kinds can be claimed. `leases` is a JSON object whose keys are the
 -- kinds that the asking runner can run.
 SELECT ready_ms FROM jobs
-WHERE ready_ms IS NOT NULL AND :leases ->> kind IS NOT NULL
+WHERE ready_ms IS NOT NULL AND kind IN (SELECT lease.key FROM json_each(:leases) AS lease)
 ORDER BY ready_ms LIMIT 1;
 
 -- name: next_job_ready [postgres]
@@ -26,12 +26,12 @@ UPDATE jobs SET
     state = 'running',
     attempts = attempts + 1,
     fence = fence + 1,
-    lease_until_ms = :now_ms + (:leases ->> kind),
+    lease_until_ms = :now_ms + (SELECT lease.value FROM json_each(:leases) AS lease WHERE lease.key = jobs.kind),
     worker = :worker,
     last_error = CASE state WHEN 'running' THEN :lost ELSE last_error END
 WHERE rowid IN (
     SELECT rowid FROM jobs
-    WHERE ready_ms <= :now_ms AND :leases ->> kind IS NOT NULL
+    WHERE ready_ms <= :now_ms AND kind IN (SELECT lease.key FROM json_each(:leases) AS lease)
     ORDER BY ready_ms LIMIT :most
 )
 RETURNING workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,

@@ -1,0 +1,163 @@
+"""What the tests of jobs share: a clock to move by hand, stores that can be watched or unplugged, and scenarios."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from assent.engine import jobs
+from assent.engine.jobs import Job, JobKind
+from assent.kernel.ids import JobId, WorkspaceId
+from assent.ports import Begin, Bound, Statement, Store, StoreUnavailable, Transaction
+from assent.serving.worker import Runner
+from assent.stores import open_store
+
+T = TypeVar("T")
+
+NOON = 1_900_000_000_000
+"""The moment at which every test begins; far from the real time, so that using the real clock fails."""
+
+LEASE_MS = 30_000
+DEADLINE_SECONDS = 20.0
+WORKSPACE = WorkspaceId("0190a000-0000-7000-8000-00000000000a")
+
+
+class Clock:
+    """Time as a value that the test moves."""
+
+    def __init__(self, at_ms: int = NOON) -> None:
+        self.at_ms = at_ms
+
+    def now_ms(self) -> int:
+        return self.at_ms
+
+
+class Watched:
+    """A store that says when something was written, and that can be unplugged like a database."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.dialect = store.dialect
+        self.down = False
+        self.refused = 0
+        self._changed = asyncio.Event()
+
+    async def open(self) -> None:
+        await self.store.open()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+    async def write(self, begin: Begin[T]) -> T:
+        return await self._call(self.store.write, begin)
+
+    async def read(self, begin: Begin[T]) -> T:
+        return await self._call(self.store.read, begin)
+
+    async def _call(self, call: Callable[[Begin[T]], Awaitable[T]], begin: Begin[T]) -> T:
+        try:
+            if self.down:
+                self.refused += 1
+                raise StoreUnavailable("unplugged by the test")
+            return await call(begin)
+        finally:
+            self._changed.set()
+
+    async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until the condition holds, looking after every call; at most until the deadline."""
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while True:
+                self._changed.clear()
+                if await condition():
+                    return
+                await self._changed.wait()
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Watched]:
+    """The store of a URL, closed at the end."""
+    store = open_store(url)
+    try:
+        await store.open()
+        yield Watched(store)
+    finally:
+        await store.close()
+
+
+class Handled:
+    """A handler that remembers what it ran, and then does what the test says."""
+
+    def __init__(self, then: Callable[[Job], Awaitable[None]] | None = None) -> None:
+        self.ran: list[Job] = []
+        self.changed = asyncio.Event()
+        self._then = then
+
+    @property
+    def keys(self) -> list[str]:
+        return [job.key for job in self.ran]
+
+    async def __call__(self, job: Job) -> None:
+        self.ran.append(job)
+        self.changed.set()
+        if self._then is not None:
+            await self._then(job)
+
+    async def until_ran(self, times: int) -> None:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while len(self.ran) < times:
+                self.changed.clear()
+                await self.changed.wait()
+
+
+def greeting(handler: Handled, *retry_delays_ms: int, **options: Any) -> dict[str, JobKind]:
+    """One kind, `greet`, with a lease long enough that only the clock of the test ends it."""
+    return {"greet": JobKind(handler, retry_delays_ms, **{"lease_ms": LEASE_MS, **options})}
+
+
+def runner(store: Store, clock: Clock, kinds: dict[str, JobKind], **options: Any) -> Runner:
+    return Runner(store, clock, kinds, **{"worker": "here", "poll_ms": 10, **options})
+
+
+@asynccontextmanager
+async def running(subject: Runner) -> AsyncIterator[Runner]:
+    """A runner in its loop, stopped at the end."""
+    task = asyncio.create_task(subject.run())
+    try:
+        yield subject
+        subject.stop()
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def enqueue(store: Store, key: str, *, due_ms: int = NOON, **payload: Any) -> bool:
+    return await store.write(
+        partial(jobs.enqueue, WORKSPACE, "greet", key, payload, due_ms=due_ms, now_ms=NOON)
+    )
+
+
+async def claim(
+    store: Store, kinds: dict[str, JobKind], now_ms: int, most: int = 10, worker: str = "w"
+) -> list[Job]:
+    return await store.write(partial(jobs.claim_due, kinds, now_ms, most, worker))
+
+
+async def look(store: Store, job: Job) -> Job:
+    found = await store.read(partial(jobs.find, job.workspace_id, JobId(job.job_id)))
+    assert found is not None
+    return found
+
+
+def ask(sqlite: str, postgres: str | None = None) -> Callable[[], Transaction[list[Any]]]:
+    """A statement of the test's own as a transaction; its answer is the rows as tuples."""
+
+    def transaction() -> Transaction[list[Any]]:
+        rows: Any = yield Bound(Statement("of_the_test", sqlite, postgres or sqlite, ()), ())
+        return [tuple(row) for row in rows]
+
+    return transaction
