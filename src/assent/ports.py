@@ -33,6 +33,7 @@ class Statement(msgspec.Struct, frozen=True):
     sqlite: str
     postgres: str
     params: tuple[str, ...]
+    writes: bool
 
     def __call__(self, **values: Any) -> Bound:
         if len(values) != len(self.params):
@@ -49,9 +50,23 @@ class Bound(NamedTuple):
 
 
 Transaction = Generator[Bound, Rows, T]
+"""Yields statements, receives their rows, returns its result."""
+
 Begin = Callable[[], Generator[Bound, Rows, T]]
 """Makes a fresh generator: a store may run it again after a serialization failure, so it must be free of
 effects other than the statements it yields."""
+
+
+class Single(msgspec.Struct, frozen=True):
+    """A transaction of one statement, which gives its rows: `await store.write(Single(statements.x(…)))`.
+
+    A statement is atomic by itself, so that PostgreSQL is asked once instead of three times.
+    """
+
+    bound: Bound
+
+    def __call__(self) -> Transaction[Rows]:
+        return (yield self.bound)
 
 
 class Store(Protocol):

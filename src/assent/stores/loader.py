@@ -33,6 +33,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_WRITING = re.compile(r"\b(insert|update|delete|merge|lock|share)\b", re.IGNORECASE)
+
+NOT_HERE = "this statement is not for this store"
+
 
 class StatementError(Exception):
     """A statement file breaks the format; the message names the file, the statement and the rule."""
@@ -113,16 +117,22 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     if used != expected:
         odd = sorted(used ^ expected)
         raise StatementError(f"{postgres.source}: the variants of {name} differ in parameters {odd}")
-    return Statement(name, sqlite_text, postgres_text, tuple(order))
+    return Statement(name, sqlite_text, postgres_text, tuple(order), _writes(sqlite, postgres))
 
 
 def _single_dialect(block: Block) -> Statement:
-    """A statement that the other store never runs; there its text is empty, so that running it fails at
-    once."""
+    """A statement that the other store never runs: there its text is no SQL, so that running it is an error."""
     order: dict[str, int] = {}
     if block.dialect == "sqlite only":
-        return Statement(block.name, _number(block, order, "?"), "", tuple(order))
-    return Statement(block.name, "", _number(block, order, "$"), tuple(order))
+        sqlite, postgres = _number(block, order, "?"), NOT_HERE
+    else:
+        sqlite, postgres = NOT_HERE, _number(block, order, "$")
+    return Statement(block.name, sqlite, postgres, tuple(order), _writes(block))
+
+
+def _writes(*blocks: Block) -> bool:
+    """Whether a statement changes or locks anything."""
+    return any(_WRITING.search(_TOKEN.sub(_blank, block.sql)) for block in blocks)
 
 
 def _number(block: Block, order: dict[str, int], mark: str) -> str:
@@ -134,7 +144,7 @@ def _number(block: Block, order: dict[str, int], mark: str) -> str:
         if match.group("comment"):
             return " "
         if match.group("end"):
-            if _TOKEN.sub(_blank_comment, block.sql[match.end() :]).strip():
+            if _TOKEN.sub(_blank, block.sql[match.end() :]).strip():
                 raise StatementError(f"{block.source}: statement {block.name} holds more than one statement")
             return ""
         return match.group()
@@ -142,8 +152,8 @@ def _number(block: Block, order: dict[str, int], mark: str) -> str:
     return _TOKEN.sub(place, block.sql).strip()
 
 
-def _blank_comment(match: re.Match[str]) -> str:
-    return "" if match.group("comment") else match.group()
+def _blank(match: re.Match[str]) -> str:
+    return " " if match.group("comment") or match.group("literal") else match.group()
 
 
 def load(directory: Path = STATEMENTS) -> dict[str, Statement]:

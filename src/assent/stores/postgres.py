@@ -13,15 +13,18 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from assent.ports import Begin, Clock, StoreUnavailable
 
 if TYPE_CHECKING:
     import asyncpg
-    from asyncpg.pool import PoolConnectionProxy
+
+    from assent.stores.postgres_connection import Connection
+
+    Pool = asyncpg.Pool[asyncpg.Record]
 
 T = TypeVar("T")
 
@@ -53,53 +56,81 @@ class PostgresStore:
         self._url = url
         self._pool_size = pool_size
         self._clock = clock
-        self._pools: dict[asyncio.AbstractEventLoop, asyncpg.Pool[asyncpg.Record]] = {}
-        self._doors: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
+        self._places: dict[asyncio.AbstractEventLoop, _Place] = {}
         self._closed = False
 
     async def open(self) -> None:
-        await self._pool()
+        await self._pool(self._place())
 
     async def write(self, begin: Begin[T]) -> T:
-        return await self._run(begin, "read_committed", readonly=False)
+        from assent.stores.postgres_connection import write
+
+        return await self._run(write, begin)
 
     async def read(self, begin: Begin[T]) -> T:
-        return await self._run(begin, "repeatable_read", readonly=True)
+        from assent.stores.postgres_connection import read
+
+        return await self._run(read, begin)
 
     async def close(self) -> None:
         self._closed = True
-        mine = self._pools.pop(asyncio.get_running_loop(), None)
-        for pool in self._pools.values():
-            pool.terminate()
-        self._pools.clear()
+        mine = self._places.pop(asyncio.get_running_loop(), None)
+        for loop, place in self._places.items():
+            if place.pool is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(place.pool.terminate)
+        self._places.clear()
         if mine is not None:
-            await mine.close()
+            await mine.idle.wait()
+            if mine.pool is not None:
+                await mine.pool.close()
 
-    async def _run(
-        self, begin: Begin[T], isolation: Literal["read_committed", "repeatable_read"], *, readonly: bool
+    async def _run(self, run: Callable[[Connection, Begin[T]], Awaitable[T]], begin: Begin[T]) -> T:
+        place = self._place()
+        place.running += 1
+        place.idle.clear()
+        try:
+            return await self._try(place, run, begin)
+        finally:
+            place.running -= 1
+            if not place.running:
+                place.idle.set()
+
+    async def _try(
+        self, place: _Place, run: Callable[[Connection, Begin[T]], Awaitable[T]], begin: Begin[T]
     ) -> T:
-        from assent.stores.postgres_errors import Again
+        from assent.stores.postgres_errors import Again, Lost
 
-        for _ in range(TRIES):
-            pool = self._pools.get(asyncio.get_running_loop()) or await self._pool()
-            async with _acquired(pool) as connection:
-                try:
-                    return await _transact(connection, begin, isolation, readonly)
-                except Again as again:
-                    last = again
-        raise StoreUnavailable(f"postgres: gave up after {TRIES} tries: {last}")
+        tries = 0
+        while True:
+            tries += 1
+            pool = place.pool or await self._pool(place)
+            try:
+                async with _acquired(pool) as connection:
+                    return await run(connection, begin)
+            except Again as again:
+                if isinstance(again, Lost):
+                    # Its neighbours in the pool are most likely as dead as this one.
+                    await pool.expire_connections()
+                if tries == TRIES:
+                    raise
 
-    async def _pool(self) -> asyncpg.Pool[asyncpg.Record]:
-        """This event loop's pool, made and its schema checked at the first call that succeeds."""
+    def _place(self) -> _Place:
         if self._closed:
             raise StoreUnavailable("the store is closed")
         loop = asyncio.get_running_loop()
-        async with self._doors.setdefault(loop, asyncio.Lock()):
-            if loop not in self._pools:
-                self._pools[loop] = await self._make_pool()
-            return self._pools[loop]
+        place = self._places.get(loop)
+        if place is None:
+            place = self._places[loop] = _Place()
+        return place
 
-    async def _make_pool(self) -> asyncpg.Pool[asyncpg.Record]:
+    async def _pool(self, place: _Place) -> Pool:
+        """This event loop's pool, made and its schema checked at the first call that succeeds."""
+        async with place.opening:
+            if place.pool is None:
+                place.pool = await self._make_pool()
+            return place.pool
+
+    async def _make_pool(self) -> Pool:
         import asyncpg
 
         from assent.stores.postgres_schema import check_or_create
@@ -116,6 +147,17 @@ class PostgresStore:
             command_timeout=COMMAND_SECONDS,
             server_settings={"application_name": "assent"},
         )
+
+
+class _Place:
+    """What one event loop has of the store."""
+
+    def __init__(self) -> None:
+        self.opening = asyncio.Lock()
+        self.pool: Pool | None = None
+        self.running = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
 
 
 def require_driver() -> None:
@@ -144,65 +186,20 @@ async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record
 
 
 @asynccontextmanager
-async def _acquired(pool: asyncpg.Pool[asyncpg.Record]) -> AsyncIterator[PoolConnectionProxy[asyncpg.Record]]:
+async def _acquired(pool: Pool) -> AsyncIterator[Connection]:
     from assent.stores.postgres_errors import meaning
 
     try:
         async with asyncio.timeout(ACQUIRE_SECONDS):
             connection = await pool.acquire()
     except Exception as error:
-        raise meaning(error) from error
+        # Also a pool that is closing: to this caller the store is simply gone.
+        raise meaning(error, lost=True, committing=True) from error
     try:
         yield connection
     finally:
         with suppress(Exception):  # a connection that cannot be given back is closed by the pool
             await pool.release(connection)
-
-
-async def _transact(
-    connection: PoolConnectionProxy[asyncpg.Record],
-    begin: Begin[T],
-    isolation: Literal["read_committed", "repeatable_read"],
-    readonly: bool,
-) -> T:
-    from assent.stores.postgres_errors import meaning
-
-    block = connection.transaction(isolation=isolation, readonly=readonly)
-    try:
-        await block.start()
-    except Exception as error:
-        raise meaning(error, before_commit=True) from error
-    try:
-        result = await _drive(connection, begin)
-    except BaseException:
-        with suppress(
-            Exception
-        ):  # the first error is the answer; a connection that cannot roll back is closed
-            await block.rollback()
-        raise
-    try:
-        await block.commit()
-    except Exception as error:
-        raise meaning(error) from error
-    return result
-
-
-async def _drive(connection: PoolConnectionProxy[asyncpg.Record], begin: Begin[T]) -> T:
-    """Run a transaction's statements. Errors of the generator pass through untouched."""
-    from assent.stores.postgres_errors import meaning
-
-    transaction = begin()
-    try:
-        bound = next(transaction)
-        while True:
-            try:
-                rows = await connection.fetch(bound.statement.postgres, *bound.values)
-            except Exception as error:
-                raise meaning(error, before_commit=True) from error
-            bound = transaction.send(rows)
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 async def _leave_as_is(_: asyncpg.Connection[asyncpg.Record]) -> None:

@@ -146,14 +146,18 @@ class SqliteStore:
             raise StoreUnavailable(f"sqlite: another process has held {self.path} for {TURN_SECONDS:.0f} s")
 
     def _commit(self, batch: list[_Request]) -> list[_Answer]:
-        if self._connection is None:
-            from assent.stores.sqlite_connection import connect_writer
+        from assent.stores.sqlite_connection import attempt, connect_writer
 
+        if self._connection is None:
             self._connection = connect_writer(self.path, self._clock)
             self._opened = True
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
-        answers = [_attempt(connection, request) for request in batch if not request.future.cancelled()]
+        answers = [
+            _Answer(request, *attempt(connection, request.begin))
+            for request in batch
+            if not request.future.cancelled()
+        ]
         connection.execute("COMMIT")
         return answers
 
@@ -176,13 +180,13 @@ class SqliteStore:
     # On a reader thread
 
     def _read_until_closed(self) -> None:
-        from assent.stores.sqlite_connection import connect_reader, translate
+        from assent.stores.sqlite_connection import connect_reader, look, translate
 
         connection: sqlite3.Connection | None = None
         while (request := self._reads.get()) is not None:
             try:
                 connection = connection or connect_reader(self.path)
-                answer = _look(connection, request)
+                answer = _Answer(request, *look(connection, request.begin))
             except Exception as error:
                 if connection is not None:
                     self._retired.append(connection)
@@ -224,38 +228,6 @@ def _batches(writes: queue.SimpleQueue[_Request | None]) -> Iterable[list[_Reque
             batch.append(following)
         yield batch
         del batch, first  # an idle thread keeps nobody's objects alive
-
-
-def _attempt(connection: sqlite3.Connection, request: _Request) -> _Answer:
-    """One transaction of a batch. Raises only when the database itself is broken."""
-    from assent.stores.sqlite_connection import Broken, drive
-
-    connection.execute("SAVEPOINT request")
-    try:
-        answer = _Answer(request, drive(connection, request.begin), None)
-    except Broken:
-        raise
-    except BaseException as error:
-        answer = _Answer(request, None, error)
-        connection.execute("ROLLBACK TO request")
-    connection.execute("RELEASE request")
-    return answer
-
-
-def _look(connection: sqlite3.Connection, request: _Request) -> _Answer:
-    """One read, in one snapshot."""
-    from assent.stores.sqlite_connection import Broken, drive
-
-    connection.execute("BEGIN")
-    try:
-        return _Answer(request, drive(connection, request.begin), None)
-    except Broken:
-        raise
-    except BaseException as error:
-        return _Answer(request, None, error)
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def _deliver(answers: list[_Answer]) -> None:

@@ -91,6 +91,34 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
         return result
 
 
+def attempt(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
+    """One transaction of a batch: its result or its error. Raises only where the database itself is broken."""
+    connection.execute("SAVEPOINT request")
+    try:
+        result, failure = drive(connection, begin), None
+    except Broken:
+        raise
+    except BaseException as error:
+        result, failure = None, error
+        connection.execute("ROLLBACK TO request")
+    connection.execute("RELEASE request")
+    return result, failure
+
+
+def look(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
+    """One read in one snapshot: its result or its error. Raises only where the database itself is broken."""
+    connection.execute("BEGIN")
+    try:
+        return drive(connection, begin), None
+    except Broken:
+        raise
+    except BaseException as error:
+        return None, error
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
 def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
     """The connection that writes; makes the file and brings its schema up to date. Only while holding the
     turn."""

@@ -1,0 +1,87 @@
+"""How a transaction runs on one PostgreSQL connection. Deliberately unaware of pools and of running it again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import CodeType, GeneratorType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from assent.ports import Begin, Bound, Rows, Single
+from assent.stores.postgres_errors import meaning
+
+if TYPE_CHECKING:
+    import asyncpg
+    from asyncpg.pool import PoolConnectionProxy
+    from asyncpg.transaction import Transaction as Block
+
+    Connection = PoolConnectionProxy[asyncpg.Record]
+
+T = TypeVar("T")
+
+_ask_again: set[CodeType] = set()
+"""Readers that were seen to yield a second statement. Any other is taken for one of a single statement, which is a
+snapshot by itself: that saves the round trips of BEGIN and COMMIT. A wrong guess costs one repeated statement."""
+
+
+async def write(connection: Connection, begin: Begin[T]) -> T:
+    """One transaction; committed when this returns."""
+    if isinstance(begin, Single):
+        rows: Any = await _fetch(connection, begin.bound, committing=True)
+        return rows  # type: ignore[no-any-return]
+    return await _inside(connection, connection.transaction(isolation="read_committed"), begin)
+
+
+async def read(connection: Connection, begin: Begin[T]) -> T:
+    """One read; everything it sees is of one moment."""
+    transaction = cast("GeneratorType[Bound, Rows, T]", begin())
+    if transaction.gi_code not in _ask_again:
+        try:
+            bound = next(transaction)
+            if not bound.statement.writes:
+                transaction.send(await _fetch(connection, bound))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        _ask_again.add(transaction.gi_code)
+    transaction.close()
+    block = connection.transaction(isolation="repeatable_read", readonly=True)
+    return await _inside(connection, block, begin)
+
+
+async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
+    try:
+        await block.start()
+    except Exception as error:
+        raise meaning(error, lost=connection.is_closed()) from error
+    try:
+        result = await _drive(connection, begin)
+    except BaseException:
+        with suppress(
+            Exception
+        ):  # the first error is the answer; a connection that cannot roll back is closed
+            await block.rollback()
+        raise
+    try:
+        await block.commit()
+    except Exception as error:
+        raise meaning(error, lost=connection.is_closed(), committing=True) from error
+    return result
+
+
+async def _drive(connection: Connection, begin: Begin[T]) -> T:
+    """Run the statements. Errors of the generator pass through untouched."""
+    transaction = begin()
+    try:
+        bound = next(transaction)
+        while True:
+            bound = transaction.send(await _fetch(connection, bound))
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+async def _fetch(connection: Connection, bound: Bound, *, committing: bool = False) -> Rows:
+    try:
+        return await connection.fetch(bound.statement.postgres, *bound.values)
+    except Exception as error:
+        raise meaning(error, lost=connection.is_closed(), committing=committing) from error
