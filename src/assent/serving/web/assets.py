@@ -1,0 +1,46 @@
+"""The files that pages refer to, under names that hold their content's hash: kept for ever, replaced by renaming."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+
+PREFIX: Final = "/static/"
+
+MEDIA_TYPES: Final[dict[str, str]] = {"assent.css": "text/css", "mark.svg": "image/svg+xml"}
+"""Every file there is; nothing else in the directory is served."""
+
+CACHING: Final = "public, max-age=31536000, immutable"
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """One file as it is served."""
+
+    path: str
+    media_type: str
+    content: bytes
+
+
+@cache
+def _assets() -> dict[str, Asset]:
+    found: dict[str, Asset] = {}
+    for name, media_type in MEDIA_TYPES.items():
+        content = files(__package__).joinpath("static", name).read_bytes()
+        stem, _, ending = name.partition(".")
+        served = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
+        found[name] = Asset(PREFIX + served, media_type, content)
+    return found
+
+
+def asset_path(name: str) -> str:
+    """Where a file is served right now."""
+    return _assets()[name].path
+
+
+def find_asset(path: str) -> Asset | None:
+    """The file behind a path, for the names that this release has."""
+    return next((asset for asset in _assets().values() if asset.path == path), None)

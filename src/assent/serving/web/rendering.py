@@ -1,0 +1,48 @@
+"""Templates to HTML: Jinja2 with every value escaped and every missing name an error.
+
+Jinja2 is imported with the first page, so that a process that serves none never pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+
+from assent import __version__
+from assent.serving.instructions import SPEC_URL
+from assent.serving.web.assets import asset_path
+from assent.serving.web.headers import PageResponse
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
+    return environment
+
+
+def page(
+    request: Request,
+    template: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> PageResponse:
+    """One page. `here` marks the place in the navigation; the templates know nothing else of the request."""
+    html = _environment().get_template(template).render({"here": request.url.path, **(values or {})})
+    return PageResponse(html, status, headers)

@@ -1,0 +1,121 @@
+"""Getting a key as a person (E85, C26): ask for one, open the one-time link, press its button, see the key once.
+
+Looking changes nothing, so that a mail scanner or a link preview cannot use a link up (security.md 4). A link that is
+used, expired or unknown gets one answer.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine import api_keys, tenancy
+from assent.engine.services import Services
+from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
+from assent.serving.guard import client_address
+from assent.serving.web import clients
+from assent.serving.web.forms import read_form
+from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.problems import LINK_ENDED, PageRefused
+from assent.serving.web.rendering import page
+from assent.tools.workspaces import SignupWorkspace, start_signup
+
+FIELD_ADVICE: Final[dict[str, str]] = {
+    "email": "Enter an e-mail address such as ada@example.org.",
+    "name": f"Choose a name of at most {MAX_NAME_CHARS} characters.",
+}
+
+
+class BadFields(Exception):  # noqa: N818 - a state of the form
+    """Fields to fill in again."""
+
+    def __init__(self, fields: set[str]) -> None:
+        super().__init__(", ".join(sorted(fields)))
+        self.fields = fields
+
+
+class SignupPages:
+    """`/get-key` and `/claim/{token}`."""
+
+    def __init__(self, services: Services, *, base_url: str, trust_proxy: bool) -> None:
+        self._services = services
+        self._base_url = base_url
+        self._trust_proxy = trust_proxy
+
+    async def get_key(self, request: Request) -> Response:
+        """The form, and what it sends."""
+        if request.method != "POST":
+            return _key_form(request)
+        form = await read_form(request)
+        address = client_address(request.scope, trust_proxy=self._trust_proxy)
+        try:
+            delivery_url = await self._start(form, address)
+        except BadFields as bad:
+            return _key_form(request, form, bad.fields)
+        # Only the path: the form was allowed to lead to our own origin, whatever name it was reached by.
+        return RedirectResponse(urlsplit(delivery_url).path, status_code=303, headers=PAGE_HEADERS)
+
+    async def claim(self, request: Request) -> Response:
+        """The button, and what it does."""
+        token = request.path_params["token"]
+        if request.method == "POST":
+            await read_form(request)
+            return await self._take(request, token)
+        now_ms = self._services.clock.now_ms()
+        link = await self._services.store.read(lambda: tenancy.find_signup(token, now_ms))
+        if link is None:
+            raise PageRefused(LINK_ENDED)
+        return page(request, "claim.html", {"link": link})
+
+    async def _start(self, form: dict[str, str], address: str) -> str:
+        asked = {"email": form.get("email", "").strip(), "name": form.get("name", "").strip() or None}
+        try:
+            # The same limits as for the tool.
+            signup = msgspec.convert(asked, SignupWorkspace)
+            return await start_signup(self._services, signup.email, signup.name, address)
+        except msgspec.ValidationError as error:
+            raise BadFields({name for name in FIELD_ADVICE if f"$.{name}`" in str(error)}) from None
+        except Refusal as refusal:
+            problems = refusal.recovery().problems
+            if refusal.reason is Reason.VALIDATION_ERROR and problems:
+                raise BadFields({problem.path for problem in problems}) from None
+            raise
+
+    async def _take(self, request: Request, token: str) -> Response:
+        services, now_ms = self._services, self._services.clock.now_ms()
+        entropy = tenancy.KeyEntropy(
+            services.entropy(api_keys.KEY_ID_BYTES), services.entropy(api_keys.SECRET_BYTES)
+        )
+
+        def claim() -> Transaction[tuple[tenancy.SignupLink, tenancy.IssuedKey] | None]:
+            link = yield from tenancy.find_signup(token, now_ms)
+            issued = yield from tenancy.claim_signup(token, entropy, now_ms)
+            return (link, issued) if link is not None and issued is not None else None
+
+        claimed = await services.store.write(claim)
+        if claimed is None:
+            raise PageRefused(LINK_ENDED)
+        link, issued = claimed
+        snippets = (
+            *clients.http_snippets(self._base_url, issued.api_key),
+            clients.stdio_snippet(issued.api_key),
+        )
+        values = {"link": link, "key": issued.api_key, "snippets": snippets}
+        return page(request, "key.html", values)
+
+
+def _key_form(
+    request: Request, form: dict[str, str] | None = None, bad_fields: set[str] | None = None
+) -> Response:
+    values = {
+        "form": {name: (form or {}).get(name, "") for name in FIELD_ADVICE},
+        "advice": {name: FIELD_ADVICE[name] for name in FIELD_ADVICE if name in (bad_fields or ())},
+        "max_chars": {"email": MAX_EMAIL_CHARS, "name": MAX_NAME_CHARS},
+    }
+    return page(request, "get_key.html", values, status=200 if bad_fields is None else 400)
