@@ -27,13 +27,14 @@ Rows = Sequence[Row]
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """A named statement, compiled once for both dialects. `params` is the order of its positional values."""
+    """A named statement, compiled once for both dialects. `params` is the order of its positional values,
+    `writes` whether it changes or locks anything."""
 
     name: str
     sqlite: str
     postgres: str
     params: tuple[str, ...]
-    writes: bool
+    writes: bool = True
 
     def __call__(self, **values: Any) -> Bound:
         if len(values) != len(self.params):

@@ -157,7 +157,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
-    """Every statement of a directory."""
+    """Every statement of a directory, by name."""
     blocks: list[Block] = []
     for path in sorted(directory.glob("*.sql")):
         blocks.extend(parse(path.read_text(encoding="utf-8"), path.name))

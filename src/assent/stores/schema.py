@@ -30,7 +30,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 class SchemaState(msgspec.Struct, frozen=True):
-    """Where a database stands. `current` is 0 and `applied` empty where nothing of ours is there."""
+    """Where a database stands: its version (0 where nothing of ours is there), ours, and what it waits for."""
 
     current: int
     latest: int
@@ -46,10 +46,10 @@ class MigrationReport(msgspec.Struct, frozen=True):
     backup_path: str | None
 
 
-def migrations(dialect: str, directory: Path = MIGRATIONS) -> list[Migration]:
+def migrations(dialect: str) -> list[Migration]:
     """The files of a dialect, in order."""
     found = []
-    for path in sorted((directory / dialect).glob("*.sql")):
+    for path in sorted((MIGRATIONS / dialect).glob("*.sql")):
         named = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", path.stem)
         if named is None:
             raise ValueError(f"{path.name} is not named NNNN_name.sql")
