@@ -32,6 +32,10 @@ class SettingsError(Exception):
     """The server cannot start with what was set. The message is for a human and holds no secret."""
 
 
+class BadFlag(SettingsError):  # noqa: N818 - what was written
+    """The mistake is in the command line itself."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every setting with its value. The table has the meaning; secrets are gathered newest first."""
 
@@ -163,7 +167,8 @@ class _Reader:
             return parse_value(row, raw, base=base, home=self.home)
         except BadValue as bad:
             shown = "" if row.secret else f" {hide_password(str(raw))!r}"
-            raise SettingsError(
+            mistake = BadFlag if row.name in self.flags else SettingsError
+            raise mistake(
                 f"The setting {row.name} ({source}) has the value{shown}, which does not work: {bad}.\n"
                 f"Write {form} with {row.kind.value}."
                 + (f" Possible: {', '.join(row.choices)}." if row.choices else "")

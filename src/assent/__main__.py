@@ -1,0 +1,89 @@
+"""The command `assent`. `assent stdio` is started here, before anything that only people at a terminal need is
+imported: a client waits for its first answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+STDIO_FLAGS: Final = {
+    "--data-dir": "data_dir",
+    "--config": "config",
+    "--database-url": "database_url",
+    "--log-level": "log_level",
+    "--log-format": "log_format",
+}
+"""Flags of `assent stdio` that take a value, with the setting each is."""
+
+
+class BadUsage(Exception):  # noqa: N818 - what the caller did
+    """The command line cannot be understood."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code: 0 done, 1 failed, 2 not understood."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["stdio"] and not {"--help", "-h"} & set(arguments):
+        sys.exit(run_stdio(arguments[1:]))
+    from assent.cli import run
+
+    sys.exit(run(arguments))
+
+
+def run_stdio(arguments: Sequence[str]) -> int:
+    """`assent stdio`. Standard output belongs to the protocol, so every word for people goes to standard error."""
+    from assent.settings import BadFlag, SettingsError, load_settings
+
+    try:
+        flags, debug = parse_stdio_flags(arguments)
+        loaded = load_settings(flags)
+    except BadUsage as bad:
+        _say(f"{bad}\nRun: assent stdio --help")
+        return 2
+    except SettingsError as error:
+        _say(str(error))
+        return 2 if isinstance(error, BadFlag) else 1
+    for warning in loaded.warnings:
+        _say(f"warning: {warning}")
+
+    from assent.app import run_stdio as run
+
+    try:
+        return run(loaded.settings)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if debug:
+            raise
+        from assent.failures import explain
+
+        _say(explain(error, loaded.settings))
+        return 1
+
+
+def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
+    """`--flag value` and `--flag=value`; the few flags do not earn the import of a parser."""
+    flags: dict[str, object] = {}
+    debug = False
+    waiting = iter(arguments)
+    for argument in waiting:
+        name, equals, value = argument.partition("=")
+        if argument == "--debug":
+            debug = True
+            flags["log_level"] = "debug"
+        elif name in STDIO_FLAGS:
+            flags[STDIO_FLAGS[name]] = given = value if equals else next(waiting, None)
+            if given is None:
+                raise BadUsage(f"{name} needs a value.")
+        else:
+            raise BadUsage(f"assent stdio does not know {argument!r}.")
+    return flags, debug
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"assent: {text}\n")
+
+
+if __name__ == "__main__":
+    main()

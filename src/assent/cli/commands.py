@@ -1,0 +1,42 @@
+"""Every command under its name: `assent --help` is this file."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from assent import __version__
+from assent.cli import doctor, keys, server, workspaces
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"assent {__version__}\n")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="assent",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Lets AI agents do real work in the world, with a human's consent that the server enforces."""
+
+
+server.register(app)
+doctor.register(app)
+app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
+app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")

@@ -1,0 +1,212 @@
+"""`assent doctor`: what could be wrong with this installation, what is, and what to do about it.
+
+Looks and changes nothing: neither a directory nor a secret nor a schema comes into being here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import typer
+
+from assent import __version__
+from assent.cli.probes import Found, look_at_port, reaches_assent
+from assent.cli.session import BaseUrl, Host, Port, Session, command
+from assent.failures import explain
+from assent.secret_files import HOMES, SHARED_BITS, resolve_secrets
+from assent.settings import Settings, SettingsError, hide_password
+from assent.settings_table import TABLE
+
+HONEST_LIMIT: Final = (
+    "An agent with a shell under the same OS user can read the files of a local server, its secrets among them. "
+    "A passkey, another OS user or another host is a real boundary."
+)
+
+MANY_JOBS: Final = 100
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked at. `fix` says what to do where it is not well."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """What `assent doctor` answers."""
+
+    ok: bool
+    version: str
+    checks: tuple[Check, ...]
+    sources: dict[str, str]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's command."""
+    command(app, "doctor")(doctor)
+
+
+def doctor(session: Session, host: Host = None, port: Port = None, base_url: BaseUrl = None) -> int:
+    """Check settings, files, database, port and pages. Changes nothing; exits with 1 where something is wrong."""
+    session.add_flags(host=host, port=port, base_url=base_url)
+    try:
+        loaded = session.loaded
+    except SettingsError as error:
+        what, _, fix = str(error).partition("\n")
+        return _report(session, [Check("settings", False, what, fix or None)], {})
+    settings = loaded.settings
+    # Only settings that exist under their own name: what is gathered from two is shown as the two.
+    sources = {row.name: loaded.sources[row.name] for row in TABLE}
+    checks = [
+        _settings(sources, loaded.warnings),
+        _data_dir(settings),
+        _secrets(settings),
+        *asyncio.run(_database(settings)),
+        *_address(settings),
+        Check("limit of a local server", True, HONEST_LIMIT),
+    ]
+    return _report(session, checks, sources)
+
+
+def _report(session: Session, checks: list[Check], sources: dict[str, str]) -> int:
+    ok = all(check.ok for check in checks)
+    lines = []
+    for check in checks:
+        lines.append(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {check.detail}")
+        if check.fix is not None:
+            lines += [f"      -> {line}" for line in check.fix.splitlines()]
+    session.give(Diagnosis(ok, __version__, tuple(checks), sources), "\n".join(lines))
+    return 0 if ok else 1
+
+
+def _settings(sources: dict[str, str], warnings: tuple[str, ...]) -> Check:
+    given = [f"{name} ({source})" for name, source in sources.items() if source != "default"]
+    detail = "; ".join(given) if given else "everything is at its default"
+    return Check("settings", True, detail, "\n".join(warnings) or None)
+
+
+def _data_dir(settings: Settings) -> Check:
+    name, path = "data directory", settings.data_dir
+    try:
+        return _judged_data_dir(name, path, uses_it=settings.sqlite_path is not None)
+    except OSError as error:
+        return Check(name, False, f"{path}: {error.strerror}", "Name one that you can use with --data-dir.")
+
+
+def _judged_data_dir(name: str, path: Path, *, uses_it: bool) -> Check:
+    if not path.exists():
+        if not uses_it:
+            return Check(name, True, f"{path} is not needed with PostgreSQL")
+        parent = next(each for each in path.parents if each.exists())
+        if os.access(parent, os.W_OK | os.X_OK):
+            return Check(name, True, f"{path} is not there yet; the first start makes it", "assent init")
+        fix = "Name another directory with --data-dir or ASSENT_DATA_DIR."
+        return Check(name, False, f"{path} is not there, and {parent} cannot be written", fix)
+    if not path.is_dir():
+        return Check(name, False, f"{path} is not a directory", "Name a directory with --data-dir.")
+    mode = path.stat().st_mode
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return Check(
+            name, False, f"{path} cannot be written by you (mode {mode & 0o777:04o})", f"chmod u+rwx {path}"
+        )
+    if mode & SHARED_BITS:
+        return Check(
+            name, False, f"other users can look into {path} (mode {mode & 0o777:04o})", f"chmod 700 {path}"
+        )
+    return Check(name, True, f"{path}, yours alone")
+
+
+def _secrets(settings: Settings) -> Check:
+    name = "secrets"
+    given = {"RUN_TOKEN_SECRET": settings.run_token_secrets, "ASSENT_SECRET": settings.secrets}
+    from_files = [home for home in HOMES if not given[home.env]]
+    absent = [home for home in from_files if not (settings.data_dir / home.file_name).exists()]
+    if absent and settings.sqlite_path is not None:
+        return Check(name, True, "not made yet; the first start makes them", "assent init")
+    try:
+        resolve_secrets(settings)
+    except SettingsError as error:
+        what, _, fix = str(error).partition("\n")
+        return Check(name, False, what, fix or None)
+    where = [f"{settings.data_dir / home.file_name} (mode 0600)" for home in from_files]
+    where += [f"{env} (set)" for env, value in given.items() if value]
+    return Check(name, True, ", ".join(where))
+
+
+async def _database(settings: Settings) -> list[Check]:
+    from assent.stores.migrate import schema_state
+
+    name, shown = "database", hide_password(settings.database_url)
+    try:
+        state = await schema_state(settings.database_url)
+    except Exception as error:
+        what, _, fix = explain(error, settings).partition("\n")
+        return [Check(name, False, f"{shown}: {what}", fix or None)]
+    if state.current == 0:
+        return [Check(name, True, f"{shown} is empty; the first start makes its tables", "assent init")]
+    if state.pending:
+        behind = f"{shown} is at schema version {state.current}, this release is at {state.latest}"
+        embedded = settings.sqlite_path is not None
+        return [
+            Check(
+                name,
+                embedded,
+                behind + ("; the next start migrates it" if embedded else ""),
+                "assent migrate",
+            )
+        ]
+    checks = [Check(name, True, f"{shown}, schema version {state.current}")]
+    try:
+        checks.append(await _jobs(settings))
+    except Exception as error:
+        what, _, fix = explain(error, settings).partition("\n")
+        checks.append(Check("jobs", False, what, fix or None))
+    return checks
+
+
+async def _jobs(settings: Settings) -> Check:
+    """Jobs that ran out of retries wait for a human."""
+    from assent.engine import jobs
+    from assent.stores import open_store
+
+    store = open_store(settings.database_url, pool_size=1)
+    try:
+        dead = await store.read(lambda: jobs.list_dead(MANY_JOBS))
+    finally:
+        await store.close()
+    if not dead:
+        return Check("jobs", True, "none has given up")
+    count = f"{len(dead)}{' or more' if len(dead) == MANY_JOBS else ''}"
+    kinds = ", ".join(sorted({job.kind for job in dead}))
+    last = f"; the last said: {dead[0].last_error}" if dead[0].last_error else ""
+    fix = "Remove the cause; the log of the server has the details."
+    return Check("jobs", False, f"{count} gave up ({kinds}){last}", fix)
+
+
+def _address(settings: Settings) -> Iterator[Check]:
+    """The port we would listen on, and the address that people are sent to."""
+    where = f"{settings.host}:{settings.port}"
+    port = look_at_port(settings.host, settings.port)
+    free, ours = port is Found.FREE, port is Found.OURS
+    if free or ours:
+        yield Check("port", True, f"{where} is {'free' if free else 'served by Assent'}")
+    else:
+        fix = f"Stop that program, or serve on another port: assent serve --port {settings.port % 65_535 + 1}"
+        detail = (
+            f"{where} is used by another program" if port is Found.BUSY else f"{where} cannot be listened on"
+        )
+        yield Check("port", False, detail, fix)
+    if reaches_assent(settings.base_url):
+        yield Check("pages", True, f"{settings.base_url} answers")
+    elif free:
+        yield Check("pages", True, f"no server is running for {settings.base_url}", "assent serve")
+    else:
+        fix = "Set ASSENT_BASE_URL to the address at which a browser reaches this server."
+        yield Check("pages", False, f"{settings.base_url} does not answer as Assent", fix)

@@ -1,0 +1,171 @@
+"""`assent keys`: the keys of a workspace. A key is written once, alone, to standard output."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+import typer
+
+from assent.cli.session import Session, command
+from assent.cli.workspaces import BY, checked_name, find_workspace, key_entropy, key_view, keys_table
+from assent.engine import api_keys, tenancy
+from assent.engine.api_keys import Mode
+from assent.engine.tenancy import IssuedKey, KeyRecord, Workspace
+from assent.failures import Failure
+from assent.kernel.ids import KeyId
+from assent.kernel.limits import DAY_MS
+
+app = typer.Typer(no_args_is_help=True)
+
+OfWorkspace = Annotated[
+    str | None,
+    typer.Option("--workspace", "-w", metavar="ID-OR-NAME", help="Which workspace [the local default one]."),
+]
+WhichKey = Annotated[
+    str, typer.Argument(metavar="KEY-ID", help="The key's id, from `assent keys list`.", show_default=False)
+]
+
+
+class KeyCreatedView(msgspec.Struct, frozen=True, rename="camel"):
+    """A new key in an answer."""
+
+    workspace_id: str
+    key_id: str
+    api_key: str
+
+
+class KeyRevokedView(msgspec.Struct, frozen=True, rename="camel"):
+    """A revoked key in an answer."""
+
+    workspace_id: str
+    key_id: str
+    revoked: bool
+
+
+def create(
+    session: Session,
+    workspace: OfWorkspace = None,
+    label: Annotated[str, typer.Option("--label", help="What it is for.")] = "default",
+    dev: Annotated[
+        bool, typer.Option("--dev", help="Make a clp_dev_ key instead of a clp_live_ one.")
+    ] = False,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(api_keys.SCOPES)}."),
+    ] = None,
+    expires_in_days: Annotated[
+        int | None, typer.Option("--expires-in-days", min=1, max=36_500, help="When it ends [never].")
+    ] = None,
+) -> None:
+    """Make a key. It is shown now and never again."""
+    from assent.app import open_app
+
+    scopes = tuple(dict.fromkeys(scope or api_keys.SCOPES))
+    unknown = [each for each in scopes if each not in api_keys.SCOPES]
+    if unknown:
+        raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(api_keys.SCOPES)}.")
+    checked, mode, entropy = checked_name(label, "A label"), _mode(dev), key_entropy()
+
+    async def make() -> IssuedKey:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, workspace)
+            now_ms = app.clock.now_ms()
+            expires_ms = None if expires_in_days is None else now_ms + expires_in_days * DAY_MS
+            return await app.store.write(
+                lambda: tenancy.issue_key(
+                    found.workspace_id,
+                    entropy,
+                    now_ms,
+                    mode=mode,
+                    label=checked,
+                    scopes=scopes,
+                    expires_ms=expires_ms,
+                    by=BY,
+                )
+            )
+
+    _show_once(session, asyncio.run(make()))
+
+
+def list_all(session: Session, workspace: OfWorkspace = None) -> None:
+    """List the keys of a workspace, without their secrets."""
+    from assent.app import open_app
+
+    async def read() -> tuple[Workspace, list[KeyRecord]]:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, workspace)
+            return found, await app.store.read(lambda: tenancy.list_keys(found.workspace_id))
+
+    found, keys = asyncio.run(read())
+    views = [key_view(each) for each in keys]
+    session.give({"workspaceId": found.workspace_id, "keys": views}, keys_table(session, views))
+
+
+def revoke(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> None:
+    """End a key, at once and for good."""
+    from assent.app import open_app
+
+    key_id, of = _which(key, workspace)
+
+    async def end() -> tuple[Workspace, bool]:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, of)
+            now_ms = app.clock.now_ms()
+            return found, await app.store.write(
+                lambda: tenancy.revoke_key(found.workspace_id, key_id, now_ms, by=BY)
+            )
+
+    found, ended = asyncio.run(end())
+    if not ended:
+        raise _no_such_key(key_id, found)
+    session.give(KeyRevokedView(found.workspace_id, key_id, True), f"Key {key_id} is revoked.")
+
+
+def rotate(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> None:
+    """End a key and make its successor with the same rights, which is shown now and never again."""
+    from assent.app import open_app
+
+    (key_id, of), entropy = _which(key, workspace), key_entropy()
+
+    async def replace() -> tuple[Workspace, IssuedKey | None]:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, of)
+            now_ms = app.clock.now_ms()
+            return found, await app.store.write(
+                lambda: tenancy.rotate_key(found.workspace_id, key_id, entropy, now_ms, by=BY)
+            )
+
+    found, issued = asyncio.run(replace())
+    if issued is None:
+        raise _no_such_key(key_id, found)
+    _show_once(session, issued)
+
+
+command(app, "create")(create)
+command(app, "list")(list_all)
+command(app, "revoke")(revoke)
+command(app, "rotate")(rotate)
+
+
+def _mode(dev: bool) -> Mode:
+    return "dev" if dev else "live"
+
+
+def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
+    """A key's id and workspace. A whole key that was pasted names both; its secret is used for nothing."""
+    public = api_keys.parse(key)
+    return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
+
+
+def _no_such_key(key_id: str, workspace: Workspace) -> Failure:
+    return Failure(
+        f"Workspace {workspace.name!r} has no living key {key_id!r}.\n"
+        f"See its keys: assent keys list --workspace {workspace.workspace_id}"
+    )
+
+
+def _show_once(session: Session, issued: IssuedKey) -> None:
+    session.say(f"Key {issued.key_id} of workspace {issued.workspace_id}. It is not shown again:")
+    session.give(KeyCreatedView(issued.workspace_id, issued.key_id, issued.api_key), issued.api_key)

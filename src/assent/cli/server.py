@@ -1,0 +1,112 @@
+"""Starting a server and preparing for one: init, serve, stdio, migrate."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated
+
+import msgspec
+import typer
+
+from assent.cli.session import BaseUrl, Host, Port, Session, command
+from assent.cli_welcome import claude_code_stdio
+from assent.settings import hide_password
+
+
+class Prepared(msgspec.Struct, frozen=True, rename="camel"):
+    """What `assent init` answers."""
+
+    data_dir: str
+    database: str
+    workspace_id: str
+    next: tuple[str, ...]
+
+
+class Migrated(msgspec.Struct, frozen=True, rename="camel"):
+    """What `assent migrate` answers."""
+
+    from_version: int
+    to_version: int
+    applied: tuple[str, ...]
+    backup_path: str | None
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands."""
+    command(app, "init")(init)
+    command(app, "serve", json=False)(serve)
+    command(app, "stdio", json=False)(stdio)
+    command(app, "migrate")(migrate)
+
+
+def init(session: Session) -> None:
+    """Make the data directory, its secrets, the database and the default workspace.
+
+    Changes nothing where they exist. `serve` and `stdio` do the same at their first start.
+    """
+    from assent.app import open_app
+    from assent.engine.tenancy import LOCAL_WORKSPACE
+
+    settings = session.settings
+
+    async def prepare() -> None:
+        async with open_app(settings):
+            pass
+
+    asyncio.run(prepare())
+    steps = (session.again("serve"), claude_code_stdio(settings), session.again("doctor"))
+    database = hide_password(settings.database_url)
+    session.give(
+        Prepared(str(settings.data_dir), database, LOCAL_WORKSPACE, steps),
+        f"Ready: {database}, with the default workspace {LOCAL_WORKSPACE}.\n\nNext:\n"
+        f"  Serve it:              {steps[0]}\n"
+        f"  Add it to Claude Code: {steps[1]}\n"
+        f"  Check it:              {steps[2]}",
+    )
+
+
+def serve(
+    session: Session,
+    host: Host = None,
+    port: Port = None,
+    base_url: BaseUrl = None,
+    log_level: Annotated[
+        str | None, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
+    ] = None,
+    log_format: Annotated[
+        str | None, typer.Option("--log-format", metavar="FORMAT", help="auto, json or text.")
+    ] = None,
+) -> int:
+    """Serve MCP, REST and the pages over HTTP until stopped."""
+    from assent.app import run_serve
+
+    session.add_flags(host=host, port=port, base_url=base_url, log_level=log_level, log_format=log_format)
+    return run_serve(session.settings)
+
+
+def stdio(session: Session) -> int:
+    """Serve MCP on standard input and output, for a client that starts this command.
+
+    Uses the key in ASSENT_API_KEY, or the local default workspace where none is set.
+    """
+    from assent.app import run_stdio
+
+    return run_stdio(session.settings)
+
+
+def migrate(session: Session) -> None:
+    """Bring the database up to date with this release. A SQLite file is backed up first."""
+    from assent.stores.migrate import migrate as bring_up_to_date
+
+    report = asyncio.run(bring_up_to_date(session.settings.database_url, time.time_ns() // 1_000_000))
+    if not report.applied:
+        text = f"Up to date: schema version {report.to_version}."
+    else:
+        text = f"Migrated from schema version {report.from_version} to {report.to_version}."
+    if report.backup_path is not None:
+        text += f"\nThe database as it was: {report.backup_path}"
+    session.give(
+        Migrated(report.from_version, report.to_version, report.applied, report.backup_path),
+        text,
+    )

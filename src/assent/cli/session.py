@@ -1,0 +1,193 @@
+"""What every command shares: the common flags, settings, where words and data go, and what an error becomes.
+
+Data goes to standard output and nothing else does; words go to standard error. A command is a function from a
+session and its own arguments; `command` adds the common flags to it and is the one place that catches.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+import msgspec
+import typer
+
+from assent.cli_welcome import this_command
+from assent.failures import explain
+from assent.settings import BadFlag, Loaded, Settings, hide_password, load_settings
+
+COMMON_PANEL: Final = "Common options"
+
+DataDir = Annotated[
+    str | None,
+    typer.Option(
+        "--data-dir",
+        metavar="DIR",
+        help="Directory of the embedded database and its secrets.",
+        rich_help_panel=COMMON_PANEL,
+    ),
+]
+Config = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", help="Settings file (TOML).", rich_help_panel=COMMON_PANEL),
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url",
+        metavar="URL",
+        help="sqlite:////path/to.db or postgresql://…",
+        rich_help_panel=COMMON_PANEL,
+    ),
+]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Log everything; show tracebacks.", rich_help_panel=COMMON_PANEL)
+]
+Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.", rich_help_panel=COMMON_PANEL)]
+
+Host = Annotated[
+    str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on [127.0.0.1].")
+]
+Port = Annotated[str | None, typer.Option("--port", "-p", metavar="N", help="Port to listen on [8080].")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Address that browsers reach it at.")
+]
+
+_COMMON: Final[dict[str, tuple[Any, object]]] = {
+    "data_dir": (DataDir, None),
+    "config": (Config, None),
+    "database_url": (DatabaseUrl, None),
+    "debug": (Debug, False),
+}
+
+
+class Session:
+    """One run of one command."""
+
+    def __init__(self, flags: dict[str, object], *, json: bool, debug: bool) -> None:
+        self._flags = flags
+        self.json = json
+        self.debug = debug
+
+    def add_flags(self, **flags: object) -> None:
+        """More settings from flags, before settings are read; None means not given."""
+        self._flags.update({name: value for name, value in flags.items() if value is not None})
+
+    def again(self, *words: str) -> str:
+        """Another command on the same data, to be pasted: with the flags that this one was given."""
+        given = [
+            part
+            for name, flag in (
+                ("data_dir", "--data-dir"),
+                ("config", "--config"),
+                ("database_url", "--database-url"),
+            )
+            if (value := self._flags.get(name)) is not None
+            for part in (flag, hide_password(str(value)))
+        ]
+        return shlex.join([*this_command(), *words, *given])
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        loaded = load_settings(self._flags)
+        for warning in loaded.warnings:
+            self.say(f"warning: {warning}")
+        return loaded
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
+
+    def say(self, text: str) -> None:
+        """Words for the person, to standard error."""
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    def give(self, data: Any, text: str) -> None:
+        """The result: as JSON where asked for, else as text."""
+        line = msgspec.json.encode(data).decode() if self.json else text
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    def table(self, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+        """Rows under their headings; as wide as they need where nobody watches, so that nothing is cut off."""
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        watched = sys.stdout.isatty()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(column, overflow="fold", no_wrap=not watched)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console = Console(
+            file=sys.stdout,
+            no_color=self.settings.no_color,
+            width=None if watched else 10_000,
+            highlight=False,
+        )
+        with console.capture() as captured:
+            console.print(table)
+        return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def command(
+    app: typer.Typer, name: str, *, json: bool = True
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Register a function whose first argument is the session; its docstring is the help."""
+
+    def register(body: Callable[..., int | None]) -> Callable[..., int | None]:
+        _, *own = inspect.signature(body, eval_str=True).parameters.values()
+        common = [
+            inspect.Parameter(flag, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for flag, (annotation, default) in [
+                *_COMMON.items(),
+                *([("json", (Json, False))] if json else []),
+            ]
+        ]
+
+        def entry(**values: Any) -> None:
+            debug = values.pop("debug")
+            flags = {flag: values.pop(flag) for flag in ("data_dir", "config", "database_url")}
+            if debug:
+                flags["log_level"] = "debug"
+            session = Session(flags, json=values.pop("json", False), debug=debug)
+            raise typer.Exit(_guarded(session, lambda: body(session, **values)))
+
+        parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + common
+        entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        entry.__annotations__ = {each.name: each.annotation for each in parameters}
+        app.command(name, help=inspect.getdoc(body))(entry)
+        return body
+
+    return register
+
+
+def _guarded(session: Session, run: Callable[[], int | None]) -> int:
+    try:
+        return run() or 0
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our data has enough. Nothing more can be written, not even at exit.
+        sys.stdout = None
+        return 0
+    except Exception as error:
+        if session.debug:
+            raise
+        settings = session.__dict__.get("loaded")
+        session.say(f"assent: {explain(error, settings.settings if settings is not None else None)}")
+        return 2 if isinstance(error, BadFlag) else 1
+
+
+def timestamp(ms: int | None) -> str | None:
+    """ISO 8601 in UTC, as every JSON document of ours writes a time."""
+    if ms is None:
+        return None
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

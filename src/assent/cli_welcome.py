@@ -1,0 +1,127 @@
+"""What a running server tells its owner: where it is, and how to add it to each client.
+
+Every snippet works when pasted as it is. Over stdio a client starts its own process beside this server and needs no
+key; over HTTP the snippet makes the key it uses. Prints nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from assent.settings import SQLITE_SCHEME, Settings
+from assent.settings_table import CONFIG_FILE
+
+MCP_PATH: Final = "/api/mcp"
+SERVER_NAME: Final = "assent"
+
+
+def welcome_text(settings: Settings) -> str:
+    """The text that `assent serve` shows once it listens."""
+    return "\n".join(
+        [
+            f"Assent is serving at {settings.base_url} (MCP: {mcp_url(settings)}). Stop it with Ctrl+C.",
+            "",
+            *(_local_lines(settings) if settings.sqlite_path is not None else ()),
+            "Over HTTP, from any machine that reaches it:",
+            "",
+            "  Claude Code (makes its key as you paste)",
+            f"    {claude_code_http(settings)}",
+            "  Cursor and VS Code need a key, which is shown once:",
+            f"    {key_command(settings, 'editor')}",
+            "  Cursor: put the key into ~/.cursor/mcp.json",
+            f"    {json.dumps({'mcpServers': {SERVER_NAME: cursor_http(settings)}})}",
+            "  VS Code: asks for the key; in .vscode/mcp.json, or run “MCP: Open User Configuration”",
+            f"    {json.dumps(vs_code_http(settings))}",
+            "",
+            f"Other people get a key of their own at {settings.base_url}/get-key",
+        ]
+    )
+
+
+def _local_lines(settings: Settings) -> tuple[str, ...]:
+    return (
+        "On this machine a client starts its own process on the same data and needs no key:",
+        "",
+        "  Claude Code",
+        f"    {claude_code_stdio(settings)}",
+        "  VS Code",
+        f"    {vs_code_stdio(settings)}",
+        "  Cursor (~/.cursor/mcp.json) and Claude Desktop (Settings > Developer > Edit Config)",
+        f"    {json.dumps({'mcpServers': {SERVER_NAME: stdio_entry(settings)}})}",
+        "",
+    )
+
+
+def mcp_url(settings: Settings) -> str:
+    return settings.base_url + MCP_PATH
+
+
+def this_command() -> list[str]:
+    """The absolute command of this installation: what a client can start whatever its PATH is."""
+    script = Path(sys.executable).parent / "assent"
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
+
+
+def same_settings(settings: Settings) -> list[str]:
+    """The flags with which another process works on the same data. Never a secret: only a file is named."""
+    flags = ["--data-dir", str(settings.data_dir)]
+    if settings.config_file is not None and settings.config_file != settings.data_dir / CONFIG_FILE:
+        flags += ["--config", str(settings.config_file)]
+    own_file = f"{SQLITE_SCHEME}{settings.data_dir / 'assent.db'}"
+    if settings.sqlite_path is not None and settings.database_url != own_file:
+        flags += ["--database-url", settings.database_url]
+    return flags
+
+
+def stdio_command(settings: Settings) -> list[str]:
+    return [*this_command(), "stdio", *same_settings(settings)]
+
+
+def stdio_entry(settings: Settings) -> dict[str, Any]:
+    """A local server as Claude Desktop and Cursor write it."""
+    command, *args = stdio_command(settings)
+    return {"command": command, "args": args}
+
+
+def claude_code_stdio(settings: Settings) -> str:
+    add = ["claude", "mcp", "add", "--transport", "stdio", "--scope", "user", SERVER_NAME, "--"]
+    return shlex.join([*add, *stdio_command(settings)])
+
+
+def vs_code_stdio(settings: Settings) -> str:
+    entry = {"name": SERVER_NAME, "type": "stdio", **stdio_entry(settings)}
+    return shlex.join(["code", "--add-mcp", json.dumps(entry)])
+
+
+def key_command(settings: Settings, label: str) -> str:
+    """Makes a key and writes it, alone, to standard output."""
+    return shlex.join([*this_command(), "keys", "create", "--label", label, *same_settings(settings)])
+
+
+def claude_code_http(settings: Settings) -> str:
+    add = ["claude", "mcp", "add", "--transport", "http", "--scope", "user", SERVER_NAME, mcp_url(settings)]
+    key = key_command(settings, "claude-code")
+    return f'{shlex.join(add)} --header "Authorization: Bearer $({key})"'
+
+
+def cursor_http(settings: Settings) -> dict[str, Any]:
+    return {"url": mcp_url(settings), "headers": {"Authorization": "Bearer YOUR_KEY"}}
+
+
+def vs_code_http(settings: Settings) -> dict[str, Any]:
+    """The key is asked for once and kept by VS Code, so the file can be shared."""
+    ask = {
+        "type": "promptString",
+        "id": "assent-key",
+        "description": "Assent workspace key",
+        "password": True,
+    }
+    headers = {"Authorization": "Bearer ${input:assent-key}"}
+    return {
+        "inputs": [ask],
+        "servers": {SERVER_NAME: {"type": "http", "url": mcp_url(settings), "headers": headers}},
+    }
