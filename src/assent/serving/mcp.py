@@ -33,6 +33,9 @@ SERVER_ERROR: Final = -32000
 
 RESULTS_CARRY_ARGUMENT_ERRORS_SINCE: Final = "2025-11-25"
 
+COMPLETE: Final = "complete"
+"""The modern era demands it of every result; the SDK takes it out of legacy ones."""
+
 LIST_TTL_MS: Final = 300_000
 """The tool list changes with the server's version only."""
 
@@ -120,7 +123,7 @@ class McpServer:
             if refusal is not None:
                 raise at_gate(exchange, refusal)
         if self._listing is None:
-            self._listing = {"tools": self._edge.catalog.listing}
+            self._listing = {"resultType": COMPLETE, "tools": self._edge.catalog.listing}
         return self._listing
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
@@ -139,6 +142,7 @@ class McpServer:
         if answer.at_gate and exchange.over_http:
             raise at_gate(exchange, answer)
         return {
+            "resultType": COMPLETE,
             "content": [{"type": "text", "text": answer.text}],
             "structuredContent": answer.value,
             "isError": answer.is_error,
