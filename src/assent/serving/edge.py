@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,8 +76,9 @@ class Edge:
     async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
         """Run one call."""
         answer = await self._answer(name, arguments, credentials, address)
-        # An unknown name is counted under one label: callers do not get to make metrics.
-        label = name if answer.reason is not Reason.UNKNOWN_TOOL else "unknown"
+        # Every name that is no tool's is counted under one label: callers do not get to make metrics.
+        tool = self.catalog.find(name)
+        label = tool.name if tool is not None else "unknown"
         self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
         return answer
 
@@ -180,11 +181,26 @@ def unavailable_refusal() -> Refusal:
 def decoded(tool: Tool, arguments: Any) -> Any:
     """The request struct, or every problem with the arguments."""
     try:
-        return msgspec.convert({} if arguments is None else arguments, tool.request)
+        request = msgspec.convert({} if arguments is None else arguments, tool.request)
     except msgspec.ValidationError as error:
         raise BadArguments(
             Refusal(Reason.VALIDATION_ERROR, problems=problems_with(tool, arguments, str(error)))
         ) from error
+    # PostgreSQL keeps no NUL in any text, and both stores take the same values.
+    if nul := list(_nul_paths(arguments, "")):
+        problems = [Problem(path, "text without NUL characters", "a NUL character") for path in nul]
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems[:MAX_PROBLEMS])
+    return request
+
+
+def _nul_paths(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        yield path
+    elif isinstance(value, (dict, list)):
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _nul_paths(part, _join(path, str(name)))
+            if isinstance(name, str) and "\0" in name:
+                yield _join(path, name.replace("\0", "\\u0000"))
 
 
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
