@@ -44,11 +44,10 @@ class AllowedPeers:
         )
 
     def origin(self, value: str) -> bool:
-        if value.lower() in self._origins:
-            return True
-        parts = urlsplit(value.lower())
-        host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
-        return parts.scheme in ("http", "https") and host in LOOPBACK and not parts.path
+        scheme, _, authority = value.lower().partition("://")
+        match = _HOST.fullmatch(authority)
+        loopback = match is not None and match[1] in LOOPBACK and scheme in ("http", "https")
+        return loopback or value.lower() in self._origins
 
 
 class Guard:

@@ -46,7 +46,7 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope)
-        accept = next((value for name, value in headers if name == "accept"), "")
+        accept = ",".join(value.lower() for name, value in headers if name == "accept")
         only_events = "text/event-stream" in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
             await respond(send, 200, self._metadata() if scope["method"] == "GET" else b"")
