@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from assent.engine import jobs
-from assent.engine.jobs import Job, JobKind
+from assent.engine.jobs import Job, JobKind, JobState
 from assent.kernel.ids import JobId, WorkspaceId
-from assent.ports import Begin, Bound, Statement, Store, StoreUnavailable, Transaction
+from assent.ports import Begin, Bound, Store, StoreUnavailable, Transaction
 from assent.serving.worker import Runner
 from assent.stores import open_store
+from assent.stores.loader import Block, compile_blocks
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class Watched:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.dialect = store.dialect
-        self.down = False
+        self.fault: Exception | None = None
         self.refused = 0
         self._changed = asyncio.Event()
 
@@ -59,12 +60,35 @@ class Watched:
 
     async def _call(self, call: Callable[[Begin[T]], Awaitable[T]], begin: Begin[T]) -> T:
         try:
-            if self.down:
+            if self.fault is not None:
                 self.refused += 1
-                raise StoreUnavailable("unplugged by the test")
+                raise self.fault
             return await call(begin)
         finally:
             self._changed.set()
+
+    def unplug(self) -> None:
+        self.fault = StoreUnavailable("unplugged by the test")
+
+    def plug(self) -> None:
+        self.fault = None
+
+    async def until_refused(self, times: int) -> None:
+        """Wait until so many calls came while it was unplugged."""
+
+        async def tried() -> bool:
+            return self.refused >= times
+
+        await self.until(tried)
+
+    async def until_state(self, state: JobState, count: int = 1) -> None:
+        """Wait until so many jobs are in this state."""
+
+        async def reached() -> bool:
+            rows = await self.store.read(ask(f"SELECT count(*) FROM jobs WHERE state = '{state.value}'"))
+            return bool(rows[0][0] == count)
+
+        await self.until(reached)
 
     async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
         """Wait until the condition holds, looking after every call; at most until the deadline."""
@@ -153,11 +177,14 @@ async def look(store: Store, job: Job) -> Job:
     return found
 
 
-def ask(sqlite: str, postgres: str | None = None) -> Callable[[], Transaction[list[Any]]]:
+def ask(sqlite: str, postgres: str | None = None, values: tuple[Any, ...] = ()) -> Begin[list[Any]]:
     """A statement of the test's own as a transaction; its answer is the rows as tuples."""
+    texts = {"sqlite": sqlite, "postgres": postgres or sqlite}
+    blocks = [Block("the test", "of_the_test", dialect, sql) for dialect, sql in texts.items()]
+    statement = compile_blocks(blocks)["of_the_test"]
 
     def transaction() -> Transaction[list[Any]]:
-        rows: Any = yield Bound(Statement("of_the_test", sqlite, postgres or sqlite, ()), ())
+        rows: Any = yield Bound(statement, values)
         return [tuple(row) for row in rows]
 
     return transaction

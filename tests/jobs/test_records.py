@@ -153,7 +153,7 @@ async def test_a_worker_that_lost_its_job_changes_nothing(url: str) -> None:
         (lost,) = await claim(store, KINDS, NOON)
         (held,) = await claim(store, KINDS, NOON + LEASE_MS)
         late_ms = NOON + LEASE_MS + 1
-        assert not await store.write(partial(jobs.renew, lost, late_ms, LEASE_MS))
+        assert not await store.write(partial(jobs.renew, lost, late_ms + LEASE_MS))
         assert not await store.write(partial(jobs.complete, lost, late_ms))
         assert await store.write(partial(jobs.fail, lost, late_ms, "late", DELAYS)) is None
         assert not await store.write(partial(jobs.release, lost, late_ms))
@@ -168,7 +168,7 @@ async def test_a_renewed_lease_is_not_taken_over(url: str) -> None:
     async with opened(url) as store:
         await enqueue(store, "k")
         (job,) = await claim(store, KINDS, NOON)
-        assert await store.write(partial(jobs.renew, job, NOON + LEASE_MS - 1, LEASE_MS))
+        assert await store.write(partial(jobs.renew, job, NOON + 2 * LEASE_MS - 1))
         assert await claim(store, KINDS, NOON + LEASE_MS) == []
         assert len(await claim(store, KINDS, NOON + 2 * LEASE_MS - 1)) == 1
 

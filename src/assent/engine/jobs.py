@@ -136,10 +136,10 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
     return sorted(_jobs(rows), key=lambda job: (job.due_ms, job.job_id))
 
 
-def renew(job: Job, now_ms: int, lease_ms: int) -> Transaction[bool]:
+def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
     """Hold a claimed job for longer; false when it is not ours any more."""
     rows = yield statements.renew_job(
-        workspace_id=job.workspace_id, job_id=job.job_id, fence=job.fence, lease_until_ms=now_ms + lease_ms
+        workspace_id=job.workspace_id, job_id=job.job_id, fence=job.fence, lease_until_ms=lease_until_ms
     )
     return bool(rows)
 

@@ -4,7 +4,7 @@ It looks when the next job is ready, when somebody in this process calls `wake`,
 because other processes enqueue too. Whether a job is due and whether a lease has ended is decided by the
 clock that is passed in; real time only bounds how long this waits before it looks again.
 
-Deliberately unaware of what any kind does, and of what the end of a handler means: `serving/attempts.py`.
+Deliberately unaware of what any kind does, and of what the end of a handler means: `serving/attempt.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assent.engine import jobs
 from assent.engine.jobs import Handler, Job, JobKind
 from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
 from assent.ports import Clock, Store, Transaction
-from assent.serving.attempts import CANCEL_SECONDS, Attempts, backoff_ms, log_failure, wait
+from assent.serving.attempt import CANCEL_SECONDS, Attempt, backoff_ms, log_failure, wait
 
 CONCURRENCY: Final = 8
 """Jobs that one process runs at a time: they mostly wait for providers, and calls of people come first."""
@@ -54,10 +54,9 @@ class Runner:
         self._concurrency = concurrency
         self._poll_ms = poll_ms
         self._grace_seconds = grace_seconds
-        self._attempts = Attempts(store, clock, poll_ms)
         self._woken = asyncio.Event()
-        self._stopping = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+        self._running: dict[asyncio.Task[None], Attempt] = {}
 
     def wake(self) -> None:
         """Look now: a job was enqueued here."""
@@ -65,15 +64,14 @@ class Runner:
 
     def stop(self) -> None:
         """Claim nothing more; `run` returns when the running jobs have ended, or after the grace."""
-        self._stopping = True
-        self._attempts.stop()
+        self._stopping.set()
         self._woken.set()
 
     async def run(self) -> None:
         """Run jobs until `stop`. A database that cannot be reached is waited for, never a reason to end."""
         failures, repeating = 0, False
         try:
-            while not self._stopping:
+            while not self._stopping.is_set():
                 self._woken.clear()
                 try:
                     if not repeating:
@@ -83,18 +81,18 @@ class Runner:
                 except Exception as error:
                     log_failure("jobs cannot be claimed", error)
                     wait_ms, failures = backoff_ms(self._poll_ms, failures), failures + 1
-                if not self._stopping:
+                if not self._stopping.is_set():
                     await wait(self._woken, wait_ms)
             await self._let_finish()
         finally:
-            for task in self._tasks:
+            for task in self._running:
                 task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.gather(*self._running, return_exceptions=True)
 
     async def run_due_once(self) -> int:
         """Claim what is due now, as much as may run at once, and run it to its end. Returns how many ran."""
-        claimed = await self._claim(self._concurrency)
-        await asyncio.gather(*(self._attempts.run(job, self._kinds[job.kind]) for job in claimed))
+        claimed = await self._claim(self._concurrency, self._clock.now_ms())
+        await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)
 
     async def _enqueue_repeating(self) -> None:
@@ -104,7 +102,7 @@ class Runner:
 
     async def _start_due(self) -> int:
         """Start what is due and return for how many milliseconds there is nothing more to do."""
-        free = self._concurrency - len(self._tasks)
+        free = self._concurrency - len(self._running)
         if free == 0:
             return self._poll_ms
         # The look costs no write, so an idle runner takes no lock and no turn from anybody.
@@ -112,30 +110,44 @@ class Runner:
         now_ms = self._clock.now_ms()
         if ready_ms is None or ready_ms > now_ms:
             return self._poll_ms if ready_ms is None else min(self._poll_ms, ready_ms - now_ms)
-        claimed = await self._claim(free)
+        # One moment for both, so that this never takes a job from itself.
+        for attempt in list(self._running.values()):
+            await attempt.renew_if_overdue(now_ms)
+        claimed = await self._claim(free, now_ms)
         for job in claimed:
-            task = asyncio.create_task(self._attempts.run(job, self._kinds[job.kind]))
-            self._tasks.add(task)
+            attempt = self._attempt(job)
+            task = asyncio.create_task(attempt.run())
+            self._running[task] = attempt
             task.add_done_callback(self._ended)
         # Nothing to claim although something was ready: another runner has it.
         return 0 if claimed else self._poll_ms
 
-    async def _claim(self, most: int) -> list[Job]:
-        now_ms = self._clock.now_ms()
+    async def _claim(self, most: int, now_ms: int) -> list[Job]:
         return await self._store.write(partial(jobs.claim_due, self._kinds, now_ms, most, self._worker))
 
+    def _attempt(self, job: Job) -> Attempt:
+        return Attempt(
+            self._store,
+            self._clock,
+            job,
+            self._kinds[job.kind],
+            poll_ms=self._poll_ms,
+            stopping=self._stopping,
+        )
+
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        del self._running[task]
         self._woken.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             log_failure("the end of a job could not be recorded", error)
 
     async def _let_finish(self) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self._grace_seconds)
-        if self._tasks:
-            self._attempts.abandon()
-            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
+        if self._running:
+            await asyncio.wait(self._running, timeout=self._grace_seconds)
+        for attempt in self._running.values():
+            attempt.abandon()
+        if self._running:
+            await asyncio.wait(self._running, timeout=CANCEL_SECONDS)
 
 
 def sweeping(store: Store, clock: Clock, sweep: Sweep, batch: int = SWEEP_BATCH) -> Handler:

@@ -37,90 +37,102 @@ MAX_BACKOFF_MS: Final = 5 * SECOND_MS
 _log = logging.getLogger(__name__)
 
 
-class Attempts:
-    """Runs claimed jobs to their end. `poll_ms` is the first wait for a database that is away."""
+class Attempt:
+    """A job that was just claimed, from its handler's start until its end is recorded.
 
-    def __init__(self, store: Store, clock: Clock, poll_ms: int) -> None:
+    `poll_ms` is the first wait for a database that is away; once `stopping` is set nobody waits for one, and a
+    job whose end cannot be recorded is left to its lease.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, job: Job, kind: JobKind, *, poll_ms: int, stopping: asyncio.Event
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._job = job
+        self._kind = kind
         self._poll_ms = poll_ms
-        self._stopping = asyncio.Event()
+        self._stopping = stopping
+        self._lease_until_ms = job.lease_until_ms or 0
         self._abandoned = False
-        self._handlers: set[asyncio.Task[None]] = set()
+        self._handler: asyncio.Task[None] | None = None
 
-    def stop(self) -> None:
-        """Wait for no database any more: a job whose end cannot be recorded is left to its lease."""
-        self._stopping.set()
-
-    def abandon(self) -> None:
-        """Cancel every handler; what it was doing is given back."""
-        self._abandoned = True
-        for handler in self._handlers:
-            handler.cancel()
-
-    async def run(self, job: Job, kind: JobKind) -> None:
-        """Run a job that was just claimed and record how it ended."""
-        if jobs.lost_too_often(job, kind.retry_delays_ms):
-            await self._record(self._failed(job, kind, jobs.LOST))
+    async def run(self) -> None:
+        """Run the handler and record how it ended."""
+        if jobs.lost_too_often(self._job, self._kind.retry_delays_ms):
+            await self._record(self._failed(jobs.LOST))
             return
-        handler = asyncio.create_task(self._call(job, kind))
-        self._handlers.add(handler)
+        handler = self._handler = asyncio.create_task(self._call())
         try:
-            ending = await self._watch(handler, job, kind)
+            ending = await self._watch(handler)
         finally:
-            self._handlers.discard(handler)
             await _end(handler)
         if ending is not None:
             await self._record(ending)
 
-    async def _call(self, job: Job, kind: JobKind) -> None:
-        if kind.every_ms is not None:
-            # Before the work, so that a failing occurrence does not end the series.
-            await self._store.write(partial(jobs.enqueue_next, job.kind, kind.every_ms, self._clock.now_ms()))
-        await kind.run(job)
+    def abandon(self) -> None:
+        """Cancel the handler; what it was doing is given back."""
+        self._abandoned = True
+        if self._handler is not None:
+            self._handler.cancel()
 
-    async def _watch(self, handler: asyncio.Task[None], job: Job, kind: JobKind) -> Begin[Any] | None:
+    async def renew_if_overdue(self, now_ms: int) -> None:
+        """Renew a lease that would look lost although its job runs: the clock jumped, or the machine slept."""
+        if self._lease_until_ms <= now_ms:
+            await self._renew()
+
+    async def _call(self) -> None:
+        job, every_ms = self._job, self._kind.every_ms
+        if every_ms is not None:
+            # Before the work, so that a failing occurrence does not end the series.
+            await self._store.write(partial(jobs.enqueue_next, job.kind, every_ms, self._clock.now_ms()))
+        await self._kind.run(job)
+
+    async def _watch(self, handler: asyncio.Task[None]) -> Begin[Any] | None:
         """Renew the lease until the handler ends. Returns the transaction that records its end, or None."""
         loop = asyncio.get_running_loop()
-        ends = loop.time() + kind.deadline_ms / SECOND_MS
-        renewal = kind.lease_ms / SECOND_MS / RENEWALS_PER_LEASE
+        limit_seconds = self._kind.deadline_ms / SECOND_MS
+        renewal_seconds = self._kind.lease_ms / SECOND_MS / RENEWALS_PER_LEASE
+        ends = loop.time() + limit_seconds
         while not handler.done():
             left = ends - loop.time()
             if left <= 0:
-                return self._failed(job, kind, f"took longer than {kind.deadline_ms / SECOND_MS:g} s")
-            await asyncio.wait({handler}, timeout=min(renewal, left))
-            if not handler.done() and not await self._renew(job, kind):
-                _log.warning("job %s of kind %s was taken over by another worker", job.job_id, job.kind)
+                return self._failed(f"took longer than {limit_seconds:g} s")
+            await asyncio.wait({handler}, timeout=min(renewal_seconds, left))
+            if not handler.done() and not await self._renew():
+                _log.warning("job %s (%s) was taken over by another worker", self._job.job_id, self._job.kind)
                 return None
-        return self._ended(handler, job, kind)
+        return self._ended(handler)
 
-    async def _renew(self, job: Job, kind: JobKind) -> bool:
+    async def _renew(self) -> bool:
+        lease_until_ms = self._clock.now_ms() + self._kind.lease_ms
         try:
-            return await self._store.write(partial(jobs.renew, job, self._clock.now_ms(), kind.lease_ms))
+            held = await self._store.write(partial(jobs.renew, self._job, lease_until_ms))
         except StoreUnavailable:
             return True  # not known to be lost; the next renewal tells
+        self._lease_until_ms = lease_until_ms
+        return held
 
-    def _ended(self, handler: asyncio.Task[None], job: Job, kind: JobKind) -> Begin[Any]:
-        now_ms = self._clock.now_ms()
+    def _ended(self, handler: asyncio.Task[None]) -> Begin[Any]:
+        job, now_ms = self._job, self._clock.now_ms()
         if handler.cancelled():
-            if self._abandoned:
-                return partial(jobs.release, job, now_ms)
-            return self._failed(job, kind, "cancelled")
+            return partial(jobs.release, job, now_ms) if self._abandoned else self._failed("cancelled")
         error = handler.exception()
         if error is None:
             return partial(jobs.complete, job, now_ms)
-        log_failure(f"job {job.job_id} of kind {job.kind} failed in attempt {job.attempts}", error)
+        log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
         if isinstance(error, StoreUnavailable):
             return partial(jobs.release, job, now_ms + self._poll_ms)
-        return self._failed(job, kind, describe(error))
+        return self._failed(describe(error))
 
-    def _failed(self, job: Job, kind: JobKind, error: str) -> Begin[JobState | None]:
-        if job.attempts > len(kind.retry_delays_ms):
-            _log.error("job %s of kind %s is dead and waits for a human: %s", job.job_id, job.kind, error)
-        return partial(jobs.fail, job, self._clock.now_ms(), error, kind.retry_delays_ms)
+    def _failed(self, error: str) -> Begin[JobState | None]:
+        job, delays_ms = self._job, self._kind.retry_delays_ms
+        if job.attempts > len(delays_ms):
+            _log.error("job %s (%s) is dead and waits for a human: %s", job.job_id, job.kind, error)
+        return partial(jobs.fail, job, self._clock.now_ms(), error, delays_ms)
 
     async def _record(self, ending: Begin[Any]) -> None:
-        """Write how a job ended, as soon as the database is there."""
+        """Write how the job ended, as soon as the database is there."""
         failures = 0
         while True:
             try:

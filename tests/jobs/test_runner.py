@@ -1,0 +1,482 @@
+"""What the runner does with handlers that return, raise, hang or lose their job, and with a store that goes away."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+from tests.jobs.kit import (
+    DEADLINE_SECONDS,
+    LEASE_MS,
+    NOON,
+    WORKSPACE,
+    Clock,
+    Handled,
+    Watched,
+    ask,
+    claim,
+    enqueue,
+    greeting,
+    look,
+    opened,
+    runner,
+    running,
+)
+
+from assent.engine import jobs
+from assent.engine.jobs import Job, JobFailed, JobState
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import DAY_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import StoreUnavailable, Transaction
+
+pytestmark = pytest.mark.anyio
+
+NEVER_MS = 3_600_000
+"""A wait that outlasts every test: whoever goes on must have been woken."""
+
+
+async def forever(job: Job) -> None:
+    await asyncio.Event().wait()
+
+
+async def ended(store: Watched, job: Job, state: JobState) -> Job:
+    found = await look(store, job)
+    assert found.state is state
+    return found
+
+
+# Running
+
+
+async def test_a_committed_job_runs_once_and_is_done(url: str) -> None:
+    handler, clock = Handled(), Clock()
+    async with opened(url) as store:
+        await enqueue(store, "k", who="you")
+        subject = runner(store, clock, greeting(handler))
+        clock.at_ms += 7
+        assert [await subject.run_due_once(), await subject.run_due_once()] == [1, 0]
+        (job,) = handler.ran
+        assert job.payload == {"who": "you"}
+        done = await ended(store, job, JobState.DONE)
+        assert (done.finished_ms, done.lease_until_ms) == (NOON + 7, None)
+
+
+async def test_a_key_enqueued_again_does_not_run_again(url: str) -> None:
+    handler = Handled()
+    async with opened(url) as store:
+        subject = runner(store, Clock(), greeting(handler))
+        for _ in range(3):
+            await enqueue(store, "k")
+            await enqueue(store, "k")
+            await subject.run_due_once()
+        assert handler.keys == ["k"]
+
+
+async def test_a_job_due_while_the_server_was_down_runs_late_and_once(url: str) -> None:
+    handler, clock = Handled(), Clock()
+    async with opened(url) as store:
+        await enqueue(store, "k", due_ms=NOON + DAY_MS)
+        assert await runner(store, clock, greeting(handler)).run_due_once() == 0
+    clock.at_ms = NOON + 3 * DAY_MS
+    for _ in range(2):
+        async with opened(url) as store:
+            await runner(store, clock, greeting(handler)).run_due_once()
+    assert handler.keys == ["k"]
+
+
+async def test_waking_starts_a_job_at_once(url: str) -> None:
+    handler = Handled()
+    async with (
+        opened(url) as store,
+        running(runner(store, Clock(), greeting(handler), poll_ms=NEVER_MS)) as subject,
+    ):
+        await enqueue(store, "k")
+        subject.wake()
+        await handler.until_ran(1)
+
+
+async def test_a_job_that_another_process_enqueued_is_found(url: str) -> None:
+    handler = Handled()
+    async with (
+        opened(url) as store,
+        opened(url) as elsewhere,
+        running(runner(store, Clock(), greeting(handler))),
+    ):
+        await enqueue(elsewhere, "k")
+        await handler.until_ran(1)
+
+
+async def test_no_more_jobs_run_at_once_than_allowed(url: str) -> None:
+    gate, at_once, most = asyncio.Event(), 0, 0
+
+    async def count(job: Job) -> None:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await gate.wait()
+        at_once -= 1
+
+    handler = Handled(count)
+    async with opened(url) as store:
+        for n in range(7):
+            await enqueue(store, str(n))
+        async with running(runner(store, Clock(), greeting(handler), concurrency=3)):
+            await handler.until_ran(3)
+            await store.until_state(JobState.RUNNING, 3)
+            gate.set()
+            await store.until_state(JobState.DONE, 7)
+    assert (len(handler.ran), most) == (7, 3)
+
+
+# Failing
+
+
+async def test_a_raising_handler_is_retried_on_its_schedule_and_ends_dead_and_listed(url: str) -> None:
+    async def explode(job: Job) -> None:
+        raise ValueError("the password is hunter2")
+
+    handler, clock = Handled(explode), Clock()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        subject = runner(store, clock, greeting(handler, 1_000, 60_000))
+        ran_at_ms = []
+        for _ in range(200):
+            if await subject.run_due_once():
+                ran_at_ms.append(clock.at_ms - NOON)
+            clock.at_ms += 1_000
+        assert ran_at_ms == [0, 1_000, 61_000]
+        (dead,) = await store.read(partial(jobs.list_dead, 10))
+        assert (dead.key, dead.attempts, dead.finished_ms) == ("k", 3, NOON + 61_000)
+        assert dead.last_error is not None
+        assert dead.last_error.startswith("ValueError at test_runner.py:")
+        assert "hunter2" not in dead.last_error
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (JobFailed("the page was gone"), "the page was gone"),
+        (Refusal(Reason.MISSING_CONNECTOR), "refused: missing_connector"),
+    ],
+)
+async def test_a_failure_that_is_meant_for_people_is_kept_in_its_words(
+    url: str, error: Exception, kept: str
+) -> None:
+    async def fail(job: Job) -> None:
+        raise error
+
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        await runner(store, Clock(), greeting(Handled(fail))).run_due_once()
+        (dead,) = await store.read(partial(jobs.list_dead, 10))
+        assert dead.last_error == kept
+
+
+async def test_a_revived_job_runs_again(url: str) -> None:
+    failing = True
+
+    async def fail_at_first(job: Job) -> None:
+        if failing:
+            raise JobFailed("not yet")
+
+    handler = Handled(fail_at_first)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        subject = runner(store, Clock(), greeting(handler))
+        await subject.run_due_once()
+        failing = False
+        assert await subject.run_due_once() == 0
+        (dead,) = await store.read(partial(jobs.list_dead, 10))
+        assert await store.write(partial(jobs.revive, WORKSPACE, dead.job_id, NOON))
+        assert await subject.run_due_once() == 1
+        await ended(store, dead, JobState.DONE)
+
+
+async def test_a_handler_that_hangs_is_cancelled_at_its_deadline_and_retried(url: str) -> None:
+    cancelled: list[str] = []
+
+    async def hang(job: Job) -> None:
+        try:
+            await forever(job)
+        finally:
+            cancelled.append(job.key)
+
+    handler = Handled(hang)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        subject = runner(store, Clock(), greeting(handler, 1_000, deadline_ms=20))
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await subject.run_due_once()
+        waiting = await ended(store, handler.ran[0], JobState.WAITING)
+        assert (waiting.due_ms, waiting.attempts, cancelled) == (NOON + 1_000, 1, ["k"])
+
+
+async def test_a_job_that_lost_too_many_workers_is_dead_without_running_again(url: str) -> None:
+    handler, clock = Handled(), Clock()
+    kinds = greeting(handler)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        for _ in range(1 + jobs.LOST_WORKERS_ALLOWED):
+            (job,) = await claim(store, kinds, clock.at_ms)
+            clock.at_ms += LEASE_MS
+        assert await runner(store, clock, kinds).run_due_once() == 1
+        dead = await ended(store, job, JobState.DEAD)
+        assert (dead.last_error, handler.ran) == (jobs.LOST, [])
+
+
+# Leases
+
+
+async def test_a_lease_is_renewed_for_as_long_as_the_handler_runs_also_when_the_clock_jumps(url: str) -> None:
+    finish = asyncio.Event()
+
+    async def wait_for_it(job: Job) -> None:
+        await finish.wait()
+
+    handler, clock = Handled(wait_for_it), Clock()
+    async with opened(url) as store:
+
+        async def renewed() -> bool:
+            return (await look(store, handler.ran[0])).lease_until_ms == clock.at_ms + 60
+
+        await enqueue(store, "k")
+        async with running(runner(store, clock, greeting(handler, lease_ms=60))):
+            await handler.until_ran(1)
+            for _ in range(3):
+                clock.at_ms += DAY_MS
+                await store.until(renewed)
+            finish.set()
+            await store.until_state(JobState.DONE)
+    assert handler.keys == ["k"]
+
+
+async def test_a_stalled_worker_loses_its_job_and_its_late_completion_changes_nothing(url: str) -> None:
+    finish = asyncio.Event()
+
+    async def stall(job: Job) -> None:
+        await finish.wait()
+
+    stalled, other, clock = Handled(stall), Handled(), Clock()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        async with running(runner(store, clock, greeting(stalled), worker="stalled")):
+            await stalled.until_ran(1)
+            takeover = runner(store, clock, greeting(other), worker="other")
+            clock.at_ms = NOON + LEASE_MS - 1
+            assert await takeover.run_due_once() == 0
+            # The stalled runner would see the end of this lease too, so the clock moves for the other one only.
+            late = Clock(NOON + LEASE_MS)
+            assert await runner(store, late, greeting(other), worker="other").run_due_once() == 1
+            done = await ended(store, other.ran[0], JobState.DONE)
+            finish.set()
+    assert (done.fence, done.worker, done.finished_ms) == (2, "other", NOON + LEASE_MS)
+    async with opened(url) as store:
+        assert await look(store, done) == done
+
+
+async def test_a_handler_whose_job_was_taken_over_is_cancelled(url: str) -> None:
+    cancelled = asyncio.Event()
+
+    async def hang(job: Job) -> None:
+        try:
+            await forever(job)
+        finally:
+            cancelled.set()
+
+    handler = Handled(hang)
+    kinds = greeting(handler, lease_ms=60)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        async with running(runner(store, Clock(), kinds)):
+            await handler.until_ran(1)
+            (taken,) = await claim(store, kinds, NOON + 60, worker="other")
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                await cancelled.wait()
+        assert await look(store, taken) == taken
+
+
+async def test_a_handler_may_complete_its_job_in_the_transaction_of_its_effect(url: str) -> None:
+    async with opened(url) as store:
+
+        async def effect(job: Job) -> None:
+            def transaction() -> Transaction[None]:
+                yield from jobs.enqueue(WORKSPACE, "effect", job.key, {}, due_ms=NOON, now_ms=NOON)
+                if not (yield from jobs.complete(job, NOON)):
+                    raise JobFailed("taken over")
+
+            await store.write(transaction)
+
+        handler = Handled(effect)
+        await enqueue(store, "k")
+        clock = Clock(NOON + 5)
+        assert await runner(store, clock, greeting(handler)).run_due_once() == 1
+        done = await ended(store, handler.ran[0], JobState.DONE)
+        assert (done.finished_ms, done.last_error) == (NOON, None)
+        assert await store.read(ask("SELECT key FROM jobs WHERE kind = 'effect'")) == [("k",)]
+
+
+# A store that goes away
+
+
+async def test_a_store_that_is_away_is_waited_for(url: str) -> None:
+    handler = Handled()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        store.unplug()
+        async with running(runner(store, Clock(), greeting(handler))):
+            await store.until_refused(3)
+            assert handler.ran == []
+            store.plug()
+            await handler.until_ran(1)
+            await store.until_state(JobState.DONE)
+
+
+async def test_an_error_that_nobody_expected_does_not_end_the_runner(url: str) -> None:
+    handler = Handled()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        store.fault = RuntimeError("a bug")
+        async with running(runner(store, Clock(), greeting(handler))):
+            await store.until_refused(2)
+            store.plug()
+            await store.until_state(JobState.DONE)
+
+
+async def test_the_end_of_a_job_is_recorded_once_the_store_is_back(url: str) -> None:
+    async with opened(url) as store:
+
+        async def unplug(job: Job) -> None:
+            store.unplug()
+
+        handler = Handled(unplug)
+        await enqueue(store, "k")
+        async with running(runner(store, Clock(), greeting(handler))):
+            await store.until_refused(3)
+            store.plug()
+            await store.until_state(JobState.DONE)
+        assert handler.keys == ["k"]
+
+
+async def test_a_lease_that_could_not_be_renewed_for_a_while_is_kept_if_nobody_took_it(url: str) -> None:
+    finish = asyncio.Event()
+
+    async def wait_for_it(job: Job) -> None:
+        await finish.wait()
+
+    handler = Handled(wait_for_it)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        async with running(runner(store, Clock(), greeting(handler, lease_ms=60))):
+            await handler.until_ran(1)
+            store.unplug()
+            await store.until_refused(5)
+            store.plug()
+            finish.set()
+            await store.until_state(JobState.DONE)
+    assert handler.keys == ["k"]
+
+
+async def test_a_handler_that_finds_the_store_away_has_not_used_an_attempt(url: str) -> None:
+    async def unavailable(job: Job) -> None:
+        if len(handler.ran) < 3:
+            raise StoreUnavailable("away")
+
+    handler, clock = Handled(unavailable), Clock()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        subject = runner(store, clock, greeting(handler))
+        for _ in range(3):
+            assert await subject.run_due_once() == 1
+            assert await subject.run_due_once() == 0
+            clock.at_ms += 1_000
+        assert (await ended(store, handler.ran[0], JobState.DONE)).attempts == 1
+
+
+# Stopping
+
+
+async def test_a_stopping_runner_lets_its_jobs_finish_and_claims_no_more(url: str) -> None:
+    stopping = asyncio.Event()
+
+    async def finish_later(job: Job) -> None:
+        await stopping.wait()
+
+    handler = Handled(finish_later)
+    async with opened(url) as store:
+        await enqueue(store, "a")
+        subject = runner(store, Clock(), greeting(handler), concurrency=1)
+        task = asyncio.create_task(subject.run())
+        await handler.until_ran(1)
+        await enqueue(store, "b")
+        subject.stop()
+        stopping.set()
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await task
+        states = await store.read(ask("SELECT key, state FROM jobs ORDER BY key"))
+        assert states == [("a", "done"), ("b", "waiting")]
+
+
+async def test_a_job_that_outlasts_the_grace_is_given_back_to_run_elsewhere_at_once(url: str) -> None:
+    handler, other = Handled(forever), Handled()
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        async with running(runner(store, Clock(), greeting(handler), grace_seconds=0)):
+            await handler.until_ran(1)
+        waiting = await ended(store, handler.ran[0], JobState.WAITING)
+        assert (waiting.attempts, waiting.last_error) == (0, None)
+        assert await runner(store, Clock(), greeting(other)).run_due_once() == 1
+
+
+async def test_a_runner_stops_while_the_store_is_away(url: str) -> None:
+    async with opened(url) as store:
+
+        async def unplug(job: Job) -> None:
+            store.unplug()
+
+        handler = Handled(unplug)
+        await enqueue(store, "k")
+        async with running(runner(store, Clock(), greeting(handler), poll_ms=NEVER_MS)):
+            await store.until_refused(1)
+        store.plug()
+        assert (await look(store, handler.ran[0])).state is JobState.RUNNING
+
+
+# Repeating kinds
+
+
+async def test_a_repeating_kind_runs_each_period_also_after_a_failure(url: str) -> None:
+    async def fail_at_first(job: Job) -> None:
+        if len(handler.ran) == 1:
+            raise JobFailed("once")
+
+    period_ms = 100_000
+    handler, clock = Handled(fail_at_first), Clock(10 * period_ms + 1)
+    kinds = greeting(handler, every_ms=period_ms)
+    async with opened(url) as store:
+        async with running(runner(store, clock, kinds)):
+            await store.until_state(JobState.WAITING)
+        subject = runner(store, clock, kinds)
+        assert await subject.run_due_once() == 0
+        for period in (11, 12, 13):
+            clock.at_ms = period * period_ms
+            assert [await subject.run_due_once(), await subject.run_due_once()] == [1, 0]
+        assert [job.due_ms // period_ms for job in handler.ran] == [11, 12, 13]
+        assert {job.workspace_id for job in handler.ran} == {SYSTEM_WORKSPACE}
+
+
+async def test_periods_that_passed_while_nothing_ran_are_run_once(url: str) -> None:
+    period_ms = 100_000
+    handler, clock = Handled(), Clock(10 * period_ms)
+    kinds = greeting(handler, every_ms=period_ms)
+    async with opened(url) as store:
+        for now_ms in (10 * period_ms, 50 * period_ms):
+            clock.at_ms = now_ms
+            async with running(runner(store, clock, kinds)):
+                await store.until_state(JobState.WAITING)
+        subject = runner(store, clock, kinds)
+        while await subject.run_due_once():
+            pass
+        assert await store.read(partial(jobs.next_ready, kinds)) == 51 * period_ms
+    assert [job.due_ms // period_ms for job in handler.ran] == [11]
