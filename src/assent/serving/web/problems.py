@@ -131,8 +131,7 @@ def problem_page(
     headers: Mapping[str, str] | None = None,
 ) -> PageResponse:
     """A page that says what happened and what to do."""
-    problem = PageProblem(status, title, what, next_step, link)
-    return page(request, "problem.html", {"problem": problem}, status=status, headers=headers)
+    return show(request, PageProblem(status, title, what, next_step, link), headers)
 
 
 def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
