@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from markupsafe import escape
 from tests.web.conftest import KEY, Site
 
 from assent.engine import tenancy
