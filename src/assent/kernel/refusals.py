@@ -36,6 +36,7 @@ class Reason(enum.StrEnum):
     IDEMPOTENCY_CONFLICT = "idempotency_conflict"
     STALE_REVISION = "stale_revision"
     ACTION_EXPIRED = "action_expired"
+    ACTION_CLOSED = "action_closed"
     VALIDATION_ERROR = "validation_error"
     INSUFFICIENT_SCOPE = "insufficient_scope"
     UNKNOWN_TOOL = "unknown_tool"
@@ -218,6 +219,14 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="This was prepared too long ago and has expired. I can prepare it again.",
         fix="Stage it anew with the tool that made it, then ask for approval.",
         stop_rule="Do not try to revive the old action.",
+    ),
+    Reason.ACTION_CLOSED: Meaning(
+        status=409,
+        retryable=False,
+        summary="This action is {status} and stays so.",
+        user_message="This was already {status}; that cannot be changed. I can prepare a new one.",
+        fix="Stage a new action with the tool that made this one, then ask for approval.",
+        stop_rule="Do not try to change a closed action.",
     ),
     Reason.VALIDATION_ERROR: Meaning(
         status=400,

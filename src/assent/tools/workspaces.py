@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import msgspec
@@ -14,6 +13,7 @@ from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.times import iso_time
 from assent.tools.definition import READS, WRITES, Call, Tool
 
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f\x7f<>]+@[^@\s\x00-\x1f\x7f<>.]+(\.[^@\s\x00-\x1f\x7f<>.]+)*")
@@ -107,12 +107,6 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         tenants=tenants,
         rate_limit_per_minute=call.services.calls.most,
     )
-
-
-def iso_time(ms: int) -> str:
-    """ISO 8601 in UTC with milliseconds, as every reply writes time."""
-    moment = datetime.fromtimestamp(ms / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 TOOLS = (

@@ -1,0 +1,155 @@
+"""The one gate (E25, E63–E65). Nothing reaches a connector but an `ApprovedAction`, and only this module makes one.
+
+Judges by the stored record alone: no argument, no text in a body and no caller's word changes an outcome. Knows no
+store; the engine calls it inside the transaction that claims the action and again before the connector is called.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.policy import Policy, satisfied
+from assent.lifecycle.records import Action, Approval, Assurance, Severity
+from assent.lifecycle.transitions import (
+    AWAITING,
+    EXECUTING,
+    TERMINAL,
+    UNKNOWN,
+    Move,
+    state_of,
+)
+
+_SEAL: Final = object()
+
+IN_PROGRESS_RETRY_SECONDS: Final = 2
+
+
+class ApprovedAction:
+    """A claimed action whose approval covers exactly what will be sent. A connector's `perform` takes nothing else."""
+
+    __slots__ = ("action",)
+
+    def __init__(self, seal: object, action: Action) -> None:
+        if seal is not _SEAL:
+            raise TypeError("only the gate makes an ApprovedAction")
+        self.action = action
+
+
+def judge_execution(action: Action, policy: Policy, now_ms: int, review_url: str | None) -> None:
+    """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance."""
+    state = state_of(action)
+    if state == EXECUTING:
+        raise in_progress(action)
+    if state == UNKNOWN:
+        raise unknown_outcome(action, review_url)
+    if state in TERMINAL:
+        raise closed_to_executors(action)
+    if action.expired(now_ms):
+        raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
+    if state == AWAITING:
+        raise needs_approval(action, review_url)
+    approval = action.approval
+    if approval is None or approval.digest != action.digest or action.effect.digest() != action.digest:
+        raise needs_approval(action, review_url)
+    if not satisfied(approval, policy.requirement(action.preflight.severity)):
+        raise needs_approval(action, review_url, user_message=policy_message(action, policy))
+
+
+def opened(action: Action) -> ApprovedAction:
+    """The pass for a connector: for an action claimed just now, or one whose unknown outcome is being looked into."""
+    covered = (
+        action.approval is not None and action.approval.digest == action.digest == action.effect.digest()
+    )
+    if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
+        raise Refusal(Reason.REQUIRES_APPROVAL, status=action.status, action_id=action.action_id)
+    return ApprovedAction(_SEAL, action)
+
+
+def judge_decision(action: Action, move: Move, now_ms: int, review_url: str | None) -> None:
+    """Refuse a human's move that the table does not have, with the reason that helps."""
+    state = state_of(action)
+    if state == EXECUTING:
+        raise in_progress(action)
+    if state == UNKNOWN:
+        raise unknown_outcome(action, review_url)
+    if state in TERMINAL:
+        raise Refusal(
+            Reason.ACTION_CLOSED,
+            facts={"status": action.status},
+            status=action.status,
+            external_id=action.external_id,
+            action_id=action.action_id,
+        )
+    if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
+        raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
+    if move is Move.WITHDRAW and state == AWAITING:
+        raise needs_approval(
+            action, review_url, user_message="This is not approved, so there is nothing to withdraw."
+        )
+
+
+def judge_assurance(action: Action, policy: Policy, assurance: Assurance, review_url: str | None) -> None:
+    """Refuse a decision that the workspace's policy wants from somebody the server is surer of (C8)."""
+    needed = policy.requirement(action.preflight.severity)
+    if not satisfied(
+        Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
+    ):
+        raise needs_approval(action, review_url, user_message=policy_message(action, policy))
+
+
+def needs_approval(action: Action, review_url: str | None, *, user_message: str | None = None) -> Refusal:
+    """S4's `requires_approval`: no recovery tool, not retryable, the review link beside it (E92, C15)."""
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        status=action.status,
+        action_id=action.action_id,
+        review_url=review_url,
+        user_message=user_message,
+    )
+
+
+def policy_message(action: Action, policy: Policy) -> str:
+    needed = policy.requirement(action.preflight.severity)
+    who = "a signed-in person" if needed.assurance is Assurance.PERSON else f"assurance {needed.assurance}"
+    many = f" and {needed.approvers} different approvers" if needed.approvers > 1 else ""
+    weight = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Severity.LOW: "low-risk"}
+    return (
+        f"This workspace's policy asks for {who}{many} to approve a {weight[action.preflight.severity]} action. "
+        "Open the review link, sign in there and decide."
+    )
+
+
+def in_progress(action: Action) -> Refusal:
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        action_id=action.action_id,
+        status=action.status,
+        retry_after_seconds=IN_PROGRESS_RETRY_SECONDS,
+    )
+
+
+def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
+    return Refusal(
+        Reason.OUTCOME_UNKNOWN,
+        facts={"connector": action.effect.connector},
+        action_id=action.action_id,
+        status=action.status,
+        review_url=review_url,
+    )
+
+
+def closed_to_executors(action: Action) -> Refusal:
+    """S1's literal answer for an executor called on a closed action (C13, C33)."""
+    said = {
+        "executed": "This was already sent; it will not be sent again.",
+        "rejected": "This was rejected and will never be sent. A new action can be prepared.",
+        "failed": "The provider refused this for good. A new action can be prepared.",
+    }
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        status=action.status,
+        external_id=action.external_id,
+        action_id=action.action_id,
+        user_message=said[action.status],
+    )

@@ -1,0 +1,249 @@
+"""What a prepared run tells the agent: show this, say that, stop, and wait (E12–E19, E74, E101).
+
+The drafts come first and in full; the review link is a fallback for a human who is elsewhere (C4).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.canonical import short_digest
+from assent.lifecycle.records import Action, Asset, Preflight
+from assent.lifecycle.transitions import STATES, TABLE, TERMINAL, State
+
+STOP_RULE: Final = "Show the drafts and stop: nothing goes out until the human approves each action."
+NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
+
+AGENT_DEPENDENCY: Final = (
+    "approval state: the server stores who approved what and fires nothing else",
+    "credentials: connector keys and tokens stay on the server across sessions",
+    "idempotency: a retry or a second client cannot publish twice",
+    "scheduling and measurement: results are read a day later, when this chat is gone",
+    "memory: voice, proofs and results of earlier runs shape the next one",
+    "audit trail: every decision and effect is recorded and can be verified",
+)
+"""What a stateless model cannot do alone; approval state is always among the six (E74)."""
+
+
+class SuggestedCall(msgspec.Struct, frozen=True, rename="camel"):
+    """A tool call that is ready to make, and when to make it."""
+
+    name: str
+    args: dict[str, Any]
+    when: str
+
+
+class NextToolCalls(msgspec.Struct, frozen=True, rename="camel"):
+    primary: SuggestedCall
+    fallback: SuggestedCall
+    others: tuple[SuggestedCall, ...] = ()
+
+
+class Command(msgspec.Struct, frozen=True):
+    """What the user may say, and the call it stands for."""
+
+    say: str
+    tool: str
+    args: dict[str, Any]
+
+
+class InChat(msgspec.Struct, frozen=True, rename="camel"):
+    """One draft to show: `body` is what will be sent, word for word."""
+
+    title: str
+    body: str
+    action_id: str | None
+    asset_id: str | None
+    digest: str | None
+    commands: tuple[Command, ...]
+
+
+class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
+    render_in_chat: dict[str, InChat]
+    user_message: str
+    next_tool_calls: NextToolCalls
+    stop_rule: str
+    agent_dependency: tuple[str, ...]
+
+
+class AssetView(msgspec.Struct, frozen=True, rename="camel"):
+    """An asset as a run returns it (E13)."""
+
+    id: str
+    type: str
+    title: str
+    body: str
+    channel: str | None
+    metadata: dict[str, Any]
+
+
+class ActionView(msgspec.Struct, frozen=True, rename="camel"):
+    """An action as a run returns it (E13)."""
+
+    id: str
+    type: str
+    channel: str
+    connector: str
+    executor_tool: str
+    status: str
+    revision: int
+    digest: str
+    asset_id: str | None
+    preflight: Preflight
+
+
+class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
+    """One line of `sideEffectsPreparedButNotFired`."""
+
+    action_id: str
+    type: str
+    channel: str
+    connector: str
+
+
+class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel"):
+    """What this call saved the agent, and what is left to it."""
+
+    prepared_assets: int
+    staged_actions: int
+    needs_human: bool
+    next_best_step: str
+
+
+def asset_view(asset: Asset) -> AssetView:
+    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, asset.channel, asset.metadata)
+
+
+def action_view(action: Action) -> ActionView:
+    return ActionView(
+        id=action.action_id,
+        type=action.effect.type,
+        channel=action.effect.channel,
+        connector=action.effect.connector,
+        executor_tool=action.executor_tool,
+        status=action.status,
+        revision=action.revision,
+        digest=action.digest,
+        asset_id=action.asset_id,
+        preflight=action.preflight,
+    )
+
+
+def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
+    """Actions by channel id; a second one on a channel is `linkedin:2`."""
+    keyed: dict[str, Action] = {}
+    for action in actions:
+        key, count = action.effect.channel, 1
+        while key in keyed:
+            count += 1
+            key = f"{action.effect.channel}:{count}"
+        keyed[key] = action
+    return keyed
+
+
+def readable_body(action: Action) -> str:
+    """The text that will be sent, whole: a mail with its subject and its recipients above it."""
+    effect = action.effect
+    head = []
+    if effect.recipients:
+        shown = ", ".join(effect.recipients[:5])
+        more = f" and {len(effect.recipients) - 5} more" if len(effect.recipients) > 5 else ""
+        head.append(f"To: {shown}{more}")
+    if effect.subject:
+        head.append(f"Subject: {effect.subject}")
+    if effect.title and effect.title not in (effect.subject, ""):
+        head.append(effect.title)
+    return "\n".join([*head, "", effect.body] if head else [effect.body])
+
+
+def agent_guide(
+    actions: tuple[Action, ...], assets: tuple[Asset, ...], others: tuple[SuggestedCall, ...], run_id: str
+) -> AgentGuide:
+    """The guide of a run. Without actions it shows what there is to read and stops all the same."""
+    keyed = channel_keys(actions)
+    shown = {key: in_chat(key, action) for key, action in keyed.items()}
+    covered = {action.asset_id for action in actions}
+    for asset in assets:
+        if asset.asset_id not in covered and asset.channel is not None and asset.channel not in shown:
+            shown[asset.channel] = InChat(asset.title, asset.body, None, asset.asset_id, None, ())
+    if not actions:
+        look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
+        return AgentGuide(
+            shown,
+            "Here is the result. Nothing needs your approval.",
+            NextToolCalls(others[0] if others else look, look, others[1:]),
+            NOTHING_STAGED_STOP_RULE,
+            AGENT_DEPENDENCY,
+        )
+    names = ", ".join(f'"approve {key}"' for key in keyed)
+    count = "One draft is" if len(actions) == 1 else f"{len(actions)} drafts are"
+    first_key, first = next(iter(keyed.items()))
+    return AgentGuide(
+        render_in_chat=shown,
+        user_message=f"{count} ready and nothing was sent. Read above, then say {names}; or reject, or tell me what to "
+        "change. Every change needs your approval again.",
+        next_tool_calls=NextToolCalls(
+            SuggestedCall(
+                "chieflab_approve_action",
+                {"actionId": first.action_id},
+                f'only after the user said "approve {first_key}" or the like',
+            ),
+            SuggestedCall(
+                "chieflab_list_pending_actions",
+                {"runId": run_id},
+                "the user is away from this chat: give them reviewUrl, and look here later",
+            ),
+            others,
+        ),
+        stop_rule=STOP_RULE,
+        agent_dependency=AGENT_DEPENDENCY,
+    )
+
+
+def in_chat(key: str, action: Action) -> InChat:
+    return InChat(
+        title=action.effect.title or action.effect.subject or f"Draft for {action.effect.channel}",
+        body=readable_body(action),
+        action_id=action.action_id,
+        asset_id=action.asset_id,
+        digest=short_digest(action.digest),
+        commands=(
+            Command(f"approve {key}", "chieflab_approve_action", {"actionId": action.action_id}),
+            Command(f"reject {key}", "chieflab_reject_action", {"actionId": action.action_id, "reason": "…"}),
+            Command(f"edit {key}", "chieflab_edit_action", {"actionId": action.action_id, "body": "…"}),
+        ),
+    )
+
+
+class MachineStep(msgspec.Struct, frozen=True, rename="camel"):
+    from_: str = msgspec.field(name="from")
+    move: str
+    to: str
+
+
+class StateMachine(msgspec.Struct, frozen=True, rename="camel"):
+    """The approval machine as data, from the same table that runs it."""
+
+    states: tuple[str, ...]
+    terminal: tuple[str, ...]
+    transitions: tuple[MachineStep, ...]
+
+
+def _named(state: State) -> str:
+    return state.status if state.execution in ("none", "done") else f"{state.status}/{state.execution}"
+
+
+STATE_MACHINE: Final = StateMachine(
+    states=tuple(_named(state) for state in STATES),
+    terminal=tuple(sorted(_named(state) for state in TERMINAL)),
+    transitions=tuple(MachineStep(_named(start), move, _named(end)) for (start, move), end in TABLE.items()),
+)
+
+
+def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:
+    step = (
+        "Show the drafts in the chat and wait for the human." if actions else "Show the result to the human."
+    )
+    return AgentUsefulness(len(assets), len(actions), bool(actions), step)

@@ -1,0 +1,70 @@
+"""What a human should know before deciding, computed when an action is staged (E44, C8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.lifecycle.records import Effect, Preflight, Severity
+
+MANY_RECIPIENTS: Final = 50
+HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
+LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
+
+BLOCKING_GATES: Final[dict[str, str]] = {
+    "recipients_missing": "Nobody is named to receive this. Add recipients by editing the action.",
+}
+"""Gates that stop an execution even after approval, and what to say about each."""
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """Whether a connector could perform now; if not, what is in the way and how to cure it."""
+
+    ready: bool
+    blocker: str | None = None
+    fix_hint: str | None = None
+
+
+def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
+    """C8's scale. Warnings raise a low one to medium and no further; an operator can only declare more, not less."""
+    if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
+        return Severity.HIGH
+    if effect.connector in LOW_CONNECTORS and not warned and declared is not Severity.MEDIUM:
+        return Severity.LOW
+    return Severity.MEDIUM
+
+
+def preflight(
+    effect: Effect,
+    readiness: Readiness,
+    *,
+    declared: Severity | None = None,
+    warnings: tuple[str, ...] = (),
+    recommendations: tuple[str, ...] = (),
+    gates: tuple[str, ...] = (),
+    cost_credits: int = 0,
+) -> Preflight:
+    """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added."""
+    found = ["human_approval", *gates]
+    if effect.verb in ("email", "send") and not effect.recipients and "recipients_missing" not in found:
+        found.append("recipients_missing")
+    if not readiness.ready:
+        found.append("connector_not_ready")
+    return Preflight(
+        severity=severity_of(effect, declared, bool(warnings)),
+        warnings=warnings,
+        recommendations=recommendations,
+        gates=tuple(dict.fromkeys(found)),
+        connector_ready=readiness.ready,
+        connector_blocker=readiness.blocker,
+        connector_fix_hint=readiness.fix_hint,
+        estimated_cost_credits=cost_credits,
+    )
+
+
+def blocking_gate(effect: Effect) -> str | None:
+    """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
+    if effect.verb in ("email", "send") and not effect.recipients:
+        return "recipients_missing"
+    return None

@@ -1,0 +1,56 @@
+"""The signed review link of S0 §4: `/runs/{runId}?token=b64url(json).b64url(hmac-sha256)` (E34–E41, C24).
+
+Signed with RUN_TOKEN_SECRET, which signs nothing else. The payload has exactly five keys. Links are ended early by
+moving the time from which the run accepts them.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.tokens import KeyRing, TokenInvalid
+
+SCOPE: Final = "review"
+
+
+class ReviewClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """What a review token says; the keys are S0's."""
+
+    run_id: RunId
+    workspace_id: WorkspaceId
+    iat: int
+    exp: int
+    scope: Literal["review"]
+
+
+def make_token(ring: KeyRing, run_id: RunId, workspace_id: WorkspaceId, now_ms: int, ttl_seconds: int) -> str:
+    issued = now_ms // 1000
+    claims = ReviewClaims(run_id, workspace_id, issued, issued + ttl_seconds, SCOPE)
+    return ring.sign(msgspec.json.encode(claims))
+
+
+def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
+    """The claims of a token that is ours, for this run, and not past its time. Raises `TokenInvalid`."""
+    try:
+        claims = msgspec.json.decode(ring.verify(token), type=ReviewClaims)
+    except msgspec.MsgspecError as error:
+        raise TokenInvalid("the payload is not a review token") from error
+    if claims.run_id != run_id:
+        raise TokenInvalid("the token is for another run")
+    if not claims.iat <= claims.exp:
+        raise TokenInvalid("the token ends before it begins")
+    if claims.exp * 1000 <= now_ms:
+        raise TokenInvalid("the token has expired")
+    return claims
+
+
+def ended_early(claims: ReviewClaims, links_from_ms: int) -> bool:
+    """Whether the run has ended the links made before a moment that this one precedes."""
+    return claims.iat * 1000 < links_from_ms
+
+
+def review_url(base_url: str, run_id: RunId, token: str) -> str:
+    return f"{base_url}/runs/{run_id}?token={token}"
