@@ -53,22 +53,44 @@ HOMES: Final = (RUN_TOKEN, MASTER)
 
 def resolve_secrets(settings: Settings) -> Secrets:
     """The secrets to work with; made now where that is allowed. Raises `SettingsError`."""
+    given = _given(settings)
+    if not all(given.values()):
+        ensure_data_dir(settings.data_dir)
+    found = {
+        home: _strong(home, given[home]) if given[home] else _from_file(settings, home, make=True)
+        for home in HOMES
+    }
+    return Secrets(run_token=found[RUN_TOKEN], master=found[MASTER])
+
+
+def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
+    """Check the secrets that there are and make none: returns those that a first start would make.
+
+    Raises `SettingsError` as `resolve_secrets` would.
+    """
+    given = _given(settings)
+    for home, values in given.items():
+        if values:
+            _strong(home, values)
+        elif (settings.data_dir / home.file_name).exists():
+            _from_file(settings, home, make=False)
+    return tuple(
+        home for home in HOMES if not given[home] and not (settings.data_dir / home.file_name).exists()
+    )
+
+
+def _given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
+    """What is set, for each secret. With PostgreSQL that must be all of them."""
     given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
-    missing = [home for home in HOMES if not given[home]]
+    missing = [home.env for home in HOMES if not given[home]]
     if missing and settings.sqlite_path is None:
-        names = " and ".join(home.env for home in missing)
         raise SettingsError(
-            f"PostgreSQL needs its secrets from settings, because every replica must have the same: {names} "
-            f"{'is' if len(missing) == 1 else 'are'} not set.\n"
+            "PostgreSQL needs its secrets from settings, because every replica must have the same: "
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set.\n"
             "Set RUN_TOKEN_SECRET (signs review links) and ASSENT_SECRET (the master secret), each made once "
             f"with: {RECIPE}"
         )
-    if missing:
-        ensure_data_dir(settings.data_dir)
-    found = {
-        home: _strong(home, given[home]) if given[home] else _from_file(settings, home) for home in HOMES
-    }
-    return Secrets(run_token=found[RUN_TOKEN], master=found[MASTER])
+    return given
 
 
 def ensure_data_dir(path: Path) -> None:
@@ -85,10 +107,10 @@ def ensure_data_dir(path: Path) -> None:
         ) from error
 
 
-def _from_file(settings: Settings, home: SecretHome) -> tuple[bytes, ...]:
+def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[bytes, ...]:
     path = settings.data_dir / home.file_name
     try:
-        if not path.exists():
+        if make and not path.exists():
             _create(path)
         return _strong(home, _read(path), path)
     except OSError as error:

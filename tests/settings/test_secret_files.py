@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assent.secret_files import HOMES, Secrets, ensure_data_dir, resolve_secrets
+from assent.secret_files import HOMES, Secrets, ensure_data_dir, missing_secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
 
 STRONG = "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ"
@@ -154,6 +154,16 @@ def test_a_data_directory_that_cannot_be_made_is_named_with_the_way_out(tmp_path
     blocker.touch()
     with pytest.raises(SettingsError, match="--data-dir"):
         ensure_data_dir(blocker / "data")
+
+
+def test_looking_makes_nothing(embedded: Settings) -> None:
+    assert missing_secrets(embedded) == HOMES
+    assert not embedded.data_dir.exists()
+    resolve_secrets(embedded)
+    assert missing_secrets(embedded) == ()
+    (embedded.data_dir / "master.secret").chmod(0o644)
+    with pytest.raises(SettingsError):
+        missing_secrets(embedded)
 
 
 def test_secrets_do_not_show_themselves(embedded: Settings) -> None:

@@ -18,7 +18,7 @@ from assent import __version__
 from assent.cli.probes import Found, look_at_port, reaches_assent
 from assent.cli.session import BaseUrl, Host, Port, Session, command
 from assent.failures import explain
-from assent.secret_files import HOMES, SHARED_BITS, resolve_secrets
+from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
 from assent.settings import Settings, SettingsError, hide_password
 from assent.settings_table import TABLE
 
@@ -125,18 +125,19 @@ def _judged_data_dir(name: str, path: Path, *, uses_it: bool) -> Check:
 
 def _secrets(settings: Settings) -> Check:
     name = "secrets"
-    given = {"RUN_TOKEN_SECRET": settings.run_token_secrets, "ASSENT_SECRET": settings.secrets}
-    from_files = [home for home in HOMES if not given[home.env]]
-    absent = [home for home in from_files if not (settings.data_dir / home.file_name).exists()]
-    if absent and settings.sqlite_path is not None:
-        return Check(name, True, "not made yet; the first start makes them", "assent init")
     try:
-        resolve_secrets(settings)
+        absent = missing_secrets(settings)
     except SettingsError as error:
         what, _, fix = str(error).partition("\n")
         return Check(name, False, what, fix or None)
-    where = [f"{settings.data_dir / home.file_name} (mode 0600)" for home in from_files]
-    where += [f"{env} (set)" for env, value in given.items() if value]
+    if absent:
+        names = " and ".join(home.file_name for home in absent)
+        return Check(name, True, f"{names} not made yet; the first start makes them", "assent init")
+    given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
+    where = [
+        f"{home.env} (set)" if given[home] else f"{settings.data_dir / home.file_name} (yours alone)"
+        for home in HOMES
+    ]
     return Check(name, True, ", ".join(where))
 
 

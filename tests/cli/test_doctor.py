@@ -1,0 +1,160 @@
+"""`assent doctor` names what is wrong and what to do, and changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Assent, Done
+
+from assent.app import open_app
+from assent.engine import jobs
+from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.settings import load_settings
+
+
+@pytest.fixture
+def free_port(bare_environment: pytest.MonkeyPatch) -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    bare_environment.setenv("ASSENT_PORT", str(port))
+    return port
+
+
+def checks(done: Done) -> dict[str, dict[str, Any]]:
+    assert done.data["ok"] is (done.code == 0)
+    return {check["name"]: check for check in done.data["checks"]}
+
+
+def failing(done: Done) -> list[str]:
+    return [name for name, check in checks(done).items() if not check["ok"]]
+
+
+def test_a_fresh_machine_is_well_and_stays_untouched(assent: Assent, data_dir: Path, free_port: int) -> None:
+    done = assent("doctor", "--json")
+    assert failing(done) == []
+    assert not data_dir.exists()
+    assert checks(done)["database"]["fix"] == "assent init"
+
+
+def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) -> None:
+    assent("init")
+    before = sorted(data_dir.iterdir())
+    done = assent("doctor", "--json")
+    assert failing(done) == []
+    assert set(checks(done)) == {
+        "settings",
+        "data directory",
+        "secrets",
+        "database",
+        "jobs",
+        "port",
+        "pages",
+        "limit of a local server",
+    }
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 8
+    assert "same OS user" in checks(done)["limit of a local server"]["detail"]
+    assert done.data["sources"]["port"] == "environment ASSENT_PORT"
+    assert sorted(data_dir.iterdir()) == before
+
+
+def test_the_text_says_the_same(assent: Assent, data_dir: Path, free_port: int) -> None:
+    assent("init")
+    data_dir.chmod(0o755)
+    done = assent("doctor")
+    assert done.code == 1
+    assert "FAIL  data directory" in done.out
+    assert f"-> chmod 700 {data_dir}" in done.out
+
+
+def test_files_that_others_can_read_are_found(assent: Assent, data_dir: Path, free_port: int) -> None:
+    assent("init")
+    (data_dir / "master.secret").chmod(0o644)
+    data_dir.chmod(0o750)
+    found = checks(assent("doctor", "--json"))
+    assert [name for name, check in found.items() if not check["ok"]] == ["data directory", "secrets"]
+    assert "chmod 600" in found["secrets"]["fix"]
+
+
+def test_a_mistake_in_the_settings_is_a_finding(assent: Assent, bare_environment: pytest.MonkeyPatch) -> None:
+    bare_environment.setenv("ASSENT_PORT", "eighty")
+    done = assent("doctor", "--json")
+    assert failing(done) == ["settings"]
+    assert "ASSENT_PORT=" in checks(done)["settings"]["fix"]
+
+
+def test_an_unreachable_database_is_found(
+    assent: Assent, bare_environment: pytest.MonkeyPatch, free_port: int
+) -> None:
+    bare_environment.setenv("ASSENT_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:1/assent")
+    done = assent("doctor", "--json")
+    assert failing(done) == ["secrets", "database"]
+    assert "hunter2" not in done.out + done.err
+
+
+def test_a_job_that_gave_up_is_found(assent: Assent, data_dir: Path, free_port: int) -> None:
+    async def kill_a_job() -> None:
+        settings = load_settings({"data_dir": str(data_dir)}, {"HOME": str(data_dir)}).settings
+        kind = jobs.JobKind(run=_never)
+        async with open_app(settings) as app:
+            now_ms = app.clock.now_ms()
+            await app.store.write(
+                lambda: jobs.enqueue(LOCAL_WORKSPACE, "measure", "k", {}, due_ms=now_ms, now_ms=now_ms)
+            )
+            (job,) = await app.store.write(lambda: jobs.claim_due({"measure": kind}, now_ms, 1, "w"))
+            await app.store.write(lambda: jobs.fail(job, now_ms, "the provider is gone", ()))
+
+    asyncio.run(kill_a_job())
+    done = assent("doctor", "--json")
+    assert failing(done) == ["jobs"]
+    detail = checks(done)["jobs"]["detail"]
+    assert "measure" in detail
+    assert "the provider is gone" in detail
+
+
+async def _never(job: jobs.Job) -> None:
+    raise AssertionError
+
+
+class Answering(http.server.BaseHTTPRequestHandler):
+    """A web server that says what it was told to."""
+
+    body: bytes = b""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def answering(bare_environment: pytest.MonkeyPatch) -> Iterator[type[Answering]]:
+    handler = type("Handler", (Answering,), {})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        bare_environment.setenv("ASSENT_PORT", str(server.server_port))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield handler
+        server.shutdown()
+        thread.join()
+
+
+def test_a_port_that_is_ours_is_told_from_one_that_is_not(assent: Assent, answering: type[Answering]) -> None:
+    answering.body = b"hello"
+    assert failing(assent("doctor", "--json")) == ["port", "pages"]
+    answering.body = json.dumps({"name": "assent"}).encode()
+    done = assent("doctor", "--json")
+    assert failing(done) == []
+    assert "served by Assent" in checks(done)["port"]["detail"]

@@ -1,0 +1,40 @@
+"""The same commands where the store is PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.conftest import Assent
+
+
+@pytest.fixture
+def on_postgres(empty_postgres_url: str, bare_environment: pytest.MonkeyPatch) -> None:
+    bare_environment.setenv("ASSENT_DATABASE_URL", empty_postgres_url)
+    bare_environment.setenv("RUN_TOKEN_SECRET", "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ")
+    bare_environment.setenv("ASSENT_SECRET", "Zr4Xw9Kd-Lm2Qe7Tn5Vb8Yc3Hs6Fj1Pg")
+
+
+@pytest.mark.usefixtures("on_postgres")
+def test_migrate_create_list_and_doctor(assent: Assent) -> None:
+    assert assent("migrate", "--json").data["fromVersion"] == 0
+    made = assent("workspace", "create", "acme", "--json").data
+    assert made["apiKey"].startswith("clp_live_")
+    listed = assent("workspace", "list", "--json").data["workspaces"]
+    assert made["workspaceId"] in [each["workspaceId"] for each in listed]
+    rotated = assent("keys", "rotate", made["keyId"], "--workspace", "acme", "--json").data
+    assert rotated["apiKey"] != made["apiKey"]
+    found = {check["name"]: check for check in assent("doctor", "--json").data["checks"]}
+    assert found["database"]["ok"]
+    assert found["secrets"]["detail"] == "RUN_TOKEN_SECRET (set), ASSENT_SECRET (set)"
+    assert found["jobs"]["ok"]
+
+
+@pytest.mark.usefixtures("on_postgres")
+def test_a_replica_with_another_secret_refuses_to_start(
+    assent: Assent, bare_environment: pytest.MonkeyPatch
+) -> None:
+    assert assent("init").code == 0
+    bare_environment.setenv("ASSENT_SECRET", "another-one-" + "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ")
+    for words in (["serve"], ["workspace", "list"]):
+        done = assent(*words)
+        assert (done.code, done.out) == (1, "")
+        assert "ASSENT_SECRET is not the secret" in done.err

@@ -1,0 +1,198 @@
+"""init, migrate and what a start says when it cannot: a plain message, the next step, no traceback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assent
+
+from assent.__main__ import BadUsage, parse_stdio_flags, run_stdio
+from assent.engine.tenancy import LOCAL_WORKSPACE
+
+
+def test_init_makes_everything_and_can_be_repeated(assent: Assent, data_dir: Path) -> None:
+    first = assent("init", "--json")
+    assert first.code == 0
+    assert first.data["workspaceId"] == LOCAL_WORKSPACE
+    assert first.data["dataDir"] == str(data_dir)
+    assert data_dir.stat().st_mode & 0o777 == 0o700
+    secrets = {path.name: path.read_text() for path in data_dir.glob("*.secret")}
+    assert len(secrets) == 2
+    assert assent("init", "--json").data == first.data
+    assert {path.name: path.read_text() for path in data_dir.glob("*.secret")} == secrets
+    text = assent("init").out
+    assert all(step in text for step in first.data["next"])
+    assert not [secret for secret in secrets.values() if secret.strip() in text]
+
+
+def test_init_repeats_the_flags_that_it_was_given(assent: Assent, tmp_path: Path) -> None:
+    steps = assent("init", "--data-dir", str(tmp_path / "a b"), "--json").data["next"]
+    assert all(f"--data-dir '{tmp_path}/a b'" in step for step in steps)
+
+
+def test_migrate_reports_where_from_where_to_and_the_backup(assent: Assent, data_dir: Path) -> None:
+    first = assent("migrate", "--json").data
+    assert first["fromVersion"] == 0
+    assert first["applied"]
+    again = assent("migrate", "--json").data
+    latest = first["toVersion"]
+    assert again == {"fromVersion": latest, "toVersion": latest, "applied": [], "backupPath": None}
+    assert f"version {first['toVersion']}" in assent("migrate").out
+    assert (data_dir / "assent.db").exists()
+
+
+def test_a_database_of_a_newer_release_is_refused_with_the_way_out(assent: Assent, data_dir: Path) -> None:
+    assent("init")
+    with sqlite3.connect(data_dir / "assent.db") as connection:
+        connection.execute(
+            "INSERT INTO schema_versions (version, name, digest, applied_at)"
+            " SELECT 9999, name, digest, applied_at FROM schema_versions LIMIT 1"
+        )
+    connection.close()
+    for words in (["serve", "--port", "1"], ["workspace", "list"], ["migrate"], ["doctor"]):
+        done = assent(*words)
+        assert done.code == 1, words
+        said = done.out + done.err
+        assert "9999" in said
+        assert "Traceback" not in said
+
+
+def test_a_busy_port_is_named_with_the_next_one(assent: Assent) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = assent("serve", "--port", str(port))
+    assert (done.code, done.out) == (1, "")
+    assert f"Port {port}" in done.err
+    assert f"assent serve --port {port + 1}" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [["serve"], ["init"], ["workspace", "create", "x"], ["keys", "list"], ["migrate"]]
+)
+def test_a_directory_that_cannot_be_made_is_named(assent: Assent, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "file").touch()
+    done = assent(*words, "--data-dir", str(tmp_path / "file" / "data"))
+    assert (done.code, done.out) == (1, "")
+    assert str(tmp_path / "file") in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("words", [["workspace", "list"], ["migrate"], ["init"]])
+def test_an_unreachable_database_is_named_without_its_password(
+    assent: Assent, bare_environment: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    bare_environment.setenv("ASSENT_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:1/assent")
+    bare_environment.setenv("RUN_TOKEN_SECRET", "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ")
+    bare_environment.setenv("ASSENT_SECRET", "Zr4Xw9Kd-Lm2Qe7Tn5Vb8Yc3Hs6Fj1Pg")
+    done = assent(*words)
+    assert (done.code, done.out) == (1, "")
+    assert "127.0.0.1:1/assent" in done.err
+    assert "assent doctor" in done.err
+    assert "hunter2" not in done.err
+    assert "Traceback" not in done.err
+
+
+def test_postgresql_without_secrets_says_which_to_set(
+    assent: Assent, bare_environment: pytest.MonkeyPatch
+) -> None:
+    bare_environment.setenv("ASSENT_DATABASE_URL", "postgresql://me@127.0.0.1:1/assent")
+    for words in (["serve"], ["workspace", "list"]):
+        done = assent(*words)
+        assert done.code == 1
+        assert "RUN_TOKEN_SECRET and ASSENT_SECRET are not set" in done.err
+
+
+def test_a_weak_secret_refuses_to_start(assent: Assent, bare_environment: pytest.MonkeyPatch) -> None:
+    bare_environment.setenv("RUN_TOKEN_SECRET", "hunter2")
+    for words in (["serve"], ["init"], ["doctor"]):
+        done = assent(*words)
+        assert done.code == 1
+        assert "RUN_TOKEN_SECRET is too weak" in done.out + done.err
+        assert "hunter2" not in done.out + done.err
+
+
+def test_another_secret_than_the_databases_refuses_to_start(
+    assent: Assent, bare_environment: pytest.MonkeyPatch
+) -> None:
+    assent("init")
+    bare_environment.setenv("RUN_TOKEN_SECRET", "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ")
+    done = assent("serve")
+    assert done.code == 1
+    assert "RUN_TOKEN_SECRET_PREVIOUS" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["serv"], ["serve", "--prot", "1"], ["workspace"], ["workspace", "create"], ["serve", "--port", "x"]],
+)
+def test_a_command_that_is_not_understood_exits_with_two(assent: Assent, words: list[str]) -> None:
+    done = assent(*words)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+
+
+def test_an_unknown_variable_is_warned_about_beside_the_data(
+    assent: Assent, bare_environment: pytest.MonkeyPatch
+) -> None:
+    bare_environment.setenv("ASSENT_PROT", "1")
+    done = assent("workspace", "list", "--json")
+    assert json.loads(done.out)
+    assert "ASSENT_PORT?" in done.err
+
+
+def test_a_bug_is_reported_without_a_traceback_unless_asked_for(
+    assent: Assent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(settings: object) -> int:
+        raise ZeroDivisionError("with clp_live_abcdefghijklmnop")
+
+    monkeypatch.setattr("assent.app.run_serve", broken)
+    done = assent("serve")
+    assert done.code == 1
+    assert "--debug" in done.err
+    assert "abcdefghijklmnop" not in done.err
+    with pytest.raises(ZeroDivisionError):
+        assent("serve", "--debug")
+
+
+def test_version_and_help_are_data(assent: Assent) -> None:
+    assert assent("--version").out.startswith("assent ")
+    assert assent("--help").code == 0
+    for words in (["serve"], ["stdio"], ["doctor"], ["keys", "create"], ["workspace", "show"]):
+        helped = assent(*words, "--help")
+        assert helped.code == 0
+        assert "--data-dir" in helped.out
+
+
+def test_stdio_flags_are_read_by_hand() -> None:
+    words = ["--data-dir", "/x", "--config=/y.toml", "--database-url", "sqlite:////z.db", "--debug"]
+    flags, debug = parse_stdio_flags(words)
+    assert flags == {
+        "data_dir": "/x",
+        "config": "/y.toml",
+        "database_url": "sqlite:////z.db",
+        "log_level": "debug",
+    }
+    assert debug
+    for wrong in (["--data-dir"], ["--prot", "1"], ["extra"]):
+        with pytest.raises(BadUsage):
+            parse_stdio_flags(wrong)
+
+
+def test_stdio_says_what_is_wrong_on_standard_error(
+    bare_environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_stdio(["--wrong"]) == 2
+    assert run_stdio(["--log-level", "loud"]) == 2
+    bare_environment.setenv("ASSENT_PORT", "eighty")
+    assert run_stdio([]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "ASSENT_PORT" in captured.err

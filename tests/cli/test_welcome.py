@@ -1,0 +1,83 @@
+"""The snippets that `assent serve` shows work when pasted: as a shell and as a client read them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assent import cli_welcome
+from assent.__main__ import parse_stdio_flags
+from assent.settings import Settings, load_settings
+
+SETTINGS = Settings(
+    data_dir=Path("/home/me/my data"),
+    database_url="sqlite:////home/me/my data/assent.db",
+    base_url="http://127.0.0.1:8080",
+    secrets=("k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ",),
+    api_key="clp_live_x",
+)
+REPLICA = msgspec.structs.replace(SETTINGS, database_url="postgresql://me:hunter2@db/assent")
+
+
+def test_every_client_is_shown_and_no_secret() -> None:
+    for settings in (SETTINGS, REPLICA):
+        text = cli_welcome.welcome_text(settings)
+        assert all(
+            name in text for name in ("Claude Code", "Cursor", "VS Code", "http://127.0.0.1:8080/api/mcp")
+        )
+        assert not [secret for secret in ("hunter2", "clp_live_x", *SETTINGS.secrets) if secret in text]
+    assert "Claude Desktop" in cli_welcome.welcome_text(SETTINGS)
+
+
+def test_a_client_starts_a_process_on_the_same_data() -> None:
+    elsewhere = msgspec.structs.replace(
+        SETTINGS, database_url="sqlite:////srv/other.db", config_file=Path("/etc/assent.toml")
+    )
+    for settings in (SETTINGS, elsewhere):
+        entry = cli_welcome.stdio_entry(settings)
+        first, *flags = entry["args"][entry["args"].index("stdio") :]
+        assert first == "stdio"
+        assert Path(entry["command"]).is_absolute()
+        read, _ = parse_stdio_flags(flags)
+        if settings is SETTINGS:
+            assert (
+                load_settings(read, {"HOME": "/nonexistent"}).settings.database_url == settings.database_url
+            )
+        else:
+            assert read["database_url"] == "sqlite:////srv/other.db"
+            assert read["config"] == "/etc/assent.toml"
+
+
+def test_commands_survive_a_shell() -> None:
+    stdio = cli_welcome.stdio_command(SETTINGS)
+    claude = shlex.split(cli_welcome.claude_code_stdio(SETTINGS))
+    assert claude[:3] == ["claude", "mcp", "add"]
+    assert claude[claude.index("--") + 1 :] == stdio
+    code, flag, entry = shlex.split(cli_welcome.vs_code_stdio(SETTINGS))
+    assert (code, flag) == ("code", "--add-mcp")
+    assert json.loads(entry) == {
+        "name": "assent",
+        "type": "stdio",
+        "command": stdio[0],
+        "args": stdio[1:],
+    }
+
+
+def test_json_snippets_are_json() -> None:
+    lines = [line.strip() for line in cli_welcome.welcome_text(SETTINGS).splitlines()]
+    local, cursor, vs_code = [json.loads(line) for line in lines if line.startswith("{")]
+    assert local == {"mcpServers": {"assent": cli_welcome.stdio_entry(SETTINGS)}}
+    assert cursor["mcpServers"]["assent"]["url"] == "http://127.0.0.1:8080/api/mcp"
+    asked = vs_code["inputs"][0]["id"]
+    assert vs_code["servers"]["assent"]["headers"]["Authorization"] == f"Bearer ${{input:{asked}}}"
+
+
+def test_without_an_installed_script_the_interpreter_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    assert cli_welcome.this_command() == [str(tmp_path / "python"), "-m", "assent"]
