@@ -252,10 +252,12 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     found = []
     for name in sorted(environ):
         if name.startswith(OWN_PREFIX) and name not in known:
-            hint = suggestion(name, [each for each in known if each.startswith(OWN_PREFIX)])
+            # Compared without the prefix, which would make everything of ours look alike.
+            ours = [each.removeprefix(OWN_PREFIX) for each in known if each.startswith(OWN_PREFIX)]
+            hint = suggestion(name.removeprefix(OWN_PREFIX), ours)
             found.append(
                 f"The environment variable {name} is not a setting and was ignored."
-                + (f" Did you mean {hint}?" if hint else "")
+                + (f" Did you mean {OWN_PREFIX}{hint}?" if hint else "")
             )
     return found
 

@@ -121,7 +121,7 @@ class Session:
         from rich.text import Text
 
         watched = sys.stdout.isatty()
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="" if self.settings.no_color else "bold")
         for column in columns:
             table.add_column(column, overflow="fold", no_wrap=not watched)
         for row in rows:
