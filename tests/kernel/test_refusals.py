@@ -1,0 +1,217 @@
+"""Every reason has a meaning, and every refusal the whole shape (E51 to E53)."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from assent.kernel.refusals import (
+    MEANINGS,
+    STANDARD_REASONS,
+    Meaning,
+    Problem,
+    Reason,
+    Recovery,
+    Refusal,
+    bad_argument,
+)
+from assent.tools.catalog import recovery_schema
+
+STANDARD = (
+    "missing_api_key",
+    "missing_connector",
+    "requires_approval",
+    "missing_repo_context",
+    "missing_credits",
+    "workspace_not_found",
+    "connector_failed",
+    "measurement_unavailable",
+    "invalid_action_id",
+    "wrong_workspace",
+    "rate_limited",
+    "provider_not_live",
+)
+FIELDS = (
+    "ok",
+    "reason",
+    "summaryForUser",
+    "userMessage",
+    "fixActionForAgent",
+    "recoveryTool",
+    "retryable",
+    "stopRule",
+)
+WORDS = ("summary", "user_message", "fix", "stop_rule")
+
+every_reason = pytest.mark.parametrize("reason", Reason, ids=str)
+
+
+def names_in(meaning: Meaning) -> set[str]:
+    texts = [getattr(meaning, field) for field in WORDS]
+    return {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def filled(reason: Reason, **added: Any) -> dict[str, Any]:
+    """The wire form of a refusal that was given every fact its words ask for."""
+    facts = {name: f"<{name}>" for name in names_in(MEANINGS[reason])}
+    refusal = Refusal(
+        reason,
+        facts=facts,
+        retry_after_seconds=7,
+        request_id="00ff",
+        problems=[Problem("a.b", "text", "5")],
+        **added,
+    )
+    shape: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
+    return shape
+
+
+@pytest.mark.rule("E52")
+def test_the_twelve_standard_reasons_are_there_under_their_names_and_come_first() -> None:
+    assert tuple(STANDARD_REASONS) == STANDARD
+    assert tuple(Reason)[: len(STANDARD)] == STANDARD
+
+
+@every_reason
+def test_every_reason_has_a_meaning_with_all_its_words(reason: Reason) -> None:
+    meaning = MEANINGS[reason]
+
+    for field in WORDS:
+        text = getattr(meaning, field)
+        assert text.strip() == text
+        assert text.endswith((".", "}")), (field, text)
+    assert 400 <= meaning.status < 600
+
+
+def test_the_table_holds_nothing_but_reasons() -> None:
+    assert set(MEANINGS) == set(Reason)
+
+
+@pytest.mark.rule("E51")
+@every_reason
+def test_every_refusal_has_the_eight_fields_and_fits_the_published_shape(reason: Reason) -> None:
+    shape = filled(reason)
+
+    assert set(FIELDS) <= set(shape)
+    assert shape["ok"] is False
+    assert shape["reason"] == reason.value
+    assert shape["statusCode"] == MEANINGS[reason].status
+    assert isinstance(shape["retryable"], bool)
+    jsonschema.Draft202012Validator(recovery_schema()).validate(shape)
+    assert msgspec.to_builtins(msgspec.convert(shape, Recovery)) == shape
+
+
+@every_reason
+def test_words_are_filled_when_the_facts_are_given_and_never_show_a_brace(reason: Reason) -> None:
+    for shape in (filled(reason), msgspec.to_builtins(Refusal(reason).recovery())):
+        for field in ("summaryForUser", "userMessage", "fixActionForAgent", "stopRule"):
+            assert "{" not in shape[field]
+            assert "}" not in shape[field]
+
+
+@every_reason
+def test_every_fact_that_the_words_ask_for_reaches_them(reason: Reason) -> None:
+    shape = filled(reason)
+    said = " ".join(
+        shape[field] for field in ("summaryForUser", "userMessage", "fixActionForAgent", "stopRule")
+    )
+    own = {"retryAfterSeconds": "7", "requestId": "00ff", "count": "1"}
+
+    for name in names_in(MEANINGS[reason]):
+        assert own.get(name, f"<{name}>") in said
+
+
+def test_a_fact_cannot_speak_for_another_or_reach_into_the_server() -> None:
+    evil = "{reason.__class__.__mro__} {retryAfterSeconds} %s"
+    refusal = Refusal(Reason.UNKNOWN_TOOL, facts={"tool": evil, "suggestion": ""})
+
+    assert refusal.recovery().summary_for_user == f"There is no tool {evil}."
+
+
+@pytest.mark.rule("E53", "E93")
+def test_without_a_key_the_way_out_is_the_signup_tool_and_no_blind_retry() -> None:
+    shape = filled(Reason.MISSING_API_KEY)
+
+    assert shape["recoveryTool"] == {"name": "chieflab_signup_workspace", "args": {}}
+    assert shape["retryable"] is True
+    assert "deliveryUrl" in shape["fixActionForAgent"]
+    assert "wait" in shape["fixActionForAgent"]
+    assert "without a key" in shape["stopRule"]
+
+
+@pytest.mark.rule("E97")
+def test_when_rate_limited_the_time_to_wait_is_a_number_and_the_retry_is_one() -> None:
+    shape = filled(Reason.RATE_LIMITED)
+
+    assert shape["retryAfterSeconds"] == 7
+    assert (shape["retryable"], shape["recoveryTool"]) == (True, None)
+    assert "once" in shape["fixActionForAgent"]
+
+
+def test_an_approval_is_never_something_an_agent_can_recover_by_itself() -> None:
+    # C15: naming approve_action here would make every obedient agent approve its own work.
+    shape = filled(Reason.REQUIRES_APPROVAL, review_url="https://example.org/runs/1")
+
+    assert (shape["retryable"], shape["recoveryTool"]) == (False, None)
+    assert shape["reviewUrl"] == "https://example.org/runs/1"
+    assert "STOP" in shape["fixActionForAgent"]
+    for meaning in MEANINGS.values():
+        assert meaning.recovery_tool not in ("chieflab_approve_action", "chieflab_execute_approved_action")
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        (Reason.MISSING_API_KEY, 401),
+        (Reason.WRONG_WORKSPACE, 401),
+        (Reason.MISSING_CREDITS, 402),
+        (Reason.REQUIRES_APPROVAL, 409),
+        (Reason.IDEMPOTENCY_CONFLICT, 409),
+        (Reason.VALIDATION_ERROR, 400),
+        (Reason.RATE_LIMITED, 429),
+        (Reason.CONNECTOR_FAILED, 502),
+        (Reason.TEMPORARILY_UNAVAILABLE, 503),
+    ],
+)
+def test_the_statuses_are_those_that_rest_callers_were_promised(reason: Reason, status: int) -> None:
+    assert Refusal(reason).http_status == status
+
+
+@every_reason
+def test_what_may_be_retried_says_when_or_how(reason: Reason) -> None:
+    # C14: without a tool to call first, the only sensible retry is one after a stated time.
+    meaning = MEANINGS[reason]
+    if meaning.retryable and meaning.recovery_tool is None:
+        assert "retryAfterSeconds" in meaning.fix
+
+
+@every_reason
+def test_absent_facts_leave_no_empty_fields_behind(reason: Reason) -> None:
+    shape = msgspec.to_builtins(Refusal(reason).recovery())
+
+    assert set(shape) == {*FIELDS, "statusCode"}
+
+
+def test_a_refusal_can_overrule_what_its_reason_says_by_default() -> None:
+    shape = filled(Reason.CONNECTOR_FAILED, retryable=True, user_message="Zernio is down.")
+
+    assert shape["retryable"] is True
+    assert shape["userMessage"] == "Zernio is down."
+
+
+def test_a_bad_argument_names_its_place_what_was_expected_and_what_came() -> None:
+    shape = msgspec.to_builtins(bad_argument("email", "an address", "'x'").recovery())
+
+    assert shape["problems"] == [{"path": "email", "expected": "an address", "got": "'x'"}]
+    assert "1" in shape["summaryForUser"]
+
+
+def test_a_refusal_as_text_is_its_reason_and_nothing_of_its_facts() -> None:
+    refusal = Refusal(Reason.CONNECTOR_FAILED, facts={"connector": "zernio", "detail": "token abc"})
+
+    assert str(refusal) == "connector_failed"
+    assert "abc" not in repr(refusal)

@@ -1,0 +1,137 @@
+"""What clients are shown of a tool's arguments and answers is flat, and says what the server really does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from assent.kernel.refusals import Reason, Refusal
+from assent.tools.catalog import ALL_TOOLS, Catalog, flatten, input_schema, output_schema
+from assent.tools.definition import Tool
+
+every_tool = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
+
+
+def nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        for part in schema.values():
+            yield from nodes(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from nodes(part)
+
+
+@every_tool
+def test_a_schema_is_an_object_at_its_root_and_refers_nowhere(tool: Tool) -> None:
+    for schema in (input_schema(tool.request), output_schema(tool.reply)):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+        for node in nodes(schema):
+            assert not {"$ref", "$defs", "$dynamicRef", "$id", "$schema", "definitions"} & set(node)
+
+
+@every_tool
+def test_no_branch_of_a_schema_is_null(tool: Tool) -> None:
+    for schema in (input_schema(tool.request), output_schema(tool.reply)):
+        for node in nodes(schema):
+            assert node.get("type") != "null"
+            assert "null" not in (node["type"] if isinstance(node.get("type"), list) else ())
+            assert None not in node.get("enum", ())
+            assert "default" not in node or node["default"] is not None
+
+
+@every_tool
+def test_unknown_arguments_are_refused_by_the_schema_as_by_the_server(tool: Tool) -> None:
+    assert input_schema(tool.request)["additionalProperties"] is False
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"noSuchArgument": 1}, tool.request)
+
+
+@every_tool
+def test_every_argument_says_what_it_is(tool: Tool) -> None:
+    for name, schema in input_schema(tool.request)["properties"].items():
+        assert schema.get("description") or schema.get("enum"), f"{tool.name}.{name} has no description"
+
+
+@every_tool
+def test_every_refusal_fits_the_output_schema(tool: Tool) -> None:
+    validator = jsonschema.Draft202012Validator(output_schema(tool.reply))
+    for reason in Reason:
+        validator.validate(msgspec.to_builtins(Refusal(reason, retry_after_seconds=3).recovery()))
+
+
+@every_tool
+def test_an_answer_that_is_neither_success_nor_recovery_does_not_fit(tool: Tool) -> None:
+    validator = jsonschema.Draft202012Validator(output_schema(tool.reply))
+    for nonsense in ({}, {"ok": True}, {"ok": False, "reason": "x"}):
+        if "ok" in nonsense and flatten(tool.reply, keep_null=True).get("required") == ["ok"]:
+            continue
+        assert not validator.is_valid(nonsense), nonsense
+
+
+class Inner(msgspec.Struct):
+    """Written for readers of the source."""
+
+    count: int
+
+
+class Outer(msgspec.Struct):
+    inner: Inner
+    maybe: Inner | None
+    many: list[Inner]
+    by_name: dict[str, Inner | None]
+    either: Inner | str | None = None
+    word: str | None = None
+
+
+def test_nested_structs_unions_and_optionals_are_flattened_too() -> None:
+    for keep_null in (True, False):
+        schema = flatten(Outer, keep_null=keep_null)
+        for node in nodes(schema):
+            assert "$ref" not in node
+            assert node.get("type") != "null"
+            assert node.get("description") != "Written for readers of the source."
+    assert flatten(Outer, keep_null=False)["properties"]["word"] == {"type": "string"}
+    answer: dict[str, Any] = {
+        "inner": {"count": 1},
+        "maybe": None,
+        "many": [],
+        "by_name": {"a": None},
+        "either": None,
+        "word": None,
+    }
+    jsonschema.Draft202012Validator(flatten(Outer, keep_null=True)).validate(answer)
+
+
+def test_two_tools_of_one_name_cannot_be_listed() -> None:
+    with pytest.raises(ValueError, match="same name"):
+        Catalog((ALL_TOOLS[0], ALL_TOOLS[0]))
+
+
+@every_tool
+def test_every_old_name_leads_to_its_tool_and_no_other_prefix_does(tool: Tool) -> None:
+    catalog = Catalog()
+    ending = tool.name.removeprefix("chieflab_")
+
+    assert catalog.find(tool.name) is tool
+    assert catalog.find(f"chiefmo_{ending}") is tool
+    for name in (
+        ending,
+        f"chiefmo_chieflab_{ending}",
+        f"CHIEFLAB_{ending}",
+        f"{tool.name} ",
+        f"chief_{ending}",
+    ):
+        assert catalog.find(name) is None
+
+
+def test_hidden_old_names_still_work() -> None:
+    catalog = Catalog(list_legacy=False)
+
+    assert not any(entry["_meta"]["category"] == "legacy" for entry in catalog.listing)
+    assert catalog.find("chiefmo_" + ALL_TOOLS[0].name.removeprefix("chieflab_")) is ALL_TOOLS[0]
