@@ -199,8 +199,7 @@ class SqliteStore:
 
 
 def _nothing() -> Transaction[None]:
-    return
-    yield
+    yield from ()
 
 
 def _request(begin: Begin[Any]) -> _Request:
