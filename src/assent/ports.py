@@ -4,15 +4,24 @@ A transaction is a *generator*: it yields bound statements and receives their ro
 The SQLite writer drives it synchronously inside its own thread (so that group commit stays possible), the
 PostgreSQL adapter drives the same generator with await. No other code touches a driver.
 
-Nothing here knows a contract noun, a transport or a dialect.
+A connector takes nothing but an `ApprovedAction`, and an operator returns what it wants to happen instead of doing it.
+
+Nothing here knows a transport or a dialect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
+
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Effect, Severity
 
 T = TypeVar("T")
 
@@ -37,10 +46,14 @@ class Statement(msgspec.Struct, frozen=True):
     writes: bool = True
 
     def __call__(self, **values: Any) -> Bound:
-        if len(values) != len(self.params):
-            unknown = sorted(set(values) ^ set(self.params))
-            raise TypeError(f"statement {self.name}: parameters {unknown} do not match")
-        return Bound(self, tuple([values[name] for name in self.params]))
+        try:
+            ordered = tuple([values[name] for name in self.params])
+        except KeyError:
+            ordered = ()
+        if not len(ordered) == len(values) == len(self.params):
+            odd = sorted(set(values) ^ set(self.params))
+            raise TypeError(f"statement {self.name}: parameters {odd} do not match")
+        return Bound(self, ordered)
 
 
 class Bound(NamedTuple):
@@ -126,3 +139,98 @@ class Clock(Protocol):
     """The time as a value: milliseconds since the epoch."""
 
     def now_ms(self) -> int: ...
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """What a connector can promise about repeating a send (C30).
+
+    `native_key`: the provider recognises our key for `window_ms`. `natural_key`: the effect itself is unique, so a
+    repetition finds it. `read_back`: the provider can be asked whether it happened. `none`: only a human can say.
+    """
+
+    kind: Literal["native_key", "natural_key", "read_back", "none"]
+    window_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind == "native_key") != (self.window_ms is not None):
+            raise ValueError(
+                "a native key, and nothing else, has a window in which the provider recognises it"
+            )
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """The effect happened: how the provider names it, where it can be seen, and what it said."""
+
+    external_id: str
+    external_url: str | None = None
+    evidence: dict[str, Any] = {}
+
+
+class NotSent(Exception):  # noqa: N818 - what is known
+    """The effect definitely did not happen. Curable: the same action may be tried again later (C10)."""
+
+    def __init__(
+        self, reason: Reason, detail: str, *, curable: bool, retry_after_seconds: int | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.curable = curable
+        self.retry_after_seconds = retry_after_seconds
+
+
+class OutcomeUnknown(Exception):  # noqa: N818 - what is known
+    """The effect may or may not have happened. Also how every exception is read that is not `NotSent`."""
+
+
+class Connector(Protocol):
+    """One way out into the world. `perform` is called outside any transaction, with a claimed and approved action and
+    nothing else; it must end within `timeout_seconds`."""
+
+    id: str
+    delivery: Delivery
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness: ...
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered: ...
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        """Whether it happened, for `read_back`: the delivery, or None when it definitely did not. Raises
+        `OutcomeUnknown` when the provider cannot say yet."""
+        ...
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of content that an operator made."""
+
+    type: str
+    title: str
+    body: str
+    channel: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """An effect that an operator wants to have, with what it knows to say about it. `draft` is its content's place in
+    the preparation."""
+
+    effect: Effect
+    executor_tool: str
+    draft: int | None = None
+    severity: Severity | None = None
+    warnings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+    cost_credits: int = 0
+    schedule_ms: int | None = None
+    expires_ms: int | None = None
+    metadata: dict[str, Any] = {}
+
+
+class Preparation(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operator's prepare returns. Persisting, preflight, review and approval are not its to write."""
+
+    drafts: tuple[Draft, ...] = ()
+    effects: tuple[StagedEffect, ...] = ()
+    outputs: dict[str, Any] = {}
+    next_calls: tuple[SuggestedCall, ...] = ()

@@ -58,6 +58,10 @@ SQL = compile_blocks(
         -- What a forger does.
         UPDATE streams SET seq = :seq, hash = :hash WHERE workspace_id = :workspace_id;
 
+        -- name: everything
+        -- Its columns change with the table.
+        SELECT * FROM streams;
+
         -- name: versions
         -- What was applied.
         SELECT version, name FROM schema_versions ORDER BY version;

@@ -1,7 +1,8 @@
 """Creating and migrating Assent's tables in a PostgreSQL database.
 
-Processes that arrive together queue on a lock of the `schema_versions` table; the first does the work. Each
-migration is one transaction. The tables live in the first schema of the connection's search path.
+Processes that arrive together queue on a lock of the `schema_versions` table; the first does the work, in one
+transaction, so that nobody ever sees a schema that is half there. The tables live in the first schema of the
+connection's search path.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assent.ports import SchemaOutdated
-from assent.stores.schema import Migration, MigrationReport, file_name, migrations, pending
+from assent.stores.schema import MigrationReport, file_name, migrations, pending
 
 if TYPE_CHECKING:
     import asyncpg
@@ -47,7 +48,7 @@ async def check_or_create(connection: Connection, now_ms: int) -> None:
 
 
 async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationReport:
-    """Apply what is missing."""
+    """Apply what is missing, all of it or nothing."""
     import asyncpg
 
     try:
@@ -55,25 +56,26 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
             await connection.execute(VERSIONS_TABLE)
     except (asyncpg.DuplicateTableError, asyncpg.UniqueViolationError):
         pass  # another process has just made it
-    before: int | None = None
-    done: list[Migration] = []
-    while True:
-        async with connection.transaction():
-            await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
-            applied = await applied_versions(connection)
-            before = max(applied, default=0) if before is None else before
-            waiting = pending(migrations("postgres"), applied, WHERE)
-            if not waiting:
-                return MigrationReport(before, max(applied, default=0), tuple(map(file_name, done)), None)
-            await connection.execute(waiting[0].sql)
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
+        applied = await applied_versions(connection)
+        before = max(applied, default=0)
+        waiting = pending(migrations("postgres"), applied, WHERE)
+        for migration in waiting:
+            await connection.execute(migration.sql)
             await connection.execute(
                 "INSERT INTO schema_versions (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)",
-                waiting[0].version,
-                waiting[0].name,
+                migration.version,
+                migration.name,
                 now_ms,
-                waiting[0].digest,
+                migration.digest,
             )
-            done.append(waiting[0])
+    return MigrationReport(
+        from_version=before,
+        to_version=max([before, *(migration.version for migration in waiting)]),
+        applied=tuple(map(file_name, waiting)),
+        backup_path=None,
+    )
 
 
 async def _is_empty(connection: Connection) -> bool:

@@ -1,0 +1,35 @@
+"""Every named statement is understood by the database it is for."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from assent.stores.loader import NOT_HERE, load
+from assent.stores.migrate import migrate
+
+STATEMENTS = load()
+
+
+def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
+    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        for statement in STATEMENTS.values():
+            if statement.sqlite != NOT_HERE:
+                connection.execute(f"EXPLAIN {statement.sqlite}", (None,) * len(statement.params))
+
+
+@pytest.mark.anyio
+async def test_postgresql_understands_every_statement(postgres_url: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(postgres_url)
+    for statement in STATEMENTS.values():
+        if statement.postgres != NOT_HERE:
+            prepared = await connection.prepare(statement.postgres)
+            assert len(prepared.get_parameters()) == len(statement.params)
+    await connection.close()
