@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,13 @@ def node() -> str | None:
     return None
 
 
-def run_node(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
     program = node()
     assert program is not None
     return subprocess.run(
         [program, *arguments],
         capture_output=True,
         text=True,
-        env=env,
         timeout=CLIENT_SECONDS,
         check=False,
     )
@@ -80,7 +79,9 @@ def _mcp_python(mode: str) -> Callable[[Target, bool], Seen]:
         if isinstance(target, Http):
             async with httpx2.AsyncClient(headers=target.headers) as http:
                 return await talk(streamable_http_client(target.url, http_client=http), keyed)
-        parameters = StdioServerParameters(command=target.command, args=list(target.args), env=target.env)
+        parameters = StdioServerParameters(
+            command=target.command, args=list(target.args), env=target.environment
+        )
         return await talk(parameters, keyed)
 
     async def talk(server: Any, keyed: bool) -> Seen:
@@ -108,7 +109,9 @@ def _fastmcp(mode: str) -> Callable[[Target, bool], Seen]:
         if isinstance(target, Http):
             transport = StreamableHttpTransport(target.url, headers=target.headers)
         else:
-            transport = StdioTransport(target.command, list(target.args), env=target.env, keep_alive=False)
+            transport = StdioTransport(
+                target.command, list(target.args), env=target.environment, keep_alive=False
+            )
         async with FastMCPClient(transport, mode=mode, timeout=CLIENT_SECONDS) as client:
             tools = await client.list_tools()
             connectors = await client.call_tool(PUBLIC_TOOL, {})
@@ -128,7 +131,7 @@ def _typescript(package: str, mode: str) -> Callable[[Target, bool], Seen]:
         reach = (
             {"url": target.url, "headers": target.headers}
             if isinstance(target, Http)
-            else {"command": target.command, "args": target.args, "env": target.env}
+            else {"command": target.command, "args": target.args, "env": target.environment}
         )
         order = {
             "package": package,
@@ -150,12 +153,12 @@ def _inspector(era: str) -> Callable[[Target, bool], Seen]:
         if isinstance(target, Http):
             headers = [f"{name}: {value}" for name, value in target.headers.items()]
             reach = [target.url, "--transport", "http", *(("--header", *headers) if headers else ())]
-            env = None
         else:
-            reach = [target.command, *target.args]
-            env = target.env
+            # The Inspector hands on only what it is told to.
+            settings = [f"{name}={value}" for name, value in target.settings.items()]
+            reach = [target.command, *target.args, *(word for pair in settings for word in ("-e", pair))]
         done = run_node(
-            INSPECTOR, "--cli", *reach, "--protocol-era", era, *method, "--format", "json", "--quiet", env=env
+            INSPECTOR, "--cli", *reach, "--protocol-era", era, *method, "--format", "json", "--quiet"
         )
         assert done.returncode == 0, done.stderr
         answer: dict[str, Any] = json.loads(done.stdout)["result"]

@@ -42,7 +42,11 @@ class Stdio(msgspec.Struct, frozen=True):
 
     command: str
     args: tuple[str, ...]
-    env: dict[str, str]
+    settings: dict[str, str]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment(**self.settings)
 
 
 Target = Http | Stdio
@@ -138,4 +142,6 @@ def create_workspace(data_dir: Path, name: str) -> Workspace:
 
 
 def stdio(data_dir: Path, **settings: str) -> Stdio:
-    return Stdio(ASSENT, ("stdio", "--data-dir", str(data_dir)), environment(**settings))
+    # A stdio process may serve the pages too: on a port of its own, whatever else runs on this machine.
+    own = {"ASSENT_PORT": str(free_port())}
+    return Stdio(ASSENT, ("stdio", "--data-dir", str(data_dir)), {**own, **settings})
