@@ -84,9 +84,10 @@ async def test_a_key_belongs_to_its_workspace_and_kind(url: str) -> None:
 
 async def test_racing_enqueues_of_one_key_insert_one_job(url: str) -> None:
     async with opened(url) as store:
-        inserted = await asyncio.gather(*(enqueue(store, "k") for _ in range(20)))
-        assert sorted(inserted) == [False] * 19 + [True]
-        assert len(await claim(store, KINDS, NOON)) == 1
+        for key in map(str, range(30)):
+            inserted = await asyncio.gather(*(enqueue(store, key) for _ in range(10)))
+            assert sorted(inserted) == [False] * 9 + [True]
+        assert len(await claim(store, KINDS, NOON, most=100)) == 30
 
 
 async def test_nothing_is_claimed_before_it_is_due_also_after_a_restart(url: str) -> None:

@@ -124,12 +124,14 @@ def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
 
 def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
     """When the next job of these kinds can be claimed: its due time, or the end of the lease it is under."""
+    yield statements.plan_by_size()
     rows = yield statements.next_job_ready(leases=_leases(kinds))
     return rows[0]["ready_ms"] if rows else None
 
 
 def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str) -> Transaction[list[Job]]:
     """Take jobs of these kinds that are due or whose worker's lease has ended, longest ready first."""
+    yield statements.plan_by_size()
     rows = yield statements.claim_jobs(
         leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
     )
@@ -138,6 +140,7 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
 
 def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
     """Hold a claimed job for longer; false when it is not ours any more."""
+    yield statements.plan_by_size()
     rows = yield statements.renew_job(
         workspace_id=job.workspace_id, job_id=job.job_id, fence=job.fence, lease_until_ms=lease_until_ms
     )
@@ -200,6 +203,11 @@ def dismiss(workspace_id: WorkspaceId, job_id: JobId, now_ms: int) -> Transactio
     return bool((yield statements.dismiss_job(workspace_id=workspace_id, job_id=job_id, now_ms=now_ms)))
 
 
+def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:
+    """Take back a job that nobody has claimed: what it was to look after has ended well."""
+    yield statements.delete_waiting_job(workspace_id=workspace_id, kind=kind, key=key)
+
+
 def purge_finished(now_ms: int, most: int) -> Transaction[int]:
     """Remove done jobs past their retention and with them the uniqueness of their keys; returns how many."""
     return len((yield statements.purge_done_jobs(finished_before_ms=now_ms - JOB_RETENTION_MS, most=most)))
@@ -208,6 +216,7 @@ def purge_finished(now_ms: int, most: int) -> Transaction[int]:
 def _settle(
     job: Job, state: JobState, due_ms: int, attempts: int, last_error: str | None, finished_ms: int | None
 ) -> Transaction[bool]:
+    yield statements.plan_by_size()
     rows = yield statements.settle_job(
         workspace_id=job.workspace_id,
         job_id=job.job_id,

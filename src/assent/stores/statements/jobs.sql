@@ -1,10 +1,19 @@
 -- name: insert_job
 -- Puts a job in the outbox of the transaction that causes it. A key that is still kept changes nothing and returns
--- no row.
+-- no row. The id is made from the key, so a racing twin may meet either constraint first: none is named.
 INSERT INTO jobs (workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms)
 VALUES (:workspace_id, :job_id, :kind, :key, :payload, :due_ms, 'waiting', 0, 0, :now_ms)
-ON CONFLICT (workspace_id, kind, key) DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING job_id;
+
+-- name: plan_by_size [postgres]
+-- Plans the rest of the transaction for the table as it is now. A plan kept from when the table was small reads all of
+-- it, and a burst of enqueued jobs would make every one of them slow until statistics are gathered.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true);
+
+-- name: plan_by_size [sqlite]
+-- Nothing to do: a plan does not depend on how large the table was.
+SELECT 1;
 
 -- name: next_job_ready [sqlite]
 -- The moment at which the next job of the given kinds can be claimed. `leases` is a JSON object whose keys are the
@@ -118,3 +127,7 @@ WHERE (workspace_id, job_id) IN (
     ORDER BY finished_ms LIMIT :most
 )
 RETURNING job_id;
+
+-- name: delete_waiting_job
+-- A job that is not needed any more, unless a worker has it.
+DELETE FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting'

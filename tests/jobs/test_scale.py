@@ -1,0 +1,76 @@
+"""Half a million jobs due tomorrow do not slow the one due now."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from functools import partial
+
+import pytest
+from tests.jobs.kit import NOON, Clock, Handled, Watched, ask, claim, enqueue, greeting, opened, runner
+
+from assent.engine import jobs
+from assent.kernel.limits import DAY_MS
+from assent.ports import Begin
+from assent.stores.loader import statements
+
+pytestmark = pytest.mark.anyio
+
+MANY = 500_000
+ROUNDS = 31
+SLOWDOWN = 3.0
+"""What one job may take beside the many, as a multiple of what it takes alone. A scan would be a hundred."""
+
+COLUMNS = "workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms"
+NUMBERED = (
+    f"'w', CAST(n AS text), 'greet', CAST(n AS text), '{{}}', {NOON + DAY_MS} + n, 'waiting', 0, 0, {NOON}"
+)
+INSERT_MANY = ask(
+    f"""INSERT INTO jobs ({COLUMNS})
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {MANY})
+        SELECT {NUMBERED} FROM numbers""",
+    f"INSERT INTO jobs ({COLUMNS}) SELECT {NUMBERED} FROM generate_series(1, {MANY}) AS n",
+)
+
+
+async def median_seconds(store: Watched, handler: Handled, series: str) -> float:
+    """Look, claim and complete one due job, many times; the middle one, so that no hiccup counts."""
+    kinds, took = greeting(handler), []
+    for n in range(ROUNDS):
+        await enqueue(store, f"{series}{n}")
+        started = time.perf_counter()
+        assert await store.read(partial(jobs.next_ready, kinds)) == NOON
+        (job,) = await claim(store, kinds, NOON, 8)
+        assert await store.write(partial(jobs.complete, job, NOON))
+        took.append(time.perf_counter() - started)
+    return statistics.median(took)
+
+
+def explained(name: str, dialect: str, **values: object) -> Begin[list[tuple[object, ...]]]:
+    bound = getattr(statements, name)(**values)
+    word = {"sqlite": "EXPLAIN QUERY PLAN", "postgres": "EXPLAIN"}[dialect]
+    return ask(f"{word} {bound.statement.sqlite}", f"{word} {bound.statement.postgres}", bound.values)
+
+
+async def test_half_a_million_jobs_due_tomorrow_do_not_slow_the_one_due_now(url: str) -> None:
+    handler = Handled()
+    async with opened(url) as store:
+        alone = await median_seconds(store, handler, "a")
+        # The worst moment for the many to come: everything known about the table says that it is small.
+        await store.write(ask("ANALYZE jobs"))
+        await median_seconds(store, handler, "small")
+        await store.write(INSERT_MANY)
+        beside_many = await median_seconds(store, handler, "b")
+        assert beside_many < alone * SLOWDOWN
+
+        leases = '{"greet": 1000}'
+        looking = explained("next_job_ready", store.dialect, leases=leases)
+        claiming = explained(
+            "claim_jobs", store.dialect, leases=leases, now_ms=NOON, most=8, worker="w", lost="l"
+        )
+        for plan in (await store.read(looking), await store.write(claiming)):
+            assert "jobs_by_readiness" in str(plan)
+
+        await enqueue(store, "due")
+        assert await runner(store, Clock(), greeting(handler)).run_due_once() == 1
+        assert handler.keys == ["due"]
