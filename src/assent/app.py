@@ -10,15 +10,19 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cached_property
 from typing import TypeVar
 
 from assent.engine import health, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
 from assent.kernel import tokens
-from assent.ports import Begin, Clock, SchemaMismatch, Store, StoreUnavailable, Transaction
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.tokens import KeyRing
+from assent.lifecycle import review_link
+from assent.ports import Begin, Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
 from assent.secret_files import Secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
 from assent.stores import open_store
@@ -48,6 +52,7 @@ class App:
         *,
         clock: Clock | None = None,
         page_address: Callable[[], str | None] | None = None,
+        connectors: Mapping[str, Connector] | None = None,
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
@@ -66,7 +71,32 @@ class App:
             calls=calls_window(settings.rate_limit_per_minute),
             signups=signups_window(settings.signups_per_hour),
             page_address=page_address or (lambda: settings.base_url),
+            connectors=connectors if connectors is not None else built_in_connectors(self),
+            review_url=self._review_url,
+            connector_timeout_seconds=settings.connector_timeout_seconds,
+            execution_lease_seconds=settings.execution_lease_seconds,
+            wake_jobs=lambda: self.wake_jobs(),
         )
+        self.wake_jobs: Callable[[], None] = lambda: None
+        """Set by whoever runs the jobs in this process."""
+
+    @cached_property
+    def review_keys(self) -> KeyRing:
+        """RUN_TOKEN_SECRET signs review links and nothing else."""
+        return KeyRing(self.known_secrets.run_token)
+
+    @property
+    def known_secrets(self) -> Secrets:
+        """The secrets, known once the store is open."""
+        if self.secrets is None:
+            raise StoreUnavailable("the store has not been opened yet")
+        return self.secrets
+
+    def _review_url(self, workspace_id: WorkspaceId, run_id: RunId, now_ms: int) -> str:
+        token = review_link.make_token(
+            self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds
+        )
+        return review_link.review_url(self.settings.base_url, run_id, token)
 
     async def prepare(self) -> None:
         """Open and check the store now instead of at the first call. Raises what a start must not survive."""
@@ -74,6 +104,11 @@ class App:
 
     async def close(self) -> None:
         await self.store.close()
+
+
+def built_in_connectors(app: App) -> dict[str, Connector]:
+    """The connectors that need no account, by id."""
+    return {}
 
 
 class _PreparedStore:

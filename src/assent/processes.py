@@ -23,7 +23,7 @@ from assent.app import UNFIT, App
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import SHUTDOWN_GRACE_SECONDS
 from assent.ports import StoreUnavailable
-from assent.secret_files import resolve_secrets
+from assent.secret_files import ensure_data_dir, resolve_secrets
 from assent.serving.edge import Credentials, Edge
 from assent.serving.exchange import Filter
 from assent.serving.leader import Leadership
@@ -219,7 +219,7 @@ def stdio(settings: Settings) -> int:
 async def _stdio(settings: Settings) -> int:
     pipes = Pipes()
     sqlite = settings.sqlite_path is not None
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    ensure_data_dir(settings.data_dir)
     leadership = Leadership(settings.data_dir, "stdio") if sqlite else None
     app = App(
         settings, page_address=partial(_reachable_pages, leadership) if leadership is not None else None

@@ -46,6 +46,11 @@ class Site:
             calls=calls_window(60),
             signups=signups_window(SIGNUPS_PER_HOUR),
             page_address=lambda: self.pages,
+            connectors={},
+            review_url=lambda workspace_id, run_id, now_ms: f"{BASE_URL}/runs/{run_id}",
+            connector_timeout_seconds=5,
+            execution_lease_seconds=10,
+            wake_jobs=lambda: None,
         )
         self.app = Starlette(
             routes=page_routes(self.services, base_url=BASE_URL),

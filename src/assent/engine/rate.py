@@ -95,6 +95,8 @@ class StoredRateLimiter:
 
     async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None:
         slot = now_ms // window.slot_ms
+        if window.most <= 0:
+            raise refusal(window, slot, now_ms)
 
         def begin() -> Transaction[tuple[bool, int]]:
             rows = yield statements.count_call(

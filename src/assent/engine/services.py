@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
-from assent.ports import Clock, Store
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Clock, Connector, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Store, clock, entropy, limits and the address under which people reach the pages."""
+    """Store, clock, entropy, limits, connectors and the address under which people reach the pages."""
 
     store: Store
     clock: Clock
@@ -22,6 +23,13 @@ class Services:
     signups: Window
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
+    connectors: Mapping[str, Connector]
+    review_url: Callable[[WorkspaceId, RunId, int], str]
+    """The signed link to a run. Made even where no page is up: it works as soon as one is."""
+    connector_timeout_seconds: float
+    execution_lease_seconds: float
+    wake_jobs: Callable[[], None]
+    """A job was enqueued that should start now."""
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

@@ -51,5 +51,20 @@ JOB_LEASE_MS: Final = 30 * SECOND_MS
 JOB_RETENTION_MS: Final = 30 * DAY_MS
 """Finished jobs are kept this long, so that their key stays unique for as long as anybody may repeat it."""
 
+MAX_CONTENT_CHARS: Final = 100_000
+"""One text that a human is asked to read and approve; a long newsletter has a tenth of it."""
+
+MAX_RECIPIENTS: Final = 1_000
+"""Recipients of one mail: more is a campaign tool's work, and no human can review the list."""
+
+ACTION_TTL_MS: Final = 30 * DAY_MS
+"""An approval asked for longer ago than this is about a world that has moved on."""
+
+REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
+"""Life of a review link (S0 §4)."""
+
+MAX_PAGE: Final = 100
+"""Entries of one page of a list."""
+
 SHUTDOWN_GRACE_SECONDS: Final = 10
 """What a stopping server gives the calls in flight before it closes their connections."""

@@ -324,8 +324,10 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         external_id: str | None = None,
         action_id: str | None = None,
         request_id: str | None = None,
+        replay: Recovery | None = None,
     ) -> None:
         super().__init__(reason.value)
+        self._replay = replay
         self.reason = reason
         self._facts = facts or {}
         self._user_message = user_message
@@ -352,6 +354,8 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     def recovery(self) -> Recovery:
         """The wire shape of this refusal."""
+        if self._replay is not None:
+            return self._replay
         meaning = MEANINGS[self.reason]
         problems = self._added["problems"]
         words = _Named(
@@ -381,6 +385,11 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
             status_code=meaning.status,
             **{name: value for name, value in self._added.items() if value is not None},  # type: ignore[arg-type]
         )
+
+
+def replayed(recovery: Recovery) -> Refusal:
+    """A refusal that was answered before under the same idempotency key, to be answered again word for word."""
+    return Refusal(recovery.reason, replay=recovery)
 
 
 def bad_argument(path: str, expected: str, got: str) -> Refusal:

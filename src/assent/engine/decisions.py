@@ -1,0 +1,241 @@
+"""Approve, reject, edit, withdraw (E20–E23, E62, E66–E70). Chat, page and command line all come through here.
+
+Every decision stores who made it and how sure the server is that it was a human (C8). A decision judges the stored
+record under its lock; what the caller says about it changes nothing (E65).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.engine import actions, jobs, once
+from assent.engine.staging import content_problems
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle import gate
+from assent.lifecycle.policy import Policy, suffices
+from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
+from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
+from assent.ports import Transaction
+from assent.stores.loader import statements
+
+SEND_JOB = "send_approved_action"
+
+T = TypeVar("T")
+
+
+class Decider(msgspec.Struct, frozen=True):
+    """Who decides, by which surface, and how sure the server is that it is a human."""
+
+    workspace_id: WorkspaceId
+    by: str
+    assurance: Assurance
+    via: str
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What the decider says to have looked at; a decision about something else is refused as stale."""
+
+    revision: int | None = None
+    digest: str | None = None
+
+
+Links = Callable[[Action], str | None]
+"""Makes the review link of an action's run."""
+
+
+def approve(
+    decider: Decider, action_id: ActionId, seen: Seen, links: Links, now_ms: int, *, send_now: bool = False
+) -> Transaction[Action]:
+    """Let an action through, bound to exactly the content it has now. Approving again changes nothing."""
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    url = links(action)
+    gate.judge_decision(action, Move.APPROVE, now_ms, url)
+    refuse_stale(action, seen)
+    gate.judge_assurance(action, policy, decider.assurance, url)
+    state = state_of(action)
+    if state == AWAITING:
+        approvers = yield from _approvers(decider, action, policy, now_ms)
+        needed = policy.requirement(action.preflight.severity).approvers
+        facts = _facts(decider, approvers=approvers, needed=needed)
+        if approvers < needed:
+            yield from actions.note(action, "approval_recorded", facts, now_ms)
+            return action
+        approval = Approval(
+            by=decider.by,
+            at_ms=now_ms,
+            assurance=decider.assurance,
+            digest=action.digest,
+            approvers=approvers,
+        )
+        changed = msgspec.structs.replace(action, approval=approval)
+        action = yield from actions.put(changed, moved(state, Move.APPROVE), Move.APPROVE, facts, now_ms)
+    elif action.approval is not None and not suffices(action.approval.assurance, decider.assurance):
+        # Somebody the server is surer of confirms what was approved before.
+        approval = msgspec.structs.replace(
+            action.approval, by=decider.by, at_ms=now_ms, assurance=decider.assurance
+        )
+        changed = msgspec.structs.replace(action, approval=approval)
+        action = yield from actions.put_all(changed, ((Move.APPROVE, _facts(decider)),), now_ms)
+    yield from _schedule(action, now_ms, send_now)
+    return action
+
+
+def _approvers(decider: Decider, action: Action, policy: Policy, now_ms: int) -> Transaction[int]:
+    if policy.requirement(action.preflight.severity).approvers == 1:
+        return 1
+    yield statements.add_approval(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        approver=decider.by,
+        assurance=decider.assurance.value,
+        at_ms=now_ms,
+    )
+    rows = yield statements.count_approvals(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
+    approvers: int = rows[0]["approvers"]
+    return approvers
+
+
+def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
+    """An approval outlives the chat: sending now, or at the time that was approved, is a durable job."""
+    if action.status is not Status.APPROVED or (action.schedule_ms is None and not send_now):
+        return
+    due_ms = now_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
+    yield from jobs.enqueue(
+        action.workspace_id,
+        SEND_JOB,
+        f"{action.action_id}:{action.version}",
+        {"actionId": action.action_id},
+        due_ms=due_ms,
+        now_ms=now_ms,
+    )
+
+
+def reject(
+    decider: Decider, action_id: ActionId, reason: str, seen: Seen, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Close an action for good; the reason is kept. Something approved and not yet claimed is withdrawn first."""
+    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    gate.judge_decision(action, Move.REJECT, now_ms, links(action))
+    refuse_stale(action, seen)
+    changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
+    return (yield from _walk(changed, Move.REJECT, _facts(decider, reason=reason), now_ms))
+
+
+def withdraw(
+    decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Take an approval back before the action is claimed."""
+    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    gate.judge_decision(action, Move.WITHDRAW, now_ms, links(action))
+    changed = msgspec.structs.replace(action, approval=None, attempt=None)
+    return (yield from _walk(changed, Move.WITHDRAW, _facts(decider, reason=reason), now_ms))
+
+
+def edit(
+    decider: Decider, action_id: ActionId, changes: dict[str, Any], seen: Seen, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Change the content: revision + 1, and whatever was approved is not approved any more (E66)."""
+    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    gate.judge_decision(action, Move.EDIT, now_ms, links(action))
+    refuse_stale(action, seen)
+    effect = edited(action.effect, changes)
+    if effect == action.effect:
+        raise Refusal(
+            Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
+        )
+    old = action.preflight
+    changed = msgspec.structs.replace(
+        action,
+        effect=effect,
+        digest=effect.digest(),
+        revision=action.revision + 1,
+        approval=None,
+        attempt=None,
+        preflight=preflight(
+            effect,
+            Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint),
+            declared=old.severity,
+            warnings=old.warnings,
+            recommendations=old.recommendations,
+            gates=tuple(g for g in old.gates if g not in ("recipients_missing", "connector_not_ready")),
+            cost_credits=old.estimated_cost_credits,
+        ),
+    )
+    facts = _facts(decider, changed=sorted(changes), before=action.digest)
+    return (yield from _walk(changed, Move.EDIT, facts, now_ms))
+
+
+def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
+    """The effect with a human's changes, refused where the result could not be put before one."""
+    effect = msgspec.structs.replace(effect, **changes)
+    if effect.html and "body" in changes and "html" not in changes:
+        # The HTML part was made from the text that is being replaced.
+        effect = msgspec.structs.replace(effect, html="")
+    if problems := content_problems(effect):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return effect
+
+
+def _walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    state, moves = state_of(changed), path(state_of(changed), move)
+    for step in moves:
+        state = moved(state, step)
+    changed = msgspec.structs.replace(changed, status=state.status, execution_state=state.execution)
+    return (yield from actions.put_all(changed, tuple((step, facts) for step in moves), now_ms))
+
+
+def refuse_stale(action: Action, seen: Seen) -> None:
+    """A decision is about the content that was looked at. A digest may be given in its short form."""
+    plain = action.digest.removeprefix(canonical.DIGEST_PREFIX)
+    given = (seen.digest or "").removeprefix(canonical.DIGEST_PREFIX)
+    if (seen.revision is not None and seen.revision != action.revision) or (
+        seen.digest is not None and (len(given) < 8 or not plain.startswith(given))
+    ):
+        raise Refusal(Reason.STALE_REVISION, status=action.status, action_id=action.action_id)
+
+
+def _facts(decider: Decider, **more: Any) -> dict[str, Any]:
+    return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **more}
+
+
+def once_only(
+    workspace_id: WorkspaceId,
+    tool: str,
+    key: str | None,
+    arguments: Any,
+    now_ms: int,
+    reply: type[T],
+    inner: Callable[[], Transaction[T]],
+) -> Transaction[T]:
+    """Run a writing transaction once per idempotency key; a repetition gets the first answer (E7)."""
+    if key is None:
+        return (yield from inner())
+    digest = canonical.digest(arguments)
+    seen = yield from once.recall(workspace_id, tool, key, digest, now_ms)
+    if seen is not None:
+        return msgspec.json.decode(seen, type=reply)
+    answer = yield from inner()
+    yield from once.remember(workspace_id, tool, key, digest, msgspec.json.encode(answer).decode(), now_ms)
+    return answer
+
+
+__all__ = [
+    "APPROVED",
+    "SEND_JOB",
+    "Decider",
+    "Seen",
+    "approve",
+    "edit",
+    "once_only",
+    "reject",
+    "withdraw",
+]

@@ -1,0 +1,355 @@
+"""Execute: claim, call, record (E24–E29, E49, E63–E64, E72; the claim of the architecture).
+
+1. One transaction judges the stored action and claims it: an attempt with a fence and a lease, its event, and the job
+   that looks after it should this process die.
+2. The connector is called outside any transaction, with a deadline shorter than the lease.
+3. One transaction records the outcome where attempt and fence still match, and the answer under the caller's key.
+4. A lease that ends without an outcome never executes again by itself: the outcome is unknown, and is looked into by
+   what the connector declares (`assent.engine.reconciliation`).
+
+A claimed execution is not the caller's to cancel: it runs to its recorded end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from assent.engine import actions, jobs, once
+from assent.engine.failpoints import failpoint
+from assent.engine.services import Services
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
+from assent.kernel.times import iso_time
+from assent.lifecycle import gate
+from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
+from assent.lifecycle.records import Action, Attempt
+from assent.lifecycle.transitions import Move, moved, state_of
+from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+
+log = logging.getLogger("assent.execution")
+
+RECONCILE_JOB: Final = "reconcile_action"
+EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
+Outcome = TypeVar("Outcome")
+
+_running: Final[set[asyncio.Task[Any]]] = set()
+
+
+class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The answer of every executor; a replay is equal to it."""
+
+    ok: bool
+    action_id: str
+    run_id: str
+    status: str
+    external_id: str
+    executed_at: str
+    external_url: str | msgspec.UnsetType = msgspec.UNSET
+    post_id: str | msgspec.UnsetType = msgspec.UNSET
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks for which action to be executed, by which tool and under which key."""
+
+    workspace_id: WorkspaceId
+    action_id: ActionId
+    tool: str
+    by: str
+    key: str | None = None
+
+    def digest(self) -> str:
+        return canonical.digest({"actionId": self.action_id})
+
+
+async def execute(services: Services, order: Order) -> Executed:
+    """Fire an approved action once, or refuse."""
+    task = asyncio.create_task(_execute(services, order))
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return await asyncio.shield(task)
+
+
+async def finish_running() -> None:
+    """Wait for the executions in flight; a stopping process does this before it closes its store."""
+    if _running:
+        await asyncio.wait(set(_running))
+
+
+async def _execute(services: Services, order: Order) -> Executed:
+    await _refuse_unready(services, order)
+    now_ms = services.clock.now_ms()
+    attempt_id = services.new_id(now_ms)
+    claimed = await services.store.write(lambda: claim(services, order, attempt_id, now_ms))
+    if isinstance(claimed, Executed):
+        return claimed
+    services.wake_jobs()
+    failpoint("execute.claimed")
+    outcome = await perform(services, claimed)
+    failpoint("execute.performed")
+    reply = await services.store.write(lambda: record(claimed, outcome, services.clock.now_ms()))
+    failpoint("execute.recorded")
+    if isinstance(reply, Refusal):
+        raise reply
+    return reply
+
+
+async def _refuse_unready(services: Services, order: Order) -> None:
+    """Ask the connector before anything is claimed: an unready one blocks an approved action (E24)."""
+    action, policy = await services.store.read(lambda: actions.find(order.workspace_id, order.action_id))
+    now_ms = services.clock.now_ms()
+    try:
+        gate.judge_execution(action, policy, now_ms, None)
+    except Refusal:
+        return  # the claim says so, after it has looked up the caller's key
+    connector = services.connectors.get(action.effect.connector)
+    if connector is None:
+        raise not_live(action)
+    readiness = await connector.readiness(order.workspace_id)
+    if not readiness.ready:
+        raise unready(action, readiness)
+
+
+def claim(services: Services, order: Order, attempt_id: str, now_ms: int) -> Transaction[Action | Executed]:
+    """Judge and claim, or answer what was answered before under the same key."""
+    action, policy = yield from actions.lock(order.workspace_id, order.action_id)
+    if order.key is not None:
+        seen = yield from once.recall(order.workspace_id, order.tool, order.key, order.digest(), now_ms)
+        if seen is not None:
+            return remembered(seen)
+    gate.judge_execution(
+        action, policy, now_ms, services.review_url(action.workspace_id, action.run_id, now_ms)
+    )
+    refuse_wrong_tool(action, order.tool)
+    if (missing := blocking_gate(action.effect)) is not None:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action.action_id,
+            user_message=BLOCKING_GATES[missing],
+            problems=[Problem("recipients", "at least one recipient on the action", "none")],
+        )
+    lease_ms = int(services.execution_lease_seconds * 1000)
+    attempt = Attempt(
+        attempt_id=attempt_id,
+        fence=action.attempt.fence + 1 if action.attempt is not None else 1,
+        started_ms=now_ms,
+        lease_until_ms=now_ms + lease_ms,
+        tool=order.tool,
+        key=order.key,
+        request_digest=order.digest() if order.key is not None else None,
+    )
+    changed = msgspec.structs.replace(action, attempt=attempt)
+    state = moved(state_of(action), Move.CLAIM)
+    facts = {
+        "by": order.by,
+        "attemptId": attempt_id,
+        "fence": attempt.fence,
+        "providerKey": action.provider_key,
+        "leaseUntil": iso_time(attempt.lease_until_ms),
+    }
+    claimed = yield from actions.put(changed, state, Move.CLAIM, facts, now_ms)
+    yield from jobs.enqueue(
+        action.workspace_id,
+        RECONCILE_JOB,
+        attempt_id,
+        {"actionId": action.action_id, "attemptId": attempt_id},
+        due_ms=attempt.lease_until_ms,
+        now_ms=now_ms,
+    )
+    return claimed
+
+
+def refuse_wrong_tool(action: Action, tool: str) -> None:
+    """A bound executor fires its own kind only; the general one fires all."""
+    if tool not in (action.executor_tool, EXECUTE_TOOL):
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action.action_id,
+            problems=[Problem("actionId", f"an action whose executorTool is {tool}", action.executor_tool)],
+        )
+
+
+async def perform(services: Services, claimed: Action) -> Delivered | NotSent | OutcomeUnknown:
+    """Call the connector with a claimed action. Whatever is not certain is unknown."""
+    connector = services.connectors.get(claimed.effect.connector)
+    if connector is None:
+        return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
+    return await certain(
+        services, connector, connector.perform(gate.opened(claimed), services.connector_timeout_seconds)
+    )
+
+
+async def certain(
+    services: Services, connector: Connector, call: Awaitable[Outcome]
+) -> Outcome | NotSent | OutcomeUnknown:
+    try:
+        failpoint("execute.calling")
+        return await asyncio.wait_for(call, services.connector_timeout_seconds)
+    except NotSent as not_sent:
+        return not_sent
+    except OutcomeUnknown as unknown:
+        return unknown
+    except TimeoutError:
+        return OutcomeUnknown(f"no answer within {services.connector_timeout_seconds:g} seconds")
+    except Exception as error:
+        log.exception("connector %s failed in an undeclared way", connector.id)
+        return OutcomeUnknown(f"the connector failed: {type(error).__name__}")
+
+
+def record(
+    claimed: Action, outcome: Delivered | NotSent | OutcomeUnknown, now_ms: int
+) -> Transaction[Executed | Refusal]:
+    """Write the outcome down where the attempt is still ours; a late one is kept as evidence."""
+    action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
+    attempt = claimed.attempt
+    if attempt is None or action.attempt is None or action.attempt.attempt_id != attempt.attempt_id:
+        yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
+        return gate.in_progress(action)
+    move = MOVES[type(outcome)](outcome, action)
+    if move is None:
+        yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
+        return gate.unknown_outcome(action, None)
+    reply = yield from settle(action, outcome, move, now_ms)
+    if not isinstance(outcome, OutcomeUnknown):
+        yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
+    return reply
+
+
+def settle(
+    action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
+) -> Transaction[Executed | Refusal]:
+    """Move a locked action by what became known, and remember the final answer under the attempt's key."""
+    state = moved(state_of(action), move)
+    facts = {"attemptId": action.attempt.attempt_id if action.attempt is not None else None, **said(outcome)}
+    if isinstance(outcome, Delivered):
+        changed = msgspec.structs.replace(
+            action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
+        )
+        done = yield from actions.put(changed, state, move, facts, now_ms)
+        reply = executed(done)
+        yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
+        return reply
+    note = said(outcome)["detail"]
+    changed = msgspec.structs.replace(action, metadata={**action.metadata, "lastAttempt": note})
+    changed = yield from actions.put(changed, state, move, facts, now_ms)
+    refusal = refusal_for(changed, outcome)
+    if isinstance(outcome, NotSent) and not outcome.curable:
+        yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)
+    return refusal
+
+
+def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
+    """The final answer of the attempt, for whoever repeats the call with its key."""
+    attempt = action.attempt
+    if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
+        yield from once.remember(
+            action.workspace_id, attempt.tool, attempt.key, attempt.request_digest, answer, now_ms
+        )
+
+
+def _delivered(outcome: Any, action: Action) -> Move | None:
+    return {"executing": Move.SUCCEED, "outcome_unknown": Move.FOUND_DONE}.get(action.execution_state)
+
+
+def _not_sent(outcome: Any, action: Action) -> Move | None:
+    by_state = {
+        "executing": (Move.POSTPONE, Move.REFUSE),
+        "outcome_unknown": (Move.FOUND_NOT_DONE, Move.FOUND_REFUSED),
+    }.get(action.execution_state)
+    return None if by_state is None else by_state[0 if outcome.curable else 1]
+
+
+def _unknown(outcome: Any, action: Action) -> Move | None:
+    return Move.LOSE if action.execution_state == "executing" else None
+
+
+MOVES: Final[dict[type, Any]] = {Delivered: _delivered, NotSent: _not_sent, OutcomeUnknown: _unknown}
+
+
+def said(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, Any]:
+    """What the connector said, for the journal."""
+    if isinstance(outcome, Delivered):
+        return {
+            "outcome": "delivered",
+            "detail": "",
+            "externalId": outcome.external_id,
+            "externalUrl": outcome.external_url,
+            "evidence": outcome.evidence,
+        }
+    if isinstance(outcome, NotSent):
+        return {
+            "outcome": "not_sent",
+            "detail": outcome.detail,
+            "reason": outcome.reason,
+            "curable": outcome.curable,
+        }
+    return {"outcome": "unknown", "detail": str(outcome)}
+
+
+def executed(action: Action) -> Executed:
+    """The executor's answer for an executed action."""
+    external_id = action.external_id or ""
+    mail = action.effect.verb in ("email", "send")
+    return Executed(
+        ok=True,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        status=action.status,
+        external_id=external_id,
+        executed_at=iso_time(action.executed_ms) or "",
+        external_url=action.external_url if action.external_url is not None else msgspec.UNSET,
+        post_id=msgspec.UNSET if mail else external_id,
+        message_id=external_id if mail else msgspec.UNSET,
+    )
+
+
+def remembered(text: str) -> Executed:
+    """The answer given before: the same result, or the same refusal raised again."""
+    if msgspec.json.decode(text).get("ok"):
+        return msgspec.json.decode(text, type=Executed)
+    raise replayed(msgspec.json.decode(text, type=Recovery))
+
+
+def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
+    """What a caller hears about an attempt that did not succeed."""
+    connector = action.effect.connector
+    if isinstance(outcome, OutcomeUnknown):
+        return gate.unknown_outcome(action, None)
+    recovery_args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
+    return Refusal(
+        outcome.reason,
+        facts={"connector": connector, "detail": outcome.detail, "limited": connector},
+        retryable=outcome.curable,
+        retry_after_seconds=outcome.retry_after_seconds or (30 if outcome.curable else None),
+        recovery_args=recovery_args,
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def not_live(action: Action) -> Refusal:
+    return Refusal(
+        Reason.PROVIDER_NOT_LIVE,
+        facts={"connector": action.effect.connector},
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def unready(action: Action, readiness: Readiness) -> Refusal:
+    if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
+        return not_live(action)
+    return Refusal(
+        Reason.MISSING_CONNECTOR,
+        facts={"connector": action.effect.connector},
+        recovery_args={"provider": action.effect.connector},
+        status=action.status,
+        action_id=action.action_id,
+        user_message=readiness.fix_hint,
+    )

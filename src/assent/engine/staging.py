@@ -1,0 +1,265 @@
+"""Prepare, the framework's half (E3–E6, E11–E15, E101): from what an operator wants to what is stored and shown.
+
+One transaction stores the run, its assets and its actions and remembers the answer under the caller's idempotency key.
+Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.engine import actions, journal, once
+from assent.engine.services import Services
+from assent.engine.tenancy import Principal
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
+from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle import guidance
+from assent.lifecycle.guidance import (
+    ActionView,
+    AgentGuide,
+    AgentUsefulness,
+    AssetView,
+    PreparedEffect,
+    StateMachine,
+)
+from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.readable import theater_in
+from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
+from assent.ports import Preparation, StagedEffect, Transaction
+
+
+class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The answer of every operator's primary tool (S0 §3.1, S4)."""
+
+    ok: bool
+    run_id: str
+    workspace_id: str
+    tenant_id: str | None
+    assets: tuple[AssetView, ...]
+    actions: tuple[ActionView, ...]
+    review_url: str
+    agent_guide: AgentGuide
+    stop_rule: str
+    approval_state_machine: StateMachine
+    side_effects_prepared_but_not_fired: tuple[PreparedEffect, ...]
+    external_actions_executed: int
+    agent_usefulness: AgentUsefulness
+    outputs: dict[str, Any]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Which operator is being run, by whom, with what."""
+
+    principal: Principal
+    operator: str
+    tool: str
+    inputs: dict[str, Any]
+    tenant_id: TenantId | None = None
+    parent_run_id: RunId | None = None
+    key: str | None = None
+
+    def digest(self) -> str:
+        return canonical.digest(self.inputs)
+
+
+def recalled(request: Request, now_ms: int) -> Transaction[PreparedRun | None]:
+    """The answer given before under this key; asked before the operator does its work again."""
+    if request.key is None:
+        return None
+    seen = yield from once.recall(
+        request.principal.workspace_id, request.tool, request.key, request.digest(), now_ms
+    )
+    return msgspec.json.decode(seen, type=PreparedRun) if seen is not None else None
+
+
+async def stage(services: Services, request: Request, preparation: Preparation) -> PreparedRun:
+    """Store a preparation and answer with what the agent should do with it."""
+    refuse_theater(preparation)
+    now_ms = services.clock.now_ms()
+    workspace_id = request.principal.workspace_id
+    readiness = {
+        name: await ready(services, name, request)
+        for name in dict.fromkeys(staged.effect.connector for staged in preparation.effects)
+    }
+    run = Run(
+        workspace_id=workspace_id,
+        run_id=RunId(services.new_id(now_ms)),
+        tenant_id=request.tenant_id,
+        operator=request.operator,
+        tool=request.tool,
+        inputs=request.inputs,
+        outputs=preparation.outputs,
+        status="prepared",
+        parent_run_id=request.parent_run_id,
+        created_ms=now_ms,
+    )
+    assets = tuple(
+        Asset(
+            workspace_id=workspace_id,
+            asset_id=AssetId(services.new_id(now_ms)),
+            run_id=run.run_id,
+            tenant_id=request.tenant_id,
+            type=draft.type,
+            title=draft.title,
+            body=draft.body,
+            channel=draft.channel,
+            metadata=draft.metadata,
+            created_ms=now_ms,
+        )
+        for draft in preparation.drafts
+    )
+    staged = tuple(
+        new_action(services, run, assets, effect, position, readiness[effect.effect.connector])
+        for position, effect in enumerate(preparation.effects)
+    )
+    reply = prepared(services, run, assets, staged, preparation)
+
+    def begin() -> Transaction[PreparedRun]:
+        if (seen := (yield from recalled(request, now_ms))) is not None:
+            return seen
+        yield from store(run, assets, staged, request.principal.name, now_ms)
+        if request.key is not None:
+            text = msgspec.json.encode(reply).decode()
+            yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
+        return reply
+
+    return await services.store.write(begin)
+
+
+def store(
+    run: Run, assets: tuple[Asset, ...], staged: tuple[Action, ...], by: str, now_ms: int
+) -> Transaction[None]:
+    """The records of a run and its first event."""
+    yield from actions.insert_run(run)
+    for asset in assets:
+        yield from actions.insert_asset(asset)
+    for action in staged:
+        yield from actions.insert_action(action)
+    body = {
+        "operator": run.operator,
+        "tool": run.tool,
+        "by": by,
+        "actions": [
+            {
+                "actionId": a.action_id,
+                "type": a.effect.type,
+                "digest": a.digest,
+                "severity": a.preflight.severity,
+            }
+            for a in staged
+        ],
+        "assets": [asset.asset_id for asset in assets],
+    }
+    yield from journal.append(run.workspace_id, run.run_id, [journal.NewEvent("run_prepared", body)], now_ms)
+
+
+async def ready(services: Services, connector_id: str, request: Request) -> Readiness:
+    connector = services.connectors.get(connector_id)
+    if connector is None:
+        return Readiness(
+            ready=False,
+            blocker="provider_not_live",
+            fix_hint="Choose a channel whose connector is live, or publish by hand.",
+        )
+    return await connector.readiness(request.principal.workspace_id)
+
+
+def new_action(
+    services: Services,
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: StagedEffect,
+    position: int,
+    readiness: Readiness,
+) -> Action:
+    now_ms = run.created_ms
+    return Action(
+        workspace_id=run.workspace_id,
+        action_id=ActionId(services.new_id(now_ms)),
+        run_id=run.run_id,
+        tenant_id=run.tenant_id,
+        asset_id=assets[staged.draft].asset_id if staged.draft is not None else None,
+        position=position,
+        version=1,
+        effect=staged.effect,
+        digest=staged.effect.digest(),
+        revision=1,
+        executor_tool=staged.executor_tool,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        preflight=preflight(
+            staged.effect,
+            readiness,
+            declared=staged.severity,
+            warnings=staged.warnings,
+            recommendations=staged.recommendations,
+            gates=staged.gates,
+            cost_credits=staged.cost_credits,
+        ),
+        created_ms=now_ms,
+        expires_ms=staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS,
+        schedule_ms=staged.schedule_ms,
+        metadata=staged.metadata,
+    )
+
+
+def prepared(
+    services: Services,
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: tuple[Action, ...],
+    preparation: Preparation,
+) -> PreparedRun:
+    """The answer, made before anything is stored so that it can be stored with it."""
+    guide = guidance.agent_guide(staged, assets, preparation.next_calls, run.run_id)
+    return PreparedRun(
+        ok=True,
+        run_id=run.run_id,
+        workspace_id=run.workspace_id,
+        tenant_id=run.tenant_id,
+        assets=tuple(guidance.asset_view(asset) for asset in assets),
+        actions=tuple(guidance.action_view(action) for action in staged),
+        review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms),
+        agent_guide=guide,
+        stop_rule=guide.stop_rule,
+        approval_state_machine=guidance.STATE_MACHINE,
+        side_effects_prepared_but_not_fired=tuple(
+            PreparedEffect(a.action_id, a.effect.type, a.effect.channel, a.effect.connector) for a in staged
+        ),
+        external_actions_executed=0,
+        agent_usefulness=guidance.usefulness(staged, assets),
+        outputs=preparation.outputs,
+    )
+
+
+def refuse_theater(preparation: Preparation) -> None:
+    """A human must be able to read what they approve (E18, E19, E48)."""
+    problems = [
+        problem
+        for index, staged in enumerate(preparation.effects)
+        for problem in content_problems(staged.effect, f"actions[{index}].")
+    ]
+    if problems:
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+
+
+def content_problems(effect: Effect, where: str = "") -> list[Problem]:
+    """What keeps a content from being put before a human."""
+    problems = []
+    if len(effect.body) > MAX_CONTENT_CHARS:
+        problems.append(
+            Problem(
+                f"{where}body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters"
+            )
+        )
+    elif (finding := theater_in(effect.body)) is not None:
+        problems.append(Problem(f"{where}body", f"the text itself: {finding.why}", finding.excerpt))
+    if len(effect.recipients) > MAX_RECIPIENTS:
+        problems.append(
+            Problem(f"{where}recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
+        )
+    return problems

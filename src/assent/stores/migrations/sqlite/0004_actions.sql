@@ -1,0 +1,84 @@
+-- The execution contract: runs, what they produced, and the effects they staged.
+
+CREATE TABLE runs (
+  workspace_id  TEXT NOT NULL,
+  run_id        TEXT NOT NULL,
+  tenant_id     TEXT,
+  operator      TEXT NOT NULL,
+  tool          TEXT NOT NULL,
+  inputs        TEXT NOT NULL,
+  outputs       TEXT NOT NULL,
+  status        TEXT NOT NULL,
+  parent_run_id TEXT,
+  created_ms    INTEGER NOT NULL,
+  links_from_ms INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE assets (
+  workspace_id TEXT NOT NULL,
+  asset_id     TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  tenant_id    TEXT,
+  type         TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  channel      TEXT,
+  metadata     TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, asset_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX assets_by_run ON assets (workspace_id, run_id, asset_id);
+
+CREATE TABLE actions (
+  workspace_id    TEXT NOT NULL,
+  action_id       TEXT NOT NULL,
+  run_id          TEXT NOT NULL,
+  tenant_id       TEXT,
+  asset_id        TEXT,
+  position        INTEGER NOT NULL,
+  version         INTEGER NOT NULL,
+  effect          TEXT NOT NULL,
+  digest          TEXT NOT NULL,
+  revision        INTEGER NOT NULL,
+  executor_tool   TEXT NOT NULL,
+  status          TEXT NOT NULL
+    CHECK (status IN ('awaiting_approval', 'approved', 'rejected', 'executed', 'failed')),
+  execution_state TEXT NOT NULL
+    CHECK (execution_state IN ('none', 'executing', 'outcome_unknown', 'retryable', 'done')),
+  preflight       TEXT NOT NULL,
+  created_ms      INTEGER NOT NULL,
+  expires_ms      INTEGER,
+  schedule_ms     INTEGER,
+  approval        TEXT,
+  rejection       TEXT,
+  attempt         TEXT,
+  executed_ms     INTEGER,
+  external_id     TEXT,
+  external_url    TEXT,
+  metadata        TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, action_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX actions_by_run ON actions (workspace_id, run_id, position);
+
+-- Only what waits for a human: stays small however many actions have ended.
+CREATE INDEX actions_waiting ON actions (workspace_id, action_id)
+  WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
+
+-- Who has approved a revision so far, where a policy asks for more than one person.
+CREATE TABLE action_approvals (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  revision     INTEGER NOT NULL,
+  approver     TEXT NOT NULL,
+  assurance    TEXT NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, action_id, revision, approver)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workspace_policies (
+  workspace_id TEXT PRIMARY KEY,
+  policy       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,109 @@
+-- name: insert_run
+-- A run with what went in and what came out.
+INSERT INTO runs (workspace_id, run_id, tenant_id, operator, tool, inputs, outputs, status, parent_run_id, created_ms,
+                  links_from_ms)
+VALUES (:workspace_id, :run_id, :tenant_id, :operator, :tool, :inputs, :outputs, :status, :parent_run_id, :created_ms,
+        :links_from_ms)
+
+-- name: find_run
+-- One run of a workspace.
+SELECT run_id, tenant_id, operator, tool, inputs, outputs, status, parent_run_id, created_ms, links_from_ms
+FROM runs WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: end_review_links
+-- Links made before this moment stop working.
+UPDATE runs SET links_from_ms = :links_from_ms WHERE workspace_id = :workspace_id AND run_id = :run_id
+RETURNING run_id
+
+-- name: insert_asset
+-- A piece of content of a run.
+INSERT INTO assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms)
+VALUES (:workspace_id, :asset_id, :run_id, :tenant_id, :type, :title, :body, :channel, :metadata, :created_ms)
+
+-- name: list_assets
+-- What a run produced, in order.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms
+FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY asset_id
+
+-- name: insert_action
+-- A staged effect.
+INSERT INTO actions (workspace_id, action_id, run_id, tenant_id, asset_id, position, version, effect, digest, revision,
+                     executor_tool, status, execution_state, preflight, created_ms, expires_ms, schedule_ms, metadata)
+VALUES (:workspace_id, :action_id, :run_id, :tenant_id, :asset_id, :position, 1, :effect, :digest, 1,
+        :executor_tool, 'awaiting_approval', 'none', :preflight, :created_ms, :expires_ms, :schedule_ms, :metadata)
+
+-- name: find_action
+-- One action of a workspace with the workspace's policy. A foreign and an unknown id both find nothing (C1).
+SELECT a.*, p.policy
+FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
+
+-- name: lock_action [sqlite]
+-- The same, to change it: the one writer is the lock.
+SELECT a.*, p.policy
+FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
+
+-- name: lock_action [postgres]
+-- The same, to change it: the row stays locked until the transaction ends.
+SELECT a.*, p.policy
+FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
+FOR UPDATE OF a
+
+-- name: store_action
+-- Compare and set on the version: the state that was judged is the state that is left.
+UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
+  execution_state = :execution_state, preflight = :preflight, schedule_ms = :schedule_ms, approval = :approval,
+  rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
+  external_url = :external_url, metadata = :metadata
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version
+RETURNING version
+
+-- name: list_run_actions
+-- The actions of one run, in the order in which they were staged.
+SELECT a.*
+FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id ORDER BY a.position
+
+-- name: list_waiting_actions
+-- What needs a human and has not expired, oldest first, after a cursor.
+SELECT a.*
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
+  AND a.action_id > :after
+ORDER BY a.action_id LIMIT :most
+
+-- name: list_actions
+-- The audit trail of a workspace, oldest first, after a cursor.
+SELECT a.*
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id > :after
+ORDER BY a.action_id LIMIT :most
+
+-- name: list_actions_in_status
+-- The same with one status only.
+SELECT a.*
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :after
+ORDER BY a.action_id LIMIT :most
+
+-- name: add_approval
+-- One more person said yes to this revision; the same person twice counts once.
+INSERT INTO action_approvals (workspace_id, action_id, revision, approver, assurance, at_ms)
+VALUES (:workspace_id, :action_id, :revision, :approver, :assurance, :at_ms)
+ON CONFLICT (workspace_id, action_id, revision, approver) DO NOTHING
+
+-- name: count_approvals
+-- How many different people said yes to this revision.
+SELECT count(*) AS approvers FROM action_approvals
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
+
+-- name: set_policy
+-- What a workspace asks for beyond the default.
+INSERT INTO workspace_policies (workspace_id, policy) VALUES (:workspace_id, :policy)
+ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
+
+-- name: find_policy
+-- The policy of a workspace, if it has one of its own.
+SELECT policy FROM workspace_policies WHERE workspace_id = :workspace_id
