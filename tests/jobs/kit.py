@@ -61,9 +61,11 @@ class Watched:
     async def _call(self, call: Callable[[Begin[T]], Awaitable[T]], begin: Begin[T]) -> T:
         try:
             if self.fault is not None:
-                self.refused += 1
                 raise self.fault
             return await call(begin)
+        except Exception:
+            self.refused += 1
+            raise
         finally:
             self._changed.set()
 
@@ -74,7 +76,7 @@ class Watched:
         self.fault = None
 
     async def until_refused(self, times: int) -> None:
-        """Wait until so many calls came while it was unplugged."""
+        """Wait until so many calls have failed."""
 
         async def tried() -> bool:
             return self.refused >= times

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from tests.jobs.kit import (
     look,
     opened,
     runner,
+    running,
 )
+from tests.postgres_server import FAST, MISSING, Cluster, Server, binaries
 
 from assent.engine import jobs
 from assent.engine.jobs import Job, JobState
@@ -120,3 +122,34 @@ async def test_two_processes_run_each_job_once(url: str) -> None:
         assert sorted(ledger, key=int) == [str(n) for n in range(count)]
         ends = await store.read(ask("SELECT state, attempts, count(*) FROM jobs GROUP BY state, attempts"))
         assert ends == [("done", 1, count)]
+
+
+@pytest.fixture
+def own_server() -> Iterator[Cluster]:
+    """A PostgreSQL of the test's own, to stop and start."""
+    if binaries() is None:
+        pytest.skip(MISSING)
+    cluster = Cluster(FAST)
+    yield cluster
+    cluster.delete()
+
+
+@pytest.fixture
+def own_url(own_server: Cluster) -> str:
+    return Server(own_server.url).create()
+
+
+async def test_a_runner_goes_on_when_its_database_server_was_restarted(
+    own_server: Cluster, own_url: str
+) -> None:
+    handler = Handled()
+    async with opened(own_url) as store, running(runner(store, Clock(), greeting(handler))):
+        await enqueue(store, "before")
+        await store.until_state(JobState.DONE)
+        await asyncio.to_thread(own_server.stop)
+        await store.until_refused(2)
+        await asyncio.to_thread(own_server.start)
+        async with opened(own_url) as elsewhere:
+            await enqueue(elsewhere, "after")
+        await store.until_state(JobState.DONE, 2)
+    assert handler.keys == ["before", "after"]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 MANY = 500_000
 ROUNDS = 31
-SLOWDOWN = 3.0
+SLOWDOWN = 8.0
 """What one job may take beside the many, as a multiple of what it takes alone. A scan would be a hundred."""
 
 COLUMNS = "workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms"
