@@ -1,0 +1,25 @@
+"""What the contract tests share: a server over HTTP alone, where the other transport has no counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.surfaces import ManualClock, Surface, settings_for
+
+from assent.app import App
+from assent.processes import Surfaces
+
+
+@pytest.fixture
+async def web(tmp_path: Path, changed_settings: dict[str, Any]) -> AsyncIterator[Surface]:
+    """A server over HTTP and the embedded store: for what is about HTTP itself."""
+    clock = ManualClock()
+    app = App(settings_for(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **changed_settings), clock=clock)
+    client = Surface(app, Surfaces(app), clock, "http")
+    try:
+        yield client
+    finally:
+        await client.close()
