@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TypeVar
 
-from assent.engine import health, tenancy
+from assent.engine import execution, health, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
 from assent.kernel import tokens
@@ -103,6 +103,8 @@ class App:
         await self.store.read(health.ping)
 
     async def close(self) -> None:
+        """Stop after what is being sent: its outcome must be written down."""
+        await execution.finish_running()
         await self.store.close()
 
 

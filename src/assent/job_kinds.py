@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from assent.app import App
-from assent.engine import jobs, once, tenancy
+from assent.engine import jobs, once, reconciliation, sending, tenancy
+from assent.engine.decisions import SEND_JOB
+from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import JobKind
 from assent.kernel.limits import HOUR_MS
 from assent.serving.worker import sweeping
@@ -11,8 +15,10 @@ from assent.serving.worker import sweeping
 
 def job_kinds(app: App) -> dict[str, JobKind]:
     """The table of kinds."""
-    store, clock = app.store, app.clock
+    store, clock, services = app.store, app.clock, app.services
     return {
+        SEND_JOB: JobKind(partial(sending.send, services)),
+        RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
         "forget_signup_links": JobKind(
             sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS
         ),

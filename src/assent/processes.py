@@ -129,9 +129,11 @@ async def running_jobs(app: App) -> AsyncIterator[None]:
 
     runner = Runner(app.store, app.clock, job_kinds(app), worker=f"{socket.gethostname()}:{os.getpid()}")
     task = asyncio.create_task(runner.run())
+    app.wake_jobs = runner.wake
     try:
         yield
     finally:
+        app.wake_jobs = lambda: None
         runner.stop()
         await task
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from assent.engine import actions, journal, once
+from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
@@ -127,7 +128,9 @@ async def stage(services: Services, request: Request, preparation: Preparation) 
             yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
         return reply
 
-    return await services.store.write(begin)
+    reply = await services.store.write(begin)
+    failpoint("prepare.committed")
+    return reply
 
 
 def store(

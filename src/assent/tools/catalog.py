@@ -15,13 +15,19 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.refusals import Recovery
-from assent.tools import connections, workspaces
+from assent.tools import approvals, audit, connections, execution, workspaces
 from assent.tools.definition import Tool
 
 CANONICAL: Final = "chieflab_"
 LEGACY: Final = "chiefmo_"
 
-ALL_TOOLS: Final[tuple[Tool, ...]] = (*workspaces.TOOLS, *connections.TOOLS)
+ALL_TOOLS: Final[tuple[Tool, ...]] = (
+    *approvals.TOOLS,
+    *execution.TOOLS,
+    *audit.TOOLS,
+    *workspaces.TOOLS,
+    *connections.TOOLS,
+)
 
 
 class Catalog:
@@ -33,7 +39,7 @@ class Catalog:
         self._by_name = {tool.name: tool for tool in self.tools}
         if len(self._by_name) != len(self.tools):
             raise ValueError("two tools have the same name")
-        self._by_name |= {old: tool for tool in self.tools for old in tool.legacy_names}
+        self._by_name |= {old: tool for tool in self.tools for old in (*tool.aliases, *tool.legacy_names)}
 
     def find(self, name: str) -> Tool | None:
         """The tool of a name; `chiefmo_x` is `chieflab_x` (C5)."""

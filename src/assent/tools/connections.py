@@ -25,8 +25,10 @@ TOOLS = (
     Tool(
         name="chieflab_list_connectors",
         title="List connectors",
-        description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, how "
-        "it is connected and whether it is live. Public metadata: needs no key and shows no secret. USE WHEN you must "
+        description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
+        "how "
+        "it is connected and whether it is live. Public metadata: needs no key and shows no secret. USE WHEN you "
+        "must "
         "know which channels can be published or measured.",
         category="workspace",
         behaviour=READS,

@@ -63,5 +63,7 @@ class Tool:
     handler: Callable[[Call, Any], Awaitable[Any]]
     public: bool = False
     scope: str | None = None
+    aliases: tuple[str, ...] = field(default=())
+    """Other names that resolve to it and are not listed."""
     legacy_names: tuple[str, ...] = field(default=())
     """Old names that are listed; any other `chiefmo_` name resolves without being listed."""

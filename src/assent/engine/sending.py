@@ -1,0 +1,35 @@
+"""Sending without a chat: *approve and send now*, and what was approved for a later time.
+
+The job calls the same executor as every caller. It ends quietly where there is nothing left to do, and is tried again
+only where the effect is known not to have happened.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.engine import execution
+from assent.engine.execution import EXECUTE_TOOL, Order
+from assent.engine.jobs import Job, JobFailed
+from assent.engine.services import Services
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Reason, Refusal
+
+CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
+
+
+async def send(services: Services, job: Job) -> None:
+    """Handle the job."""
+    order = Order(
+        workspace_id=job.workspace_id,
+        action_id=ActionId(job.payload["actionId"]),
+        tool=EXECUTE_TOOL,
+        by="approve_and_send",
+        key=f"job:{job.key}",
+    )
+    try:
+        await execution.execute(services, order)
+    except Refusal as refusal:
+        recovery = refusal.recovery()
+        if recovery.reason in CURABLE and recovery.retryable:
+            raise JobFailed(recovery.summary_for_user) from refusal

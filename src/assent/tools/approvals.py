@@ -1,0 +1,355 @@
+"""The human's decisions as an agent relays them (E20, E62, E65, E66, E69, E70, C8).
+
+What comes through here is an `agent` decision: the server knows that a key of the workspace asked for it, not that a
+human did, and the record says so. The page calls the same engine functions with a person behind them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from assent.engine import actions, decisions
+from assent.engine.decisions import Decider, Seen
+from assent.engine.failpoints import failpoint
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import bad_argument
+from assent.kernel.times import iso_time
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.records import Action, Assurance
+from assent.ports import Transaction
+from assent.tools.arguments import (
+    ActionIdArgument,
+    Cursor,
+    DigestArgument,
+    IdempotencyKey,
+    PageSize,
+    RunIdArgument,
+)
+from assent.tools.definition import DECIDES, READS, Call, Tool
+
+SCOPE = "actions:decide"
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a decision left behind."""
+
+    ok: bool
+    action_id: str
+    run_id: str
+    status: str
+    execution_state: str
+    revision: int
+    digest: str
+    assurance: str | None
+    approved_by: str | None
+    approved_at: str | None
+    user_message: str
+    next_tool_calls: tuple[SuggestedCall, ...]
+    stop_rule: str
+
+
+class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    digest: DigestArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class RejectAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    reason: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=2_000, description="The user's reason, in the user's words."),
+    ]
+    digest: DigestArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class WithdrawApproval(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    reason: Annotated[str, msgspec.Meta(max_length=2_000, description="Why.")] = ""
+    idempotency_key: IdempotencyKey | None = None
+
+
+Text = Annotated[str, msgspec.Meta(max_length=MAX_CONTENT_CHARS)]
+
+
+class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    body: (
+        Annotated[
+            str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="The new text, whole.")
+        ]
+        | None
+    ) = None
+    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    recipients: (
+        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
+        | None
+    ) = None
+    digest: DigestArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class GetAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+
+
+class ListPendingActions(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    run_id: RunIdArgument | None = None
+    cursor: Cursor | None = None
+    limit: PageSize = 50
+
+
+class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    actions: tuple[ActionRecord, ...]
+    review_urls: dict[str, str]
+    next_cursor: str | None
+    stop_rule: str
+
+
+async def approve_action(call: Call, request: ApproveAction) -> Decided:
+    action_id = actions.require_action_id(request.action_id)
+    return await _decide(
+        call,
+        request,
+        lambda: decisions.approve(
+            _decider(call), action_id, Seen(digest=request.digest), _links(call), call.now_ms
+        ),
+    )
+
+
+async def reject_action(call: Call, request: RejectAction) -> Decided:
+    action_id = actions.require_action_id(request.action_id)
+    return await _decide(
+        call,
+        request,
+        lambda: decisions.reject(
+            _decider(call), action_id, request.reason, Seen(digest=request.digest), _links(call), call.now_ms
+        ),
+    )
+
+
+async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
+    action_id = actions.require_action_id(request.action_id)
+    return await _decide(
+        call,
+        request,
+        lambda: decisions.withdraw(_decider(call), action_id, request.reason, _links(call), call.now_ms),
+    )
+
+
+async def edit_action(call: Call, request: EditAction) -> Decided:
+    action_id = actions.require_action_id(request.action_id)
+    changes: dict[str, Any] = {
+        name: value
+        for name in ("body", "title", "subject", "recipients")
+        if (value := getattr(request, name)) is not None
+    }
+    if not changes:
+        raise bad_argument("body", "at least one of body, title, subject, recipients", "no change")
+    if "recipients" in changes:
+        changes["recipients"] = tuple(changes["recipients"])
+    return await _decide(
+        call,
+        request,
+        lambda: decisions.edit(
+            _decider(call), action_id, changes, Seen(digest=request.digest), _links(call), call.now_ms
+        ),
+    )
+
+
+async def get_action(call: Call, request: GetAction) -> ActionRecord:
+    action_id = actions.require_action_id(request.action_id)
+    workspace_id = call.caller.workspace_id
+    action, _ = await call.services.store.read(lambda: actions.find(workspace_id, action_id))
+    return record_of(action, call.now_ms)
+
+
+async def list_pending_actions(call: Call, request: ListPendingActions) -> PendingActions:
+    workspace_id = call.caller.workspace_id
+    if request.run_id is not None:
+        run_id = actions.require_run_id(request.run_id)
+        found = await call.services.store.read(lambda: actions.run_actions(workspace_id, run_id))
+        shown = tuple(
+            a
+            for a in found
+            if (a.status == "awaiting_approval" and not a.expired(call.now_ms))
+            or a.execution_state == "outcome_unknown"
+        )
+        cursor = None
+    else:
+        after = request.cursor or ""
+        shown = await call.services.store.read(
+            lambda: actions.waiting(workspace_id, after, request.limit + 1, call.now_ms)
+        )
+        cursor = shown[request.limit - 1].action_id if len(shown) > request.limit else None
+        shown = shown[: request.limit]
+    return PendingActions(
+        ok=True,
+        actions=tuple(record_of(action, call.now_ms) for action in shown),
+        review_urls={
+            run_id: call.services.review_url(workspace_id, run_id, call.now_ms)
+            for run_id in dict.fromkeys(action.run_id for action in shown)
+        },
+        next_cursor=cursor,
+        stop_rule="Show what waits and stop: only the human decides.",
+    )
+
+
+def _decider(call: Call) -> Decider:
+    return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
+
+
+def _links(call: Call) -> decisions.Links:
+    return lambda action: call.services.review_url(action.workspace_id, action.run_id, call.now_ms)
+
+
+async def _decide(call: Call, request: Any, decision: Any) -> Decided:
+    """Run a decision once per idempotency key and say what it left behind."""
+    tool = type(request).__name__
+
+    def begin() -> Transaction[Decided]:
+        def inner() -> Transaction[Decided]:
+            return decided((yield from decision()))
+
+        arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
+        return decisions.once_only(
+            call.caller.workspace_id, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
+        )
+
+    answer = await call.services.store.write(begin)
+    failpoint("approve.committed")
+    call.services.wake_jobs()
+    return answer
+
+
+SAYS = {
+    "approved": "Approved. Nothing has been sent yet; say the word and I send it, or it goes out by itself if it was "
+    "scheduled.",
+    "rejected": "Rejected. It will never be sent; the reason is kept.",
+    "awaiting_approval": "It waits for approval as it is now.",
+}
+
+
+def decided(action: Action) -> Decided:
+    """The answer to a decision, with the calls that make sense next."""
+    approval = action.approval
+    about: dict[str, Any] = {"actionId": action.action_id}
+    following: dict[str, tuple[SuggestedCall, ...]] = {
+        "approved": (
+            SuggestedCall(action.executor_tool, about, "the user wants it to go out now"),
+            SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
+        ),
+        "awaiting_approval": (
+            SuggestedCall("chieflab_get_action", about, "to show the current content"),
+            SuggestedCall(
+                "chieflab_approve_action", about, "only after the user approved the content as it is now"
+            ),
+        ),
+    }
+    return Decided(
+        ok=True,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        status=action.status,
+        execution_state=action.execution_state,
+        revision=action.revision,
+        digest=action.digest,
+        assurance=approval.assurance if approval is not None else None,
+        approved_by=approval.by if approval is not None else None,
+        approved_at=iso_time(approval.at_ms) if approval is not None else None,
+        user_message=SAYS.get(action.status, ""),
+        next_tool_calls=following.get(action.status, ()),
+        stop_rule="Do only what the human just decided.",
+    )
+
+
+__all__ = ["TOOLS", "ActionId"]
+
+TOOLS = (
+    Tool(
+        name="chieflab_approve_action",
+        title="Approve an action",
+        description="Records the user's approval of one staged action, bound to its current content. USE WHEN the "
+        "user "
+        "has read the content and said yes to it, in this chat. Nothing is sent by this call. High-risk actions are "
+        "refused here and need a signed-in person on the review page. DO NOT call it on your own judgement.",
+        category="review",
+        behaviour=DECIDES,
+        request=ApproveAction,
+        reply=Decided,
+        handler=approve_action,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_reject_action",
+        title="Reject an action",
+        description="Records that the user does not want a staged action, with their reason. It can never be sent "
+        "afterwards. USE WHEN the user said no; for changes use chieflab_edit_action.",
+        category="review",
+        behaviour=DECIDES,
+        request=RejectAction,
+        reply=Decided,
+        handler=reject_action,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_edit_action",
+        title="Edit an action",
+        description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
+        "waits "
+        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Show the new "
+        "text and wait.",
+        category="review",
+        behaviour=DECIDES,
+        request=EditAction,
+        reply=Decided,
+        handler=edit_action,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_withdraw_approval",
+        title="Withdraw an approval",
+        description="Takes back the approval of an action that has not been sent. It waits for approval again. USE "
+        "WHEN "
+        "the user changes their mind after approving.",
+        category="review",
+        behaviour=DECIDES,
+        request=WithdrawApproval,
+        reply=Decided,
+        handler=withdraw_approval,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_list_pending_actions",
+        title="List what waits for the human",
+        description="Lists the actions that need a human: waiting for approval, or with an unknown outcome. USE "
+        "WHEN the "
+        "user asks what is open, or you lost track after a rewind. Gives the review link of each run as a fallback.",
+        category="review",
+        behaviour=READS,
+        request=ListPendingActions,
+        reply=PendingActions,
+        handler=list_pending_actions,
+    ),
+    Tool(
+        name="chieflab_get_action",
+        title="Show an action",
+        description="The full audit record of one action: content, status, who approved it and how, what became of "
+        "it. "
+        "USE WHEN you need the current state or content of an action.",
+        category="review",
+        behaviour=READS,
+        request=GetAction,
+        reply=ActionRecord,
+        handler=get_action,
+    ),
+)

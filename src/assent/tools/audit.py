@@ -1,0 +1,107 @@
+"""The audit trail, by workspace and by run (E42, E45)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from assent.engine import actions, journal
+from assent.kernel.limits import MAX_PAGE
+from assent.kernel.times import iso_time
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.records import Action, Status
+from assent.ports import Transaction
+from assent.tools.arguments import Cursor, PageSize, RunIdArgument
+from assent.tools.definition import READS, Call, Tool
+
+MAX_EVENTS = 500
+
+
+class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    run_id: RunIdArgument | None = None
+    status: (
+        Annotated[
+            Literal["awaiting_approval", "approved", "rejected", "edited", "executed", "failed"],
+            msgspec.Meta(description="Only actions that are in this status now."),
+        ]
+        | None
+    ) = None
+    cursor: Cursor | None = None
+    limit: PageSize = MAX_PAGE
+
+
+class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    seq: int
+    kind: str
+    at: str
+    hash: str
+    facts: dict[str, Any]
+
+
+class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    actions: tuple[ActionRecord, ...]
+    events: tuple[AuditEvent, ...]
+    next_cursor: str | None
+
+
+async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
+    workspace_id = call.caller.workspace_id
+    status = Status(request.status) if request.status is not None else None
+    after, most = request.cursor or "", request.limit
+
+    if request.run_id is None:
+        found = await call.services.store.read(lambda: actions.trail(workspace_id, status, after, most + 1))
+        return _trail(found, (), most, call.now_ms)
+    run_id = actions.require_run_id(request.run_id)
+
+    def begin() -> Transaction[tuple[tuple[Action, ...], list[journal.Event]]]:
+        of_run = yield from actions.run_actions(workspace_id, run_id)
+        events = yield from journal.read_stream(workspace_id, run_id, limit=MAX_EVENTS)
+        return of_run, events
+
+    of_run, events = await call.services.store.read(begin)
+    shown = tuple(
+        action
+        for action in of_run
+        if action.action_id > after and (status is None or action.status is status)
+    )
+    return _trail(shown, tuple(events) if not after else (), most, call.now_ms)
+
+
+def _trail(
+    found: tuple[Action, ...], events: tuple[journal.Event, ...], most: int, now_ms: int
+) -> AuditTrail:
+    return AuditTrail(
+        ok=True,
+        actions=tuple(record_of(action, now_ms) for action in found[:most]),
+        events=tuple(
+            AuditEvent(
+                seq=event.seq,
+                kind=event.kind,
+                at=iso_time(event.at_ms),
+                hash=event.hash,
+                facts=msgspec.json.decode(event.body),
+            )
+            for event in events
+        ),
+        next_cursor=found[most - 1].action_id if len(found) > most else None,
+    )
+
+
+TOOLS = (
+    Tool(
+        name="chieflab_query_audit",
+        title="Read the audit trail",
+        description="The audit records of the workspace's actions, or of one run with its events: what was staged, "
+        "who "
+        "decided what and how, what was sent and what came back. USE WHEN the user asks what happened or wants "
+        "proof.",
+        category="review",
+        behaviour=READS,
+        request=QueryAudit,
+        reply=AuditTrail,
+        handler=query_audit,
+    ),
+)

@@ -1,0 +1,176 @@
+"""The executors (E25–E29, E49, E63, E64, C6). They take an action's id and a key, and nothing that could override "
+"it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from assent.engine import actions, execution, reconciliation
+from assent.engine.decisions import once_only
+from assent.engine.execution import EXECUTE_TOOL, Executed, Order
+from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.policy import suffices
+from assent.lifecycle.records import Assurance
+from assent.ports import Transaction
+from assent.tools.arguments import ActionIdArgument, IdempotencyKey
+from assent.tools.definition import DECIDES, FIRES, Call, Tool
+
+SCOPE = "actions:execute"
+PUBLISH = "chieflab_publish_approved_post"
+SEND = "chieflab_send_approved_email"
+
+
+class ExecuteAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    idempotency_key: IdempotencyKey | None = None
+
+
+class ResolveUnknownOutcome(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    action_id: ActionIdArgument
+    outcome: Annotated[
+        Literal["happened", "did_not_happen"],
+        msgspec.Meta(description="What the human saw when they looked at the provider."),
+    ]
+    evidence: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=1,
+            max_length=2_000,
+            description="What the human saw: the live address, or where they looked.",
+        ),
+    ]
+    idempotency_key: IdempotencyKey | None = None
+
+
+async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
+    return await execution.execute(
+        call.services,
+        Order(
+            workspace_id=call.caller.workspace_id,
+            action_id=actions.require_action_id(request.action_id),
+            tool=tool,
+            by=call.caller.name,
+            key=request.idempotency_key,
+        ),
+    )
+
+
+async def execute_approved_action(call: Call, request: ExecuteAction) -> Executed:
+    return await _execute(call, request, EXECUTE_TOOL)
+
+
+async def publish_approved_post(call: Call, request: ExecuteAction) -> Executed:
+    return await _execute(call, request, PUBLISH)
+
+
+async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
+    return await _execute(call, request, SEND)
+
+
+async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> ActionRecord:
+    """ "It happened" may be relayed; That it did not happen opens the way to a second send and needs a person (C8)."""
+    action_id = actions.require_action_id(request.action_id)
+    workspace_id = call.caller.workspace_id
+    happened = request.outcome == "happened"
+
+    def begin() -> Transaction[ActionRecord]:
+        def inner() -> Transaction[ActionRecord]:
+            if not happened and not suffices(Assurance.AGENT, Assurance.PERSON):
+                action, _ = yield from actions.lock(workspace_id, action_id)
+                raise Refusal(
+                    Reason.REQUIRES_APPROVAL,
+                    status=action.status,
+                    action_id=action_id,
+                    review_url=call.services.review_url(workspace_id, action.run_id, call.now_ms),
+                    user_message="Only a signed-in person can say that this did not happen, because it may then be "
+                    "sent "
+                    "again. Please open the review link, sign in and answer there.",
+                )
+            facts = {
+                "by": call.caller.name,
+                "assurance": Assurance.AGENT,
+                "via": "chat",
+                "evidence": request.evidence,
+            }
+            changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
+            return record_of(changed, call.now_ms)
+
+        arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
+        return once_only(
+            workspace_id,
+            "chieflab_resolve_unknown_outcome",
+            request.idempotency_key,
+            arguments,
+            call.now_ms,
+            ActionRecord,
+            inner,
+        )
+
+    return await call.services.store.write(begin)
+
+
+TOOLS = (
+    Tool(
+        name=EXECUTE_TOOL,
+        title="Execute an approved action",
+        description="Fires one approved action exactly as it was approved: publishes the post or sends the mail, "
+        "once. "
+        "USE WHEN the user has approved it and wants it to go out. Refuses with requires_approval unless the stored "
+        "status is approved. Pass idempotencyKey so that a retry gives the same result.",
+        category="execute",
+        behaviour=FIRES,
+        request=ExecuteAction,
+        reply=Executed,
+        handler=execute_approved_action,
+        scope=SCOPE,
+    ),
+    Tool(
+        name=PUBLISH,
+        title="Publish an approved post",
+        description="Publishes one approved post (LinkedIn, X, the own site and so on), once. USE WHEN the user "
+        "approved "
+        "a post. Refuses with requires_approval unless the stored status is approved.",
+        category="execute",
+        behaviour=FIRES,
+        request=ExecuteAction,
+        reply=Executed,
+        handler=publish_approved_post,
+        scope=SCOPE,
+        legacy_names=("chiefmo_publish_approved_post",),
+    ),
+    Tool(
+        name=SEND,
+        title="Send an approved e-mail",
+        description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user "
+        "approved "
+        "an e-mail. Refuses with requires_approval unless the stored status is approved. Also known as "
+        "chieflab_send_email.",
+        category="execute",
+        behaviour=FIRES,
+        request=ExecuteAction,
+        reply=Executed,
+        handler=send_approved_email,
+        scope=SCOPE,
+        aliases=("chieflab_send_email",),
+        legacy_names=("chiefmo_send_approved_email",),
+    ),
+    Tool(
+        name="chieflab_resolve_unknown_outcome",
+        title="Say what became of it",
+        description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call "
+        "answered "
+        "outcome_unknown and the user has looked at the provider. 'happened' closes it; 'did_not_happen' needs a "
+        "signed-in person on the review page, because it allows another attempt.",
+        category="execute",
+        behaviour=DECIDES,
+        request=ResolveUnknownOutcome,
+        reply=ActionRecord,
+        handler=resolve_unknown_outcome,
+        scope="actions:decide",
+    ),
+)
