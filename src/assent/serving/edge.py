@@ -92,7 +92,7 @@ class Edge:
         except AtGate as gate:
             return refused(gate.refusal, at_gate=True)
         except Refusal as refusal:
-            return refused(refusal, at_gate=refusal.reason is Reason.TEMPORARILY_UNAVAILABLE)
+            return refused(refusal, at_gate=self._concerns_the_call(name, refusal))
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable, extra={"request_id": request_id})
             return refused(unavailable_refusal(), at_gate=True)
@@ -143,6 +143,12 @@ class Edge:
         request = decoded(tool, arguments)
         call = Call(services, principal, address, request_id, services.clock.now_ms())
         return await tool.handler(call, request)
+
+    def _concerns_the_call(self, name: str, refusal: Refusal) -> bool:
+        """A public tool limits whoever calls, by address; elsewhere `rate_limited` is a provider's."""
+        tool = self.catalog.find(name)
+        limited = refusal.reason is Reason.RATE_LIMITED and tool is not None and tool.public
+        return limited or refusal.reason is Reason.TEMPORARILY_UNAVAILABLE
 
     def _unknown(self, name: str) -> Refusal:
         close = self.catalog.suggest(name)
