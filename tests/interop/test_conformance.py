@@ -15,7 +15,7 @@ import pytest
 from tests.interop.clients import LEGACY, MODERN, PACKAGES, ROOT, run_node
 from tests.interop.running import Served, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.interop, pytest.mark.usefixtures("node_program")]
+pytestmark = pytest.mark.interop
 
 SUITE = str(PACKAGES / "@modelcontextprotocol/conformance/dist/index.js")
 BASELINES = Path(__file__).with_name("conformance")
@@ -81,6 +81,8 @@ def run_suite(server: Served, revision: str, results: Path, *options: str) -> Ru
     return Run(done.returncode, summary + done.stderr, checks)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("node_program")
 @each_revision
 def test_the_server_passes_what_applies_to_it_and_nothing_differs_from_the_baseline(
     revision: str, served: Served, tmp_path: Path
@@ -91,6 +93,8 @@ def test_the_server_passes_what_applies_to_it_and_nothing_differs_from_the_basel
     assert run.status == 0, run.report
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("node_program")
 @each_revision
 def test_the_same_stack_passes_what_only_diagnostic_tools_can_try(
     revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
