@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -122,7 +122,13 @@ class Child:
         )
 
     def line(self) -> str:
-        """The next line it says; empty at its end."""
+        """The next line it says."""
+        line = self._read()
+        assert line, f"the child ended with {self._process.wait(DEADLINE_SECONDS)}"
+        return line
+
+    def _read(self) -> str:
+        """The next whole line, or nothing at the end: what a kill has cut off was never said."""
         assert self._process.stdout is not None
         line: str = self._process.stdout.readline()
         return line.strip() if line.endswith("\n") else ""
@@ -138,7 +144,7 @@ class Child:
 
     def rest(self) -> list[str]:
         """Everything else it says until it ends."""
-        lines = list(iter(self.line, ""))
+        lines = list(iter(self._read, ""))
         self._process.wait(DEADLINE_SECONDS)
         return lines
 
@@ -146,7 +152,8 @@ class Child:
         self._process.kill()
         self._process.wait()
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.stdout.close()
 
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 from types import CodeType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from asyncpg import InterfaceError
+
 from assent.ports import Begin, Bound, Rows, Single
 from assent.stores.postgres_errors import meaning
 
@@ -52,7 +54,7 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
     try:
         await block.start()
     except Exception as error:
-        raise meaning(error, lost=connection.is_closed()) from error
+        raise meaning(error, lost=_is_lost(connection)) from error
     try:
         result = await _drive(connection, begin)
     except BaseException:
@@ -64,7 +66,7 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
     try:
         await block.commit()
     except Exception as error:
-        raise meaning(error, lost=connection.is_closed(), committing=True) from error
+        raise meaning(error, lost=_is_lost(connection), committing=True) from error
     return result
 
 
@@ -84,4 +86,11 @@ async def _fetch(connection: Connection, bound: Bound, *, committing: bool = Fal
     try:
         return await connection.fetch(bound.statement.postgres, *bound.values)
     except Exception as error:
-        raise meaning(error, lost=connection.is_closed(), committing=committing) from error
+        raise meaning(error, lost=_is_lost(connection), committing=committing) from error
+
+
+def _is_lost(connection: Connection) -> bool:
+    try:
+        return connection.is_closed()
+    except InterfaceError:
+        return True  # the pool has taken a broken connection back already
