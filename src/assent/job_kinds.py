@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from assent import checkpoint_files
 from assent.app import App
 from assent.engine import jobs, once, reconciliation, sending, tenancy
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
-from assent.engine.jobs import JobKind
+from assent.engine.jobs import Handler, Job, JobKind
 from assent.kernel.limits import HOUR_MS
 from assent.serving.worker import sweeping
 
@@ -19,9 +20,17 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     return {
         SEND_JOB: JobKind(partial(sending.send, services)),
         RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
+        "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(
             sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS
         ),
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
         "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
     }
+
+
+def _checkpointing(app: App) -> Handler:
+    async def run(job: Job) -> None:
+        await checkpoint_files.write(app)
+
+    return run

@@ -1,0 +1,85 @@
+"""`assent audit`: prove that the journal is as it was written, and take it out."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assent import checkpoint_files
+from assent.cli.session import Session, command
+from assent.engine import audit_log
+from assent.engine.audit_log import Signer, Verdict
+
+app = typer.Typer(no_args_is_help=True)
+
+
+def verify(
+    session: Session,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", metavar="FILE", help="A checkpoint kept elsewhere [the newest written here]."
+        ),
+    ] = None,
+) -> int:
+    """Check every event, chain and checkpoint. Exits with 1 when anything was changed, deleted or cut."""
+    from assent.app import open_app
+
+    async def run() -> Verdict:
+        path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
+        kept = checkpoint_files.read(path) if path is not None else None
+        async with open_app(session.settings) as opened:
+            return await audit_log.verify(opened.store, Signer(opened.known_secrets.master), kept)
+
+    verdict = asyncio.run(run())
+    counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"
+    if verdict.ok:
+        session.give(verdict, f"The journal is as it was written: {counted}.")
+        return 0
+    lines = [_line(finding) for finding in verdict.findings[:20]]
+    session.give(verdict, "\n".join([f"The journal was tampered with ({counted}):", *lines]))
+    return 1
+
+
+def _line(finding: audit_log.Finding) -> str:
+    where = f" at event {finding.seq}" if finding.seq is not None else ""
+    stream = (
+        f" in stream {finding.stream_id} of workspace {finding.workspace_id}" if finding.stream_id else ""
+    )
+    return f"- {finding.what}{stream}{where}"
+
+
+def write_checkpoint(session: Session) -> None:
+    """Sign the journal as it is now and write the checkpoint to a file."""
+    from assent.app import open_app
+
+    async def run() -> Path | None:
+        async with open_app(session.settings) as opened:
+            return await checkpoint_files.write(opened)
+
+    path = asyncio.run(run()) or checkpoint_files.newest(session.settings.data_dir)
+    data: dict[str, Any] = {"path": str(path) if path is not None else None}
+    session.give(data, str(path) if path is not None else "Nothing to sign yet.")
+    if path is not None:
+        session.say("Copy this file to where the owner of the database cannot change it.")
+
+
+def export(session: Session) -> None:
+    """Write every event and checkpoint to standard output, one JSON object a line."""
+    from assent.app import open_app
+
+    async def run() -> None:
+        async with open_app(session.settings) as opened:
+            async for line in audit_log.export(opened.store):
+                sys.stdout.write(line.decode() + "\n")
+
+    asyncio.run(run())
+
+
+command(app, "verify")(verify)
+command(app, "checkpoint")(write_checkpoint)
+command(app, "export", json=False)(export)

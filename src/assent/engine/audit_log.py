@@ -1,0 +1,282 @@
+"""Proof that the journal is as it was written (P8, security 14).
+
+The hash chain shows a change inside a stream; a checkpoint shows a chain that was rewritten whole, or a stream that
+was cut together with its head. A checkpoint signs, with Ed25519, the digest of the checkpoint before it and the heads
+of every stream that grew since, and is also written to a file: a copy kept elsewhere proves what this database said
+at that time. A signing key beside the database proves nothing against whoever owns both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import journal
+from assent.engine.journal import GENESIS, Flaw, Head
+from assent.kernel import canonical, tokens
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import MINUTE_MS
+from assent.ports import Row, Store, Transaction
+from assent.stores.loader import statements
+
+PURPOSE: Final = "audit checkpoint"
+OVERLAP_MS: Final = 10 * MINUTE_MS
+"""Clocks of replicas differ: heads from a little before the last checkpoint are signed again."""
+
+PAGE: Final = 500
+
+
+class SignedHead(msgspec.Struct, frozen=True, rename="camel"):
+    workspace_id: str
+    stream_id: str
+    seq: int
+    hash: str
+
+
+class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
+    """What is signed."""
+
+    number: int
+    at_ms: int
+    previous: str
+    heads: tuple[SignedHead, ...]
+
+
+class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
+    """A checkpoint as stored and as written out. `body` is the exact text that was signed."""
+
+    body: str
+    signature: str
+    public_key: str
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    def content(self) -> CheckpointBody:
+        return msgspec.json.decode(self.body, type=CheckpointBody)
+
+
+class Signer:
+    """Signs checkpoints with a key derived from the master secret; verifies with the keys of the whole ring."""
+
+    def __init__(self, secrets: tuple[bytes, ...]) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        seeds = [tokens.derive_key(secret, PURPOSE) for secret in secrets]
+        self._keys = [Ed25519PrivateKey.from_private_bytes(seed) for seed in seeds]
+
+    @property
+    def public_keys(self) -> list[str]:
+        return [tokens.encode(key.public_key().public_bytes_raw()) for key in self._keys]
+
+    def sign(self, body: str) -> Checkpoint:
+        return Checkpoint(body, tokens.encode(self._keys[0].sign(body.encode())), self.public_keys[0])
+
+    def genuine(self, checkpoint: Checkpoint) -> bool:
+        from cryptography.exceptions import InvalidSignature
+
+        for key, public in zip(self._keys, self.public_keys, strict=True):
+            if public == checkpoint.public_key:
+                try:
+                    key.public_key().verify(tokens.decode(checkpoint.signature), checkpoint.body.encode())
+                except (InvalidSignature, tokens.TokenInvalid):
+                    return False
+                return True
+        return False
+
+
+def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | None]:
+    """Sign the heads that changed since the last checkpoint; None when nothing did."""
+    rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
+    last = _checkpoint(rows[0]).content() if rows else None
+    since_ms = last.at_ms - OVERLAP_MS if last is not None else 0
+    changed = yield statements.heads_changed_since(since_ms=since_ms)
+    signed = {(head.workspace_id, head.stream_id): head for head in last.heads} if last is not None else {}
+    heads = tuple(_head(row) for row in changed)
+    if last is not None and all(signed.get((head.workspace_id, head.stream_id)) == head for head in heads):
+        return None
+    body = CheckpointBody(
+        number=last.number + 1 if last is not None else 1,
+        at_ms=now_ms,
+        previous=_checkpoint(rows[0]).digest() if rows else GENESIS,
+        heads=heads,
+    )
+    checkpoint = signer.sign(canonical.canonical(body).decode())
+    written = yield statements.insert_checkpoint(
+        workspace_id=SYSTEM_WORKSPACE,
+        number=body.number,
+        at_ms=now_ms,
+        body=checkpoint.body,
+        signature=checkpoint.signature,
+        public_key=checkpoint.public_key,
+    )
+    return checkpoint if written else None
+
+
+class Finding(msgspec.Struct, frozen=True, rename="camel"):
+    """One thing that is not as it was written."""
+
+    what: str
+    workspace_id: str | None = None
+    stream_id: str | None = None
+    seq: int | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, rename="camel"):
+    ok: bool
+    streams: int
+    events: int
+    checkpoints: int
+    findings: tuple[Finding, ...]
+
+
+async def verify(store: Store, signer: Signer, kept: Checkpoint | None = None) -> Verdict:
+    """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere."""
+    findings: list[Finding] = []
+    streams = events = 0
+    after = ("", "")
+    while heads := await store.read(_page_of_heads(*after)):
+        for head in heads:
+            streams += 1
+            count, found = await _verify_stream(store, head)
+            events += count
+            findings += found
+        after = (heads[-1].workspace_id, heads[-1].stream_id)
+    findings += await store.read(_headless)
+    checkpoints, found = await _verify_checkpoints(store, signer, kept)
+    findings += found
+    return Verdict(not findings, streams, events, checkpoints, tuple(findings))
+
+
+async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
+    """One stream, a page at a time."""
+    at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
+    count = 0
+
+    def found(flaw: Flaw, seq: int) -> list[Finding]:
+        return [Finding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
+
+    while page := await store.read(_page_of_events(head, at.seq)):
+        count += len(page)
+        end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
+        if (problem := journal.verify_chain(page, end, start=at)) is not None:
+            return count, found(problem.flaw, problem.seq)
+        at = end
+    if (problem := journal.verify_chain([], head, start=at)) is not None:
+        return count, found(problem.flaw, problem.seq)
+    return count, []
+
+
+async def _verify_checkpoints(
+    store: Store, signer: Signer, kept: Checkpoint | None
+) -> tuple[int, list[Finding]]:
+    findings: list[Finding] = []
+    previous, number = GENESIS, 0
+    bodies: dict[int, str] = {}
+    while page := await store.read(_page_of_checkpoints(number)):
+        for checkpoint in page:
+            content = checkpoint.content()
+            number += 1
+            if not signer.genuine(checkpoint):
+                findings.append(Finding(f"checkpoint {content.number} is not signed by this server"))
+            if content.number != number or content.previous != previous:
+                findings.append(Finding(f"checkpoint {number} does not follow the one before it"))
+            findings += await store.read(_signed_heads(content))
+            number, previous = content.number, checkpoint.digest()
+            bodies[number] = checkpoint.body
+    if kept is not None:
+        if not signer.genuine(kept):
+            findings.append(Finding("the given checkpoint is not signed by this server"))
+        content = kept.content()
+        if bodies.get(content.number) != kept.body:
+            findings.append(
+                Finding(f"checkpoint {content.number} is not in the database as it was written out")
+            )
+        findings += await store.read(_signed_heads(content))
+    return len(bodies), findings
+
+
+def _signed_heads(content: CheckpointBody) -> Any:
+    def begin() -> Transaction[list[Finding]]:
+        missing = []
+        for head in content.heads:
+            rows = yield statements.find_event_hash(
+                workspace_id=head.workspace_id, stream_id=head.stream_id, seq=head.seq
+            )
+            if not rows or rows[0]["hash"] != head.hash:
+                what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
+                missing.append(Finding(what, head.workspace_id, head.stream_id, head.seq))
+        return missing
+
+    return begin
+
+
+def _page_of_heads(after_workspace: str, after_stream: str) -> Any:
+    def begin() -> Transaction[list[Head]]:
+        rows = yield statements.list_heads(
+            after_workspace=after_workspace, after_stream=after_stream, most=PAGE
+        )
+        return [Head(row["workspace_id"], row["stream_id"], row["seq"], row["hash"]) for row in rows]
+
+    return begin
+
+
+def _page_of_events(head: Head, after_seq: int) -> Any:
+    return lambda: journal.read_stream(head.workspace_id, head.stream_id, after_seq=after_seq, limit=PAGE)
+
+
+def _page_of_checkpoints(after: int) -> Any:
+    def begin() -> Transaction[list[Checkpoint]]:
+        rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
+        return [_checkpoint(row) for row in rows]
+
+    return begin
+
+
+def _headless() -> Transaction[list[Finding]]:
+    rows = yield statements.list_headless_streams(most=PAGE)
+    return [Finding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
+
+
+async def export(store: Store) -> AsyncIterator[bytes]:
+    """Every event, stream by stream, one JSON object a line; checkpoints last."""
+    after = ("", "")
+    while heads := await store.read(_page_of_heads(*after)):
+        for head in heads:
+            seq = 0
+            while page := await store.read(_page_of_events(head, seq)):
+                for line in _event_lines(head, page):
+                    yield line
+                seq = page[-1].seq
+        after = (heads[-1].workspace_id, heads[-1].stream_id)
+    number = 0
+    while checkpoints := await store.read(_page_of_checkpoints(number)):
+        for checkpoint in checkpoints:
+            yield msgspec.json.encode({"checkpoint": checkpoint})
+        number = checkpoints[-1].content().number
+
+
+def _event_lines(head: Head, page: list[journal.Event]) -> Iterator[bytes]:
+    for event in page:
+        yield msgspec.json.encode(
+            {
+                "workspaceId": head.workspace_id,
+                "streamId": head.stream_id,
+                "seq": event.seq,
+                "kind": event.kind,
+                "atMs": event.at_ms,
+                "body": msgspec.Raw(event.body.encode()),
+                "hash": event.hash,
+            }
+        )
+
+
+def _checkpoint(row: Row) -> Checkpoint:
+    return Checkpoint(row["body"], row["signature"], row["public_key"])
+
+
+def _head(row: Row) -> SignedHead:
+    return SignedHead(row["workspace_id"], row["stream_id"], row["seq"], row["hash"])
