@@ -43,6 +43,7 @@ class Watched:
         self.store = store
         self.dialect = store.dialect
         self.fault: Exception | None = None
+        self.answered = 0
         self.refused = 0
         self._changed = asyncio.Event()
 
@@ -62,7 +63,9 @@ class Watched:
         try:
             if self.fault is not None:
                 raise self.fault
-            return await call(begin)
+            result = await call(begin)
+            self.answered += 1
+            return result
         except Exception:
             self.refused += 1
             raise

@@ -418,6 +418,16 @@ async def test_a_stopping_runner_lets_its_jobs_finish_and_claims_no_more(url: st
         assert states == [("a", "done"), ("b", "waiting")]
 
 
+async def test_an_idle_runner_stops_at_once(url: str) -> None:
+    async with opened(url) as store:
+
+        async def looked() -> bool:
+            return store.answered > 0
+
+        async with running(runner(store, Clock(), greeting(Handled()), poll_ms=NEVER_MS)):
+            await store.until(looked)
+
+
 async def test_a_job_that_outlasts_the_grace_is_given_back_to_run_elsewhere_at_once(url: str) -> None:
     handler, other = Handled(forever), Handled()
     async with opened(url) as store:
