@@ -70,7 +70,14 @@ class Surfaces:
             self.edge,
             self.messages,
             Documents(catalog, settings.base_url),
-            [*page_routes(self._app.services, base_url=settings.base_url, catalog=catalog)],
+            [
+                *page_routes(
+                    self._app.services,
+                    base_url=settings.base_url,
+                    catalog=catalog,
+                    trust_proxy=settings.trust_proxy_headers,
+                )
+            ],
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
             request_ids=new_request_id,

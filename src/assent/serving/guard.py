@@ -146,10 +146,13 @@ async def respond(
 
 
 def client_address(scope: Scope, *, trust_proxy: bool) -> str:
-    """Who is calling, for per-address limits. A proxy's word counts only where the settings say so."""
+    """Who is calling, for per-address limits. A proxy's word counts only where the settings say so.
+
+    The proxy adds its word at the end, on the same line or on one more; what stands before it is the caller's.
+    """
     if trust_proxy:
-        for name, value in scope["headers"]:
-            if name == b"x-forwarded-for":
-                return str(value.decode("latin-1").split(",")[-1].strip())
+        said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        if said:
+            return str(said[-1].decode("latin-1").split(",")[-1].strip())
     client = scope.get("client")
     return client[0] if client else "unknown"

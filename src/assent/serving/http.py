@@ -24,16 +24,20 @@ _BEARER: Final = "bearer "
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:
-    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+    """The header lines; the parser leaves white space around a value, which is not part of it (RFC 9110 §5.5)."""
+    return [
+        (name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in scope["headers"]
+    ]
 
 
 def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
     """The Bearer key, if one is presented. Anything else in Authorization is a wrong key, not an absent one."""
-    for name, value in headers:
-        if name == "authorization":
-            scheme_is_bearer = value[: len(_BEARER)].lower() == _BEARER
-            return Credentials(api_key=value[len(_BEARER) :].strip() if scheme_is_bearer else "")
-    return Credentials()
+    lines = [value for name, value in headers if name == "authorization"]
+    if not lines:
+        return Credentials()
+    # Of two lines another reader might take the other one, so neither counts.
+    good = len(lines) == 1 and lines[0][: len(_BEARER)].lower() == _BEARER
+    return Credentials(api_key=lines[0][len(_BEARER) :].strip() if good else "")
 
 
 class McpEndpoint:
