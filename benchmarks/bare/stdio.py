@@ -1,0 +1,19 @@
+"""The echo server over the SDK's own stdio transport."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mcp.server.stdio import stdio_server
+
+from benchmarks.bare.echo import echo_server
+
+
+async def _run() -> None:
+    server = echo_server()
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def main() -> None:
+    asyncio.run(_run())

@@ -1,0 +1,1 @@
+"""The measurements. A module measures one kind of work; `benchmarks.table` lists them."""

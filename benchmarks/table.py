@@ -1,0 +1,53 @@
+"""The table: one line for each measurement, and how its figures are shown.
+
+To add a measurement, write a function that takes a directory of its own and returns figures, and name it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import Figure
+from benchmarks.rows import stdio_start, store_postgres, store_sqlite, tool_call
+
+Measurement = Callable[[Path], list[Figure]]
+
+MEASUREMENTS: Final[dict[str, Measurement]] = {
+    "store-sqlite": store_sqlite.measure,
+    "store-postgres": store_postgres.measure,
+    "tool-call": tool_call.measure,
+    "stdio-start": stdio_start.measure,
+}
+
+_HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")
+_VERDICTS: Final = {True: "kept", False: "MISSED", None: ""}
+
+
+def shown(figures: Iterable[Figure]) -> str:
+    """The figures as a Markdown table that is readable as plain text."""
+    lines = [_HEADINGS, *(_cells(figure) for figure in figures)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
+    rule = tuple("-" * width for width in widths)
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+        for line in (lines[0], rule, *lines[1:])
+    )
+
+
+def _cells(figure: Figure) -> tuple[str, ...]:
+    return (
+        figure.work,
+        figure.against,
+        f"{_number(figure.ours)} {figure.unit}",
+        f"{_number(figure.theirs)} {figure.unit}",
+        f"{figure.ratio:.2f}×",
+        f"{'+' if figure.more >= 0 else '−'}{_number(abs(figure.more))} {figure.unit}",
+        figure.limit.words(figure.unit) if figure.limit is not None else "",
+        _VERDICTS[figure.kept],
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
