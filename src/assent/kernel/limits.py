@@ -63,6 +63,15 @@ ACTION_TTL_MS: Final = 30 * DAY_MS
 REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""
 
+SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
+"""From a terminal to a browser takes a minute; a link that lies around longer is a key under the mat."""
+
+SESSION_TTL_MS: Final = 30 * DAY_MS
+"""A signed-in browser is asked again once a month."""
+
+MAX_REASON_CHARS: Final = 2_000
+"""Why something was rejected or what shows an outcome: a few paragraphs, kept for ever."""
+
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""
 

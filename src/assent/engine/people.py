@@ -1,0 +1,196 @@
+"""People who sign in: one-time links and the sessions of their browsers (C8's `person`).
+
+A server has one person so far, its owner, who may decide in every workspace of it. Whoever can run commands on the
+server's data gets a link; it works once and for a quarter of an hour, and becomes a session in the browser that opened
+it. Links and sessions are stored as hashes. Every sign-in is an event in the server's own stream.
+
+Randomness comes in as an argument: a store may run a transaction twice. Knows no cookie and no page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import uuid
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import journal
+from assent.kernel import tokens
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
+from assent.ports import Rows, Transaction
+from assent.stores.loader import statements
+
+OWNER: Final = "owner"
+"""The person who runs this server, and what they are called until they say otherwise."""
+
+ID_BYTES: Final = 16
+SECRET_BYTES: Final = 24
+ENTROPY_BYTES: Final = ID_BYTES + SECRET_BYTES
+"""Randomness of one link or session."""
+
+_ID_CHARS: Final = 22
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody who can sign in."""
+
+    person_id: str
+    name: str
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A signed-in browser."""
+
+    session_id: str
+    person: Person
+    expires_ms: int
+
+
+class SignedIn(msgspec.Struct, frozen=True):
+    """A new session and the secret that its browser keeps."""
+
+    session: Session
+    secret: str
+
+
+def issue_link(
+    entropy: bytes, now_ms: int, *, shown_to: str, person_id: str = OWNER, name: str | None = None
+) -> Transaction[str]:
+    """Make a sign-in link's token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
+    yield statements.insert_person(
+        workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name or person_id, created_ms=now_ms
+    )
+    if name is not None:
+        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
+    link_id, token = _made(entropy)
+    yield statements.insert_sign_in_link(
+        workspace_id=SYSTEM_WORKSPACE,
+        link_id=link_id,
+        person_id=person_id,
+        secret_hash=_hash(token),
+        created_ms=now_ms,
+        expires_ms=now_ms + SIGN_IN_LINK_TTL_MS,
+    )
+    yield from _note(
+        "sign_in_link_issued", {"person": person_id, "linkId": link_id, "shownTo": shown_to}, now_ms
+    )
+    return token
+
+
+def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
+    """Whom a link would sign in; unknown, used and expired look alike. Changes nothing."""
+    found = yield from _link(token, now_ms)
+    return found[1] if found is not None else None
+
+
+def sign_in(
+    token: str, entropy: bytes, now_ms: int, *, name: str | None = None
+) -> Transaction[SignedIn | None]:
+    """Use a link up and open a session; None when the link cannot be used (any more)."""
+    found = yield from _link(token, now_ms)
+    if found is None:
+        return None
+    link_id, person = found
+    used = yield statements.use_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id, now_ms=now_ms)
+    if not used:
+        return None
+    if name is not None and name != person.name:
+        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
+        person = Person(person.person_id, name)
+    session_id, secret = _made(entropy)
+    session = Session(session_id, person, now_ms + SESSION_TTL_MS)
+    yield statements.insert_session(
+        workspace_id=SYSTEM_WORKSPACE,
+        session_id=session_id,
+        person_id=person.person_id,
+        secret_hash=_hash(secret),
+        created_ms=now_ms,
+        expires_ms=session.expires_ms,
+    )
+    facts = {"person": person.person_id, "name": person.name, "linkId": link_id, "sessionId": session_id}
+    yield from _note("signed_in", facts, now_ms)
+    return SignedIn(session, secret)
+
+
+def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
+    """The session behind a browser's secret while it lasts. Changes nothing."""
+    session_id = _public_part(secret)
+    if session_id is None:
+        return None
+    rows = yield statements.find_session(workspace_id=SYSTEM_WORKSPACE, session_id=session_id)
+    if not _genuine(secret, rows) or rows[0]["ended_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
+        return None
+    return Session(session_id, Person(rows[0]["person_id"], rows[0]["name"]), rows[0]["expires_ms"])
+
+
+def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
+    """End one session; false when it had ended."""
+    ended = yield statements.end_session(
+        workspace_id=SYSTEM_WORKSPACE, session_id=session.session_id, now_ms=now_ms
+    )
+    if ended:
+        facts = {"person": session.person.person_id, "sessionId": session.session_id}
+        yield from _note("signed_out", facts, now_ms)
+    return bool(ended)
+
+
+def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
+    """End every session of a person and every link that was not used yet; returns how many sessions ended."""
+    ended = yield statements.end_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
+    links = yield statements.end_sign_in_links(
+        workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms
+    )
+    facts = {"person": person_id, "sessions": len(ended), "links": len(links)}
+    yield from _note("signed_out_everywhere", facts, now_ms)
+    return len(ended)
+
+
+def forget_ended(now_ms: int, most: int) -> Transaction[int]:
+    """Delete links and sessions past their time; returns how many."""
+    links = yield statements.delete_expired_sign_in_links(now_ms=now_ms, most=most)
+    sessions = yield statements.delete_expired_sessions(now_ms=now_ms, most=most)
+    return max(len(links), len(sessions))
+
+
+def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:
+    link_id = _public_part(token)
+    if link_id is None:
+        return None
+    rows = yield statements.find_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id)
+    if not _genuine(token, rows) or rows[0]["used_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
+        return None
+    return link_id, Person(rows[0]["person_id"], rows[0]["name"])
+
+
+def _made(entropy: bytes) -> tuple[str, str]:
+    """The public id and the whole secret: the first finds the row, of the second only a hash is stored."""
+    if len(entropy) != ENTROPY_BYTES:
+        raise ValueError(f"a link or session needs {ENTROPY_BYTES} random bytes")
+    public = entropy[:ID_BYTES]
+    return str(uuid.UUID(bytes=public)), tokens.encode(public) + tokens.encode(entropy[ID_BYTES:])
+
+
+def _public_part(secret: str) -> str | None:
+    try:
+        public, rest = tokens.decode(secret[:_ID_CHARS]), tokens.decode(secret[_ID_CHARS:])
+    except tokens.TokenInvalid:
+        return None
+    return str(uuid.UUID(bytes=public)) if (len(public), len(rest)) == (ID_BYTES, SECRET_BYTES) else None
+
+
+def _genuine(secret: str, rows: Rows) -> bool:
+    """Compared in constant time; an absent row costs the same as a wrong secret."""
+    stored: str = rows[0]["secret_hash"] if rows else ""
+    return hmac.compare_digest(_hash(secret), stored)
+
+
+def _hash(secret: str) -> str:
+    # 192 random bits: there is nothing to guess slowly.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    yield from journal.append(SYSTEM_WORKSPACE, SYSTEM_WORKSPACE, [journal.NewEvent(kind, facts)], now_ms)

@@ -1,0 +1,167 @@
+"""What a person looks at before deciding: a run with everything known about it, and all that waits for somebody.
+
+Reading only, but for ending a run's links and noting a look that found nothing. Deciding is `assent.engine.decisions`.
+Who may look is for the surface to say; nothing here judges it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions, journal
+from assent.engine.decisions import SEND_JOB, Decider
+from assent.engine.jobs import JobState
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.policy import DEFAULT, Policy
+from assent.lifecycle.records import Action, Asset, ExecutionState, Run, Status
+from assent.ports import Row, Transaction
+from assent.stores.loader import statements
+
+HISTORY_EVENTS: Final = 300
+"""The last events of a run that a page shows: far more than a run has, bounded against one that was played with."""
+
+_POLICY: Final = msgspec.json.Decoder(Policy)
+
+
+class SendJob(msgspec.Struct, frozen=True):
+    """The durable job that sends an approved action."""
+
+    state: JobState
+    due_ms: int
+    last_error: str | None
+
+
+class RunReview(msgspec.Struct, frozen=True):
+    """A run as it is now, for a person."""
+
+    run: Run
+    workspace_name: str
+    actions: tuple[Action, ...]
+    assets: tuple[Asset, ...]
+    policy: Policy
+    events: tuple[journal.Event, ...]
+    approvals: dict[ActionId, int]
+    """How many people have approved so far, where the policy asks for several."""
+    send_jobs: dict[ActionId, SendJob]
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """One line of the inbox."""
+
+    action: Action
+    policy: Policy
+    workspace_name: str
+
+
+class Inbox(msgspec.Struct, frozen=True):
+    """What needs a human in every workspace: unknown outcomes, then a page of what waits for a decision."""
+
+    count: int
+    unknown: tuple[Waiting, ...]
+    waiting: tuple[Waiting, ...]
+    after: str | None
+    """Where the next page begins."""
+
+
+def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
+    """A run of any workspace: for the owner of the server."""
+    rows = yield statements.find_run_anywhere(run_id=run_id)
+    if not rows:
+        return None
+    return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
+
+
+def look_at(run: Run) -> Transaction[RunReview]:
+    """Everything about a run in one snapshot."""
+    workspace_id = run.workspace_id
+    named = yield statements.find_workspace(workspace_id=workspace_id)
+    policies = yield statements.find_policy(workspace_id=workspace_id)
+    policy = _POLICY.decode(policies[0]["policy"]) if policies else DEFAULT
+    staged = yield from actions.run_actions(workspace_id, run.run_id)
+    assets = yield from actions.run_assets(workspace_id, run.run_id)
+    head = yield from journal.read_head(workspace_id, run.run_id)
+    after = max(0, head.seq - HISTORY_EVENTS)
+    events = yield from journal.read_stream(workspace_id, run.run_id, after_seq=after, limit=HISTORY_EVENTS)
+    approvals: dict[ActionId, int] = {}
+    send_jobs: dict[ActionId, SendJob] = {}
+    for action in staged:
+        if policy.requirement(action.preflight.severity).approvers > 1:
+            counted = yield statements.count_approvals(
+                workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
+            )
+            approvals[action.action_id] = counted[0]["approvers"]
+        if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
+            key = f"{action.action_id}:{action.version}"
+            jobs = yield statements.find_send_job(workspace_id=workspace_id, kind=SEND_JOB, key=key)
+            if jobs:
+                state = JobState(jobs[0]["state"])
+                send_jobs[action.action_id] = SendJob(state, jobs[0]["due_ms"], jobs[0]["last_error"])
+    return RunReview(
+        run=run,
+        workspace_name=named[0]["name"] if named else workspace_id,
+        actions=staged,
+        assets=assets,
+        policy=policy,
+        events=tuple(events),
+        approvals=approvals,
+        send_jobs=send_jobs,
+    )
+
+
+def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
+    """The action, locked, if it belongs to this run; a link covers one run only (E71)."""
+    action, _ = yield from actions.lock(run.workspace_id, action_id)
+    if action.run_id != run.run_id:
+        raise Refusal(Reason.WRONG_WORKSPACE)
+    return action
+
+
+def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
+    """End every review link of a run made until now, and what browsers got for them."""
+    # A link says when it was made in whole seconds, so one of this very moment counts as earlier, too.
+    moved = yield statements.end_review_links(
+        workspace_id=run.workspace_id, run_id=run.run_id, links_from_ms=now_ms + 1
+    )
+    if not moved:
+        return False
+    facts = {"by": by.by, "assurance": by.assurance, "via": by.via}
+    event = journal.NewEvent("review_links_ended", facts)
+    yield from journal.append(run.workspace_id, run.run_id, [event], now_ms)
+    return True
+
+
+def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    """A human looked and cannot say yet. The action stays as it is; the look is kept."""
+    action = yield from require_of_run(run, action_id)
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        yield from actions.note(action, "outcome_still_unknown", facts, now_ms)
+    return action
+
+
+def inbox(after: str, most: int, now_ms: int) -> Transaction[Inbox]:
+    """A page of what needs a human; unknown outcomes are on the first one."""
+    counted = yield statements.count_waiting_everywhere(now_ms=now_ms)
+    unknown: tuple[Waiting, ...] = ()
+    if not after:
+        rows = yield statements.list_unknown_everywhere(most=most)
+        unknown = tuple(_waiting(row) for row in rows)
+    rows = yield statements.list_waiting_everywhere(after=after, most=most + 1, now_ms=now_ms)
+    waiting = tuple(_waiting(row) for row in rows[:most])
+    return Inbox(
+        count=counted[0]["waiting"],
+        unknown=unknown,
+        waiting=waiting,
+        after=waiting[-1].action.action_id if len(rows) > most else None,
+    )
+
+
+def _waiting(row: Row) -> Waiting:
+    policy = row["policy"]
+    return Waiting(
+        action=actions.action_of(row),
+        policy=_POLICY.decode(policy) if policy is not None else DEFAULT,
+        workspace_name=row["workspace_name"] or row["workspace_id"],
+    )

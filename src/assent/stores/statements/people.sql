@@ -1,0 +1,107 @@
+-- name: insert_person
+-- A person, once; the name they have already stays.
+INSERT INTO people (workspace_id, person_id, name, created_ms)
+VALUES (:workspace_id, :person_id, :name, :created_ms)
+ON CONFLICT (workspace_id, person_id) DO NOTHING
+RETURNING person_id
+
+-- name: find_person
+-- One person by id.
+SELECT person_id, name FROM people WHERE workspace_id = :workspace_id AND person_id = :person_id
+
+-- name: rename_person
+-- What somebody's decisions are signed with from here on.
+UPDATE people SET name = :name WHERE workspace_id = :workspace_id AND person_id = :person_id
+RETURNING person_id
+
+-- name: insert_sign_in_link
+-- A link that waits for its human, as its hash.
+INSERT INTO sign_in_links (workspace_id, link_id, person_id, secret_hash, created_ms, expires_ms)
+VALUES (:workspace_id, :link_id, :person_id, :secret_hash, :created_ms, :expires_ms)
+
+-- name: find_sign_in_link
+-- One link by its public part, with whom it signs in.
+SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name
+FROM sign_in_links l JOIN people p ON p.workspace_id = l.workspace_id AND p.person_id = l.person_id
+WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id
+
+-- name: use_sign_in_link
+-- Compare and set: of many presses one gets the row.
+UPDATE sign_in_links SET used_ms = :now_ms
+WHERE workspace_id = :workspace_id AND link_id = :link_id AND used_ms IS NULL AND expires_ms > :now_ms
+RETURNING person_id
+
+-- name: end_sign_in_links
+-- Links of a person that nobody has used yet stop working.
+UPDATE sign_in_links SET used_ms = :now_ms
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND used_ms IS NULL
+RETURNING link_id
+
+-- name: insert_session
+-- A signed-in browser, as the hash of its cookie.
+INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms)
+VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms)
+
+-- name: find_session
+-- One session by its public part, with its person.
+SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.person_id, p.name
+FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
+WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id
+
+-- name: end_session
+-- Signing out in one browser.
+UPDATE sessions SET ended_ms = :now_ms
+WHERE workspace_id = :workspace_id AND session_id = :session_id AND ended_ms IS NULL
+RETURNING session_id
+
+-- name: end_sessions
+-- Signing out everywhere.
+UPDATE sessions SET ended_ms = :now_ms
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
+RETURNING session_id
+
+-- name: delete_expired_sign_in_links
+-- Links past their time, used or not, a bounded number at once.
+DELETE FROM sign_in_links WHERE (workspace_id, link_id) IN (
+  SELECT workspace_id, link_id FROM sign_in_links WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
+)
+RETURNING link_id
+
+-- name: delete_expired_sessions
+-- Sessions past their time, ended or not, a bounded number at once.
+DELETE FROM sessions WHERE (workspace_id, session_id) IN (
+  SELECT workspace_id, session_id FROM sessions WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
+)
+RETURNING session_id
+
+-- name: find_run_anywhere
+-- The workspace of a run, for the owner of the server only: everybody else names the workspace.
+SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
+
+-- name: list_waiting_everywhere
+-- What waits for a decision in all workspaces and has not expired, oldest first, for the owner of the server.
+SELECT a.*, w.name AS workspace_name, p.policy
+FROM actions a
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+WHERE a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms) AND a.action_id > :after
+ORDER BY a.action_id LIMIT :most
+
+-- name: list_unknown_everywhere
+-- What may or may not have been sent, in all workspaces: only a human can say.
+SELECT a.*, w.name AS workspace_name, p.policy
+FROM actions a
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+WHERE a.execution_state = 'outcome_unknown'
+ORDER BY a.action_id LIMIT :most
+
+-- name: count_waiting_everywhere
+-- How much needs a human in all workspaces.
+SELECT count(*) AS waiting FROM actions a
+WHERE (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
+
+-- name: find_send_job
+-- The job that sends an approved action in this version of it, if there is one.
+SELECT state, due_ms, last_error FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key
