@@ -141,14 +141,21 @@ def withdraw(
 
 
 def edit(
-    decider: Decider, action_id: ActionId, changes: dict[str, Any], seen: Seen, links: Links, now_ms: int
+    decider: Decider,
+    action_id: ActionId,
+    changes: dict[str, Any],
+    seen: Seen,
+    links: Links,
+    now_ms: int,
+    *,
+    schedule_ms: int | None = None,
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and whatever was approved is not approved any more (E66)."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.EDIT, now_ms, links(action))
     refuse_stale(action, seen)
     effect = edited(action.effect, changes)
-    if effect == action.effect:
+    if effect == action.effect and schedule_ms in (None, action.schedule_ms):
         raise Refusal(
             Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
         )
@@ -158,6 +165,7 @@ def edit(
         effect=effect,
         digest=effect.digest(),
         revision=action.revision + 1,
+        schedule_ms=action.schedule_ms if schedule_ms is None else schedule_ms,
         approval=None,
         attempt=None,
         preflight=preflight(

@@ -7,6 +7,7 @@ escapes from a tool is a bug: it is logged under the request's id and answered w
 
 from __future__ import annotations
 
+import difflib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -240,7 +241,7 @@ def _explained(error: Any) -> list[Problem]:
         known = error.schema.get("properties", {})
         expected = "one of " + ", ".join(known) if known else "no arguments"
         return [
-            Problem(_join(path, extra), expected, "an unknown argument")
+            Problem(_join(path, extra), expected + _suggested(extra, known), "an unknown argument")
             for extra in sorted(error.instance)
             if extra not in known
         ]
@@ -267,6 +268,11 @@ def _expected(error: Any) -> str:
         if words is not None
         else f"{error.validator} {error.validator_value}"[:200]
     )
+
+
+def _suggested(extra: str, known: dict[str, Any]) -> str:
+    close = difflib.get_close_matches(extra, known, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _join(path: str, name: str) -> str:

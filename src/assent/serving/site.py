@@ -21,6 +21,7 @@ from assent.serving.edge import Edge, refused, unavailable_refusal
 from assent.serving.exchange import Filter
 from assent.serving.guard import AllowedPeers, Guard
 from assent.serving.http import McpEndpoint, RestEndpoint
+from assent.serving.web.problems import http_problem
 
 log = logging.getLogger("assent.site")
 
@@ -65,7 +66,9 @@ def build_site(
         Route("/metrics", metrics),
         *pages,
     ]
-    site = Starlette(routes=routes, exception_handlers={Exception: _crashed})
+    site = Starlette(
+        routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _crashed}
+    )
     site.router.redirect_slashes = False
     return Guard(site, peers=peers, request_ids=request_ids, counts=counts)
 

@@ -28,6 +28,8 @@ from assent.tools.arguments import (
     IdempotencyKey,
     PageSize,
     RunIdArgument,
+    addresses,
+    moment,
 )
 from assent.tools.definition import DECIDES, READS, Call, Tool
 
@@ -87,8 +89,14 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
     ) = None
     title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    recipients: (
+    to: (
         Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
+        | None
+    ) = None
+    schedule_for: (
+        Annotated[
+            str, msgspec.Meta(max_length=40, description="When it goes out: ISO 8601 with a time zone.")
+        ]
         | None
     ) = None
     digest: DigestArgument | None = None
@@ -149,19 +157,24 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 async def edit_action(call: Call, request: EditAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
     changes: dict[str, Any] = {
-        name: value
-        for name in ("body", "title", "subject", "recipients")
-        if (value := getattr(request, name)) is not None
+        name: value for name in ("body", "title", "subject") if (value := getattr(request, name)) is not None
     }
-    if not changes:
-        raise bad_argument("body", "at least one of body, title, subject, recipients", "no change")
-    if "recipients" in changes:
-        changes["recipients"] = tuple(changes["recipients"])
+    if request.to is not None:
+        changes["recipients"] = addresses("to", request.to)
+    schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
+    if not changes and schedule_ms is None:
+        raise bad_argument("body", "at least one of body, title, subject, to, scheduleFor", "no change")
     return await _decide(
         call,
         request,
         lambda: decisions.edit(
-            _decider(call), action_id, changes, Seen(digest=request.digest), _links(call), call.now_ms
+            _decider(call),
+            action_id,
+            changes,
+            Seen(digest=request.digest),
+            _links(call),
+            call.now_ms,
+            schedule_ms=schedule_ms,
         ),
     )
 

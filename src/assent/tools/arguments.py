@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_IDEMPOTENCY_KEY_CHARS, MAX_PAGE
+from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_IDEMPOTENCY_KEY_CHARS, MAX_PAGE
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.times import parse_time
 
 ActionIdArgument = Annotated[
     str, msgspec.Meta(max_length=100, description="The action's id, exactly as a reply gave it.")
@@ -36,3 +39,33 @@ DigestArgument = Annotated[
         "refused if the content has changed since.",
     ),
 ]
+
+_ADDRESS: Final = re.compile(
+    r"[^@\s\x00-\x1f\x7f<>,;\"]+@[^@\s\x00-\x1f\x7f<>,;\".]+(\.[^@\s\x00-\x1f\x7f<>,;\".]+)*"
+)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text has the form of one e-mail address, and of nothing that could smuggle in another."""
+    return len(text) <= MAX_EMAIL_CHARS and _ADDRESS.fullmatch(text) is not None
+
+
+def addresses(path: str, given: list[str]) -> tuple[str, ...]:
+    """E-mail addresses without repetition, in order; every bad one is named."""
+    cleaned = [text.strip() for text in given]
+    problems = [
+        Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
+        for index, text in enumerate(cleaned)
+        if not is_address(text)
+    ]
+    if problems:
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return tuple(dict.fromkeys(cleaned))
+
+
+def moment(path: str, text: str) -> int:
+    """A point in time."""
+    parsed = parse_time(text)
+    if parsed is None:
+        raise bad_argument(path, "a time with a zone, such as 2027-01-31T09:00:00+01:00", repr(text[:40]))
+    return parsed

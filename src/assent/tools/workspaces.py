@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 
@@ -14,9 +13,8 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
+from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, Tool
-
-_EMAIL: Final = re.compile(r"[^@\s\x00-\x1f\x7f<>]+@[^@\s\x00-\x1f\x7f<>.]+(\.[^@\s\x00-\x1f\x7f<>.]+)*")
 
 
 class SignupWorkspace(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -55,7 +53,7 @@ async def signup_workspace(call: Call, request: SignupWorkspace) -> SignupStarte
 async def start_signup(services: Services, email: str, name: str | None, address: str) -> str:
     """Store a link for a human and return its address. The chat's tool and the get-key page both come here."""
     email = email.strip()
-    if _EMAIL.fullmatch(email) is None:
+    if not is_address(email):
         raise bad_argument("email", "an e-mail address such as ada@example.org", f"{email[:80]!r}")
     pages = services.page_address()
     if pages is None:
