@@ -69,6 +69,14 @@ class TestStore:
         assert not isinstance(caught.value, (StoreUnavailable, ConstraintViolation))
         assert await store.write(lambda: put("a")) == "a"
 
+    async def test_a_value_that_no_column_can_hold_is_a_bug_too(self, store: Store) -> None:
+        impossible: list[Any] = [{}, "text", 2**70]
+        for bad in impossible:
+            with pytest.raises(Exception, match=r".") as caught:
+                await store.write(Single(SQL["put"](workspace_id=WORKSPACE, stream_id="a", seq=bad)))
+            assert not isinstance(caught.value, StoreUnavailable)
+        assert await store.read(count) == 0
+
     async def test_neighbours_of_a_failing_transaction_are_not_hurt(self, store: Store) -> None:
         def begin(number: int) -> Callable[[], Transaction[Any]]:
             fates: list[Callable[[], Transaction[Any]]] = [

@@ -182,7 +182,8 @@ async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record
         try:
             yield connection
         finally:
-            await connection.close(timeout=CONNECT_SECONDS)
+            with suppress(Exception):  # what was done is done; a connection that cannot be closed is dropped
+                await connection.close(timeout=CONNECT_SECONDS)
     except Exception as error:
         raise meaning(error) from error
 

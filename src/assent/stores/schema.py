@@ -48,7 +48,7 @@ class MigrationReport(msgspec.Struct, frozen=True):
 
 def migrations(dialect: str) -> list[Migration]:
     """The files of a dialect, in order."""
-    found = []
+    found: list[Migration] = []
     for path in sorted((MIGRATIONS / dialect).glob("*.sql")):
         named = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", path.stem)
         if named is None:
@@ -56,7 +56,10 @@ def migrations(dialect: str) -> list[Migration]:
         sql = path.read_text(encoding="utf-8")
         bare = " ".join(re.sub(r"--[^\n]*", " ", sql).split())
         digest = hashlib.sha256(bare.encode()).hexdigest()
-        found.append(Migration(int(named.group(1)), named.group(2), sql, digest))
+        version = int(named.group(1))
+        if found and found[-1].version == version:
+            raise ValueError(f"{path.name} has the same number as {file_name(found[-1])}.sql")
+        found.append(Migration(version, named.group(2), sql, digest))
     return found
 
 

@@ -1,0 +1,224 @@
+"""A broken world is `StoreUnavailable`, leaves nothing half done, and is over when it is over: no restart."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.stores.kit import append, count, marks
+
+from assent.ports import Store, StoreUnavailable
+from assent.stores import open_store, sqlite, sqlite_connection
+from assent.stores.turnstile import Turnstile
+
+pytestmark = pytest.mark.anyio
+
+MEGABYTE = 1024 * 1024
+
+
+async def unavailable(store: Store, mark: str) -> bool:
+    try:
+        await store.write(lambda: append("s", mark))
+    except StoreUnavailable:
+        return True
+    return False
+
+
+@contextmanager
+def limit(kind: int, value: int) -> Iterator[None]:
+    """Lower one of this process's own limits for a while."""
+    soft, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (value, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, (soft, hard))
+
+
+def mounted(directory: Path, *options: str) -> bool:
+    """Put a small disk of memory there; False where this process may not."""
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(directory)]
+    return os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+class SmallDisk:
+    """A place that can be full: a disk of one megabyte, or where mounting is not allowed a limit on file sizes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.real = mounted(path, "size=1m")
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        if not self.real:
+            with limit(resource.RLIMIT_FSIZE, 300_000):
+                yield
+            return
+        ballast = self.path / "ballast"
+        with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):
+            while True:
+                file.write(b"x" * 4096)
+        yield
+        ballast.unlink()
+
+    def close(self) -> None:
+        if self.real:
+            subprocess.run(["umount", str(self.path)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    disk = SmallDisk(tmp_path)
+    yield disk
+    disk.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+class TestSqlite:
+    async def test_a_full_disk_is_said_and_is_over_when_there_is_room(self, small_disk: SmallDisk) -> None:
+        store = open_store(f"sqlite:///{small_disk.path}/store.db")
+        filler = "x" * 5_000
+        written = 0
+        await store.write(lambda: append("s", "first"))
+        with small_disk.full():
+            while not await unavailable(store, f"{written}{filler}"):
+                written += 1
+            assert await unavailable(store, f"again{filler}")
+            assert len(await marks(store, "s")) == 1 + written
+        assert not await unavailable(store, "room")
+        assert len(await marks(store, "s")) == 2 + written
+        await store.close()
+
+    async def test_one_write_too_large_for_the_disk_does_not_take_its_neighbours_down(
+        self, file: Path
+    ) -> None:
+        store = open_store(f"sqlite:///{file}")
+        await store.open()
+        huge = "x" * 3 * MEGABYTE
+        with limit(resource.RLIMIT_FSIZE, 500_000):
+            bodies = ["a", huge, "b", huge, "c"]
+            results = await asyncio.gather(*(unavailable(store, body) for body in bodies))
+        assert results == [False, True, False, True, False]
+        assert await marks(store, "s") == ["a", "b", "c"]
+        await store.close()
+
+    async def test_a_read_only_directory_is_said_and_is_over_when_it_is_not(self, tmp_path: Path) -> None:
+        directory = tmp_path / "data"
+        directory.mkdir()
+        store = open_store(f"sqlite:///{directory}/store.db")
+        with read_only(directory):
+            assert await unavailable(store, "early")
+            with pytest.raises(StoreUnavailable):
+                await store.read(count)
+        assert not await unavailable(store, "late")
+        assert await marks(store, "s") == ["late"]
+        await store.close()
+
+    async def test_a_file_that_is_no_database_is_left_alone(self, file: Path) -> None:
+        store = open_store(f"sqlite:///{file}")
+        with garbage_in(file):
+            assert await unavailable(store, "early")
+        assert not await unavailable(store, "late")
+        await store.close()
+
+    async def test_a_stranger_s_lock_is_waited_for_and_then_said(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sqlite_connection, "BUSY_SECONDS", 0.05)
+        store = open_store(f"sqlite:///{file}")
+        await store.open()
+        with closing(sqlite3.connect(file, isolation_level=None)) as stranger:
+            stranger.execute("BEGIN IMMEDIATE")
+            assert await unavailable(store, "early")
+            assert await store.read(count) == 0
+            stranger.execute("ROLLBACK")
+        assert not await unavailable(store, "late")
+        await store.close()
+
+    async def test_a_process_that_keeps_the_turn_is_waited_for_and_then_said(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.05)
+        store = open_store(f"sqlite:///{file}")
+        await store.open()
+        stopped = Turnstile(file)
+        assert stopped.acquire(1)
+        assert await unavailable(store, "early")
+        assert await unavailable(store, "still")
+        assert await store.read(count) == 0
+        monkeypatch.setattr(sqlite, "TURN_SECONDS", 10.0)
+        stopped.release()
+        assert not await unavailable(store, "late")
+        stopped.close()
+        await store.close()
+        other = open_store(f"sqlite:///{file}")
+        assert await marks(other, "s") == ["late"]
+        await other.close()
+
+    async def test_a_store_closed_while_it_waits_keeps_no_turn(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.05)
+        store, other = open_store(f"sqlite:///{file}"), open_store(f"sqlite:///{file}")
+        await store.open()
+        stopped = Turnstile(file)
+        assert stopped.acquire(1)
+        assert await unavailable(store, "early")
+        await store.close()
+        monkeypatch.setattr(sqlite, "TURN_SECONDS", 10.0)
+        stopped.close()
+        assert not await unavailable(other, "late")
+        await other.close()
+
+
+@contextmanager
+def garbage_in(file: Path) -> Iterator[None]:
+    garbage = b"This is not a database. " * 1_000
+    file.write_bytes(garbage)
+    yield
+    assert file.read_bytes() == garbage
+    file.unlink()
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir())) - 1
+
+
+class TestBothStores:
+    async def test_too_many_open_files_is_said_and_is_over_when_there_are_less(self, store_url: str) -> None:
+        warm = open_store(store_url)
+        await warm.open()
+        await warm.close()
+        store = open_store(store_url)
+        with limit(resource.RLIMIT_NOFILE, open_files()):
+            assert await unavailable(store, "early")
+        assert not await unavailable(store, "late")
+        assert await marks(store, "s") == ["late"]
+        await store.close()
+
+
+@contextmanager
+def read_only(directory: Path) -> Iterator[None]:
+    """Nothing can be made or changed there. Permissions do not bind root: for root it is a disk mounted read-only,
+    and where mounting is not allowed a limit that lets no file grow."""
+    if os.geteuid() != 0:
+        directory.chmod(0o500)
+        yield
+        directory.chmod(0o700)
+    elif mounted(directory, "ro"):
+        yield
+        subprocess.run(["umount", str(directory)], check=True)
+    else:
+        with limit(resource.RLIMIT_FSIZE, 0):
+            yield
