@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+from mcp.shared.inbound import encode_header_value
 from tests.surfaces import Surface
 
 from assent.ports import Statement
@@ -80,7 +81,7 @@ def modern_headers(message: dict[str, Any], version: str = MODERN) -> dict[str, 
     """The headers that must agree with a modern body."""
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": message["method"]}
     if message["method"] in NAMED:
-        headers["Mcp-Name"] = str(message["params"][NAMED[message["method"]]])
+        headers["Mcp-Name"] = encode_header_value(str(message["params"][NAMED[message["method"]]]))
     return headers
 
 
