@@ -70,12 +70,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        host = origin = None
-        for name, value in scope["headers"]:
-            if name == b"host":
-                host = value.decode("latin-1")
-            elif name == b"origin":
-                origin = value.decode("latin-1")
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         request_id = self._request_ids()
         scope.setdefault("state", {})["request_id"] = request_id
         started = time.perf_counter()
@@ -89,9 +85,9 @@ class Guard:
             await send(message)
 
         try:
-            if host is None or not self._peers.host(host):
+            if len(hosts) != 1 or not self._peers.host(hosts[0]):
                 await respond(watched, 421, {"error": "This server does not answer for that Host."})
-            elif origin is not None and not self._peers.origin(origin):
+            elif not all(self._peers.origin(origin) for origin in origins):
                 await respond(watched, 403, {"error": "Requests from that Origin are not accepted."})
             else:
                 await self._app(scope, receive, watched)
