@@ -1,0 +1,180 @@
+"""The documents by which programs find the server: true, complete, and made from the same table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.contract.talk import KEYED, PUBLIC, SIGNUP
+from tests.surfaces import BASE_URL, Surface
+
+from assent.kernel.refusals import Reason
+from assent.tools.catalog import ALL_TOOLS
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = "https://chieflab.io/spec/v0.1"
+
+
+async def fetch(web: Surface, path: str) -> Any:
+    response = await web.http.get(path)
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("application/json")
+    return response.json()
+
+
+@pytest.mark.rule("E76", "E50")
+async def test_the_metadata_says_where_how_and_what(web: Surface) -> None:
+    metadata = await fetch(web, "/.well-known/mcp.json")
+
+    assert metadata == await fetch(web, "/api/mcp")
+    assert metadata["endpoint"] == f"{BASE_URL}/api/mcp"
+    assert set(metadata["transports"]) == {"streamable-http", "stdio"}
+    assert metadata["protocolVersions"] == [
+        "2024-11-05",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        "2026-07-28",
+    ]
+    assert isinstance(metadata["operators"], list)
+    for operator in metadata["operators"]:
+        assert set(operator) >= {"id", "label", "function", "primaryTool", "connectors", "status"}
+    authentication = metadata["authentication"]
+    assert authentication["prefixes"] == ["clp_live_", "clp_dev_"]
+    assert authentication["signupTool"] == SIGNUP
+    assert set(authentication["publicTools"]) == {PUBLIC, SIGNUP}
+    assert [tool["name"] for tool in metadata["tools"]] == [tool.name for tool in ALL_TOOLS]
+
+
+@pytest.mark.rule("E60")
+async def test_the_contract_is_cited_with_its_version_and_address(web: Surface) -> None:
+    metadata = await fetch(web, "/.well-known/mcp.json")
+
+    assert metadata["spec"] == SPEC
+    assert "v0.1" in metadata["specVersion"]
+    assert SPEC.removeprefix("https://") in (ROOT / "README.md").read_text()
+    assert SPEC in (await web.http.get("/llms.txt")).text
+    assert SPEC in (await web.http.get("/openapi.json")).text
+
+
+async def test_every_address_in_the_metadata_leads_somewhere(web: Surface) -> None:
+    metadata = await fetch(web, "/.well-known/mcp.json")
+
+    for url in (metadata["authentication"]["getKey"], metadata["endpoint"], *metadata["documents"].values()):
+        assert url.startswith(BASE_URL)
+        assert (await web.http.get(url.removeprefix(BASE_URL))).status_code == 200
+
+
+# ── OpenAPI 3.1 ──────────────────────────────────────────────────────────────────────────────────
+
+OPERATION_FIELDS = {
+    "operationId",
+    "summary",
+    "description",
+    "tags",
+    "security",
+    "requestBody",
+    "responses",
+    "parameters",
+}
+
+
+def resolve(document: Any, node: Any) -> Any:
+    """Follow a local reference; any other would be broken."""
+    if isinstance(node, dict) and "$ref" in node:
+        assert set(node) == {"$ref"}
+        assert node["$ref"].startswith("#/")
+        found = document
+        for part in node["$ref"][2:].split("/"):
+            found = found[part.replace("~1", "/").replace("~0", "~")]
+        return resolve(document, found)
+    return node
+
+
+async def test_the_rest_surface_is_described_in_valid_openapi(web: Surface) -> None:
+    document = await fetch(web, "/openapi.json")
+
+    assert set(document) <= {"openapi", "info", "servers", "paths", "components", "tags", "security"}
+    assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
+    assert {"title", "version"} <= set(document["info"])
+    assert set(document["info"].get("license", {"name": ""})) <= {"name", "identifier"}
+    assert [server["url"] for server in document["servers"]] == [BASE_URL]
+    schemes = document["components"]["securitySchemes"]
+    ids = set()
+    for path, item in document["paths"].items():
+        assert re.fullmatch(r"/api/tools/[a-z_]+", path)
+        (operation,) = item.values()
+        assert set(item) == {"post"}
+        assert set(operation) <= OPERATION_FIELDS
+        ids.add(operation["operationId"])
+        for requirement in operation["security"]:
+            assert set(requirement) <= set(schemes)
+        for body in (operation["requestBody"], *operation["responses"].values()):
+            body = resolve(document, body)
+            for media_type in body["content"].values():
+                jsonschema.Draft202012Validator.check_schema(resolve(document, media_type["schema"]))
+        for status, response in operation["responses"].items():
+            assert re.fullmatch(r"[1-5]\d\d|default", status)
+            assert resolve(document, response)["description"]
+    assert ids == {tool.name for tool in ALL_TOOLS}
+
+
+async def test_the_description_says_who_needs_a_key(web: Surface) -> None:
+    paths = (await fetch(web, "/openapi.json"))["paths"]
+
+    for tool in ALL_TOOLS:
+        security = paths[f"/api/tools/{tool.name}"]["post"]["security"]
+        assert ({} in security) == tool.public
+
+
+async def test_answers_are_as_described(web: Surface) -> None:
+    document = await fetch(web, "/openapi.json")
+    key = (await web.new_workspace()).api_key
+    good = {"Authorization": f"Bearer {key}"}
+    calls: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (
+        (PUBLIC, {}, {}),
+        (KEYED, {}, good),
+        (SIGNUP, {"email": "a@b.c"}, {}),
+        (SIGNUP, {"email": "x"}, {}),
+        (SIGNUP, {"email": 5, "x": 1}, {}),
+        (KEYED, {}, {}),
+        (PUBLIC, {}, {"Authorization": "Bearer wrong"}),
+    )
+    for name, arguments, headers in calls:
+        response = await web.http.post(f"/api/tools/{name}", json=arguments, headers=headers)
+        described = document["paths"][f"/api/tools/{name}"]["post"]["responses"][str(response.status_code)]
+        schema = resolve(document, described)["content"]["application/json"]["schema"]
+        jsonschema.Draft202012Validator(resolve(document, schema)).validate(response.json())
+
+
+# ── for readers ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_agents_that_read_the_site_find_every_tool(web: Surface) -> None:
+    llms = await web.http.get("/llms.txt")
+    assert llms.headers["content-type"].startswith("text/plain")
+    assert llms.text.startswith("# ")
+    page = await web.http.get("/for-agents")
+    assert page.headers["content-type"].startswith("text/html")
+    for tool in ALL_TOOLS:
+        assert tool.name in llms.text
+        assert tool.name in page.text
+    for reason in Reason:
+        assert reason.value in page.text
+    assert f"{BASE_URL}/api/mcp" in llms.text
+
+
+class TestUnderAnotherName:
+    @pytest.fixture
+    def changed_settings(self) -> dict[str, Any]:
+        return {"base_url": "https://assent.example/"}
+
+    async def test_documents_name_the_address_people_know(self, web: Surface) -> None:
+        for path in ("/.well-known/mcp.json", "/openapi.json", "/llms.txt"):
+            text = (await web.http.get(path)).text
+            assert "https://assent.example" in text
+            assert "127.0.0.1" not in text
+            assert "assent.example//" not in text
