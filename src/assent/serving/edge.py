@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -215,11 +216,11 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
 
     validator = jsonschema.Draft202012Validator(input_schema(tool.request))
+    # A hostile megabyte holds a hundred thousand mistakes: only as many are looked at as are told.
+    errors = islice(validator.iter_errors(_without_nulls(arguments)), MAX_PROBLEMS)
     found = [
         problem
-        for error in sorted(
-            validator.iter_errors(_without_nulls(arguments)), key=lambda e: list(map(str, e.path))
-        )
+        for error in sorted(errors, key=lambda e: list(map(str, e.path)))
         for problem in _explained(error)
     ]
     if not found:
@@ -242,8 +243,7 @@ def _explained(error: Any) -> list[Problem]:
         expected = "one of " + ", ".join(known) if known else "no arguments"
         return [
             Problem(_join(path, extra), expected + _suggested(extra, known), "an unknown argument")
-            for extra in sorted(error.instance)
-            if extra not in known
+            for extra in sorted(error.instance.keys() - known.keys())[:MAX_PROBLEMS]
         ]
     return [Problem(path or "arguments", _expected(error), got)]
 
