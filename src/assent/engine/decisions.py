@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine import actions, jobs, once
+from assent.engine import actions, brain, jobs, once
 from assent.engine.staging import content_problems
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -75,6 +75,9 @@ def approve(
         )
         changed = msgspec.structs.replace(action, approval=approval)
         action = yield from actions.put(changed, moved(state, Move.APPROVE), Move.APPROVE, facts, now_ms)
+        yield from brain.remember(
+            action.workspace_id, brain.decision_entry(action, "approval", facts), now_ms
+        )
     elif action.approval is not None and not suffices(action.approval.assurance, decider.assurance):
         # Somebody the server is surer of confirms what was approved before.
         approval = msgspec.structs.replace(
@@ -127,7 +130,10 @@ def reject(
     gate.judge_decision(action, Move.REJECT, now_ms, links(action))
     refuse_stale(action, seen)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
-    return (yield from _walk(changed, Move.REJECT, _facts(decider, reason=reason), now_ms))
+    facts = _facts(decider, reason=reason)
+    rejected = yield from _walk(changed, Move.REJECT, facts, now_ms)
+    yield from brain.remember(action.workspace_id, brain.decision_entry(rejected, "rejection", facts), now_ms)
+    return rejected
 
 
 def withdraw(
@@ -179,7 +185,11 @@ def edit(
         ),
     )
     facts = _facts(decider, changed=sorted(changes), before=action.digest)
-    return (yield from _walk(changed, Move.EDIT, facts, now_ms))
+    done = yield from _walk(changed, Move.EDIT, facts, now_ms)
+    if "body" in changes:
+        lesson = brain.decision_entry(done, "edit", facts, before=action.effect.body)
+        yield from brain.remember(action.workspace_id, lesson, now_ms)
+    return done
 
 
 def edited(effect: Effect, changes: dict[str, Any]) -> Effect:

@@ -1,0 +1,190 @@
+"""The brain: what a tenant's runs have learned (E33, S0 §3.6). Every entry says where it came from.
+
+Decisions write themselves down in the transaction that makes them: an approval, a rejection with its reason, an edit
+with the text before and after. Measurements follow a day later. The next prepare reads all of it. An entry of another
+tenant or workspace is never seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from assent.kernel import ids
+from assent.kernel.ids import WorkspaceId
+from assent.lifecycle.records import Action
+from assent.ports import Row, Transaction
+from assent.stores.loader import statements
+
+Kind = Literal[
+    "brand_voice",
+    "voice_sample",
+    "repo_fact",
+    "proof",
+    "channel_performance",
+    "claim_risk",
+    "lesson",
+    "approval",
+    "rejection",
+    "edit",
+]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+RECORDABLE: Final = KINDS[:7]
+"""What a caller may record; decisions record themselves."""
+
+State = Literal["confirmed", "proposed", "retired"]
+
+DEFAULT_TENANT: Final = "default"
+MAX_EXCERPT: Final = 4_000
+MAX_QUERY_WORDS: Final = 12
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One memory with its provenance."""
+
+    entry_id: str
+    tenant_id: str
+    kind: str
+    body: str
+    state: str
+    source: str
+    channel: str | None
+    run_id: str | None
+    action_id: str | None
+    facts: dict[str, Any]
+    created_ms: int
+
+
+class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory to keep. The same natural key is kept once."""
+
+    tenant_id: str
+    kind: Kind
+    body: str
+    source: str
+    natural_key: str
+    state: State = "confirmed"
+    channel: str | None = None
+    run_id: str | None = None
+    action_id: str | None = None
+    facts: dict[str, Any] = {}
+
+
+def tenant_of(tenant_id: str | None) -> str:
+    return tenant_id if tenant_id is not None else DEFAULT_TENANT
+
+
+def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
+    """Keep a memory; None when its natural key is known."""
+    # The id is made from the key, because a store may run a transaction twice.
+    entropy = hashlib.sha256(f"{workspace_id}:{entry.natural_key}".encode()).digest()[: ids.RANDOM_BYTES]
+    entry_id = ids.uuid7(now_ms, entropy)
+    made = yield statements.insert_brain_entry(
+        workspace_id=workspace_id,
+        entry_id=entry_id,
+        tenant_id=entry.tenant_id,
+        kind=entry.kind,
+        body=entry.body,
+        state=entry.state,
+        source=entry.source,
+        channel=entry.channel,
+        run_id=entry.run_id,
+        action_id=entry.action_id,
+        facts=msgspec.json.encode(entry.facts).decode(),
+        natural_key=entry.natural_key,
+        created_ms=now_ms,
+    )
+    if not made:
+        return None
+    yield statements.index_brain_entry(workspace_id=workspace_id, entry_id=entry_id, words=entry.body)
+    return entry_id
+
+
+def read(
+    workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", query: str = "", most: int
+) -> Transaction[list[Entry]]:
+    """A tenant's memory: the newest, or what holds the words asked for."""
+    words = _words(query)
+    if not query.strip():
+        rows = yield statements.list_brain_entries(
+            workspace_id=workspace_id, tenant_id=tenant_id, kind=kind, most=most
+        )
+    elif not words:
+        return []
+    else:
+        rows = yield statements.search_brain_entries(
+            workspace_id=workspace_id,
+            tenant_id=tenant_id,
+            kind=kind,
+            query=" ".join(f'"{word}"' for word in words),
+            most=most,
+        )
+    return [_entry(row) for row in rows]
+
+
+def _words(query: str) -> list[str]:
+    """The words of a search; quoted one by one they mean the same to both stores, and no operator is among them."""
+    return re.findall(r"\w+", query.lower())[:MAX_QUERY_WORDS]
+
+
+def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: State) -> Transaction[bool]:
+    """Confirm or retire a memory."""
+    rows = yield statements.set_brain_state(
+        workspace_id=workspace_id, tenant_id=tenant_id, entry_id=entry_id, state=state
+    )
+    return bool(rows)
+
+
+def decision_entry(
+    action: Action,
+    kind: Literal["approval", "rejection", "edit"],
+    facts: dict[str, Any],
+    before: str | None = None,
+) -> NewEntry:
+    """What a human's decision teaches: the reason of a no, the words of a change."""
+    channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
+    said = {
+        "approval": f"Approved for {channel}: {text[:300]}",
+        "rejection": f"Rejected for {channel}: {facts.get('reason', '')}",
+        "edit": f"Edited for {channel}: {text[:300]}",
+    }
+    kept: dict[str, Any] = {
+        "text": text,
+        "by": facts.get("by"),
+        "assurance": facts.get("assurance"),
+        "revision": action.revision,
+    }
+    if kind == "rejection":
+        kept["reason"] = facts.get("reason", "")
+    if before is not None:
+        kept["before"] = before[:MAX_EXCERPT]
+    return NewEntry(
+        tenant_id=tenant_of(action.tenant_id),
+        kind=kind,
+        body=said[kind],
+        source=f"decision via {facts.get('via', 'server')}",
+        natural_key=f"{kind}:{action.action_id}:{action.revision}",
+        channel=channel,
+        run_id=action.run_id,
+        action_id=action.action_id,
+        facts=kept,
+    )
+
+
+def _entry(row: Row) -> Entry:
+    return Entry(
+        entry_id=row["entry_id"],
+        tenant_id=row["tenant_id"],
+        kind=row["kind"],
+        body=row["body"],
+        state=row["state"],
+        source=row["source"],
+        channel=row["channel"],
+        run_id=row["run_id"],
+        action_id=row["action_id"],
+        facts=msgspec.json.decode(row["facts"]),
+        created_ms=row["created_ms"],
+    )

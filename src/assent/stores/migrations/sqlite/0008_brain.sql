@@ -1,0 +1,49 @@
+-- What a tenant's runs have learned, and what became of what was sent.
+
+CREATE TABLE brain_entries (
+  workspace_id TEXT NOT NULL,
+  entry_id     TEXT NOT NULL,
+  tenant_id    TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('confirmed', 'proposed', 'retired')),
+  source       TEXT NOT NULL,
+  channel      TEXT,
+  run_id       TEXT,
+  action_id    TEXT,
+  facts        TEXT NOT NULL,
+  natural_key  TEXT,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, entry_id),
+  UNIQUE (workspace_id, natural_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX brain_by_tenant ON brain_entries (workspace_id, tenant_id, kind, entry_id);
+
+-- The words of an entry for searching. Kept by the same transaction that writes the entry.
+CREATE VIRTUAL TABLE brain_words USING fts5 (
+  workspace_id UNINDEXED, entry_id UNINDEXED, words, tokenize = "unicode61 remove_diacritics 2"
+);
+
+CREATE TABLE measurements (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  tenant_id    TEXT NOT NULL,
+  asset_id     TEXT,
+  due_ms       INTEGER NOT NULL,
+  measured_ms  INTEGER,
+  body         TEXT,
+  PRIMARY KEY (workspace_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms);
+
+CREATE TABLE manual_metrics (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  channel      TEXT NOT NULL,
+  metrics      TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  recorded_ms  INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id, channel)
+) STRICT, WITHOUT ROWID;

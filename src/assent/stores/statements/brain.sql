@@ -1,0 +1,103 @@
+-- name: insert_brain_entry
+-- A memory, once per natural key; the embedded store indexes its words in a statement of its own.
+INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id,
+                           facts, natural_key, created_ms)
+VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
+        :facts, :natural_key, :created_ms)
+ON CONFLICT (workspace_id, natural_key) DO NOTHING
+RETURNING entry_id
+
+-- name: index_brain_entry [sqlite]
+-- The words of a memory, for searching.
+INSERT INTO brain_words (workspace_id, entry_id, words) VALUES (:workspace_id, :entry_id, :words)
+
+-- name: index_brain_entry [postgres]
+-- Nothing to do: there the words are a generated column.
+SELECT 1 WHERE :workspace_id::text IS NULL AND :entry_id::text IS NULL AND :words::text IS NULL
+
+-- name: list_brain_entries
+-- A tenant's memory, newest first; kind '' is every kind.
+SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
+FROM brain_entries
+WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND state <> 'retired'
+  AND (:kind = '' OR kind = :kind)
+ORDER BY entry_id DESC LIMIT :most
+
+-- name: search_brain_entries [sqlite]
+-- A tenant's memory that holds the words, best match first.
+SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,
+       e.created_ms
+FROM brain_words w JOIN brain_entries e ON e.workspace_id = w.workspace_id AND e.entry_id = w.entry_id
+WHERE brain_words MATCH :query AND e.workspace_id = :workspace_id AND e.tenant_id = :tenant_id
+  AND e.state <> 'retired' AND (:kind = '' OR e.kind = :kind)
+ORDER BY bm25(brain_words), e.entry_id DESC LIMIT :most
+
+-- name: search_brain_entries [postgres]
+-- A tenant's memory that holds the words, best match first.
+SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
+FROM brain_entries
+WHERE words @@ websearch_to_tsquery('simple', :query) AND workspace_id = :workspace_id AND tenant_id = :tenant_id
+  AND state <> 'retired' AND (:kind = '' OR kind = :kind)
+ORDER BY ts_rank(words, websearch_to_tsquery('simple', :query)) DESC, entry_id DESC LIMIT :most
+
+-- name: set_brain_state
+-- Confirm or retire a memory.
+UPDATE brain_entries SET state = :state
+WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND entry_id = :entry_id
+RETURNING entry_id
+
+-- name: schedule_measurement
+-- A run whose effect went out will be measured; the first effect decides when.
+INSERT INTO measurements (workspace_id, run_id, tenant_id, due_ms)
+VALUES (:workspace_id, :run_id, :tenant_id, :due_ms)
+ON CONFLICT (workspace_id, run_id) DO NOTHING
+RETURNING run_id
+
+-- name: find_measurement
+-- When a run is or was measured, and what came back.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: store_measurement
+-- What came back, with the asset that holds it.
+UPDATE measurements SET asset_id = :asset_id, measured_ms = :measured_ms, body = :body
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+RETURNING run_id
+
+-- name: list_measurements
+-- A tenant's measured runs, newest first.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
+WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND measured_ms IS NOT NULL
+ORDER BY measured_ms DESC LIMIT :most
+
+-- name: list_due_measurements
+-- Runs that have not been measured yet, soonest first.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
+WHERE workspace_id = :workspace_id AND measured_ms IS NULL ORDER BY due_ms LIMIT :most
+
+-- name: record_manual_metrics
+-- Numbers that a human read where no interface gives them; the last reading counts.
+INSERT INTO manual_metrics (workspace_id, run_id, channel, metrics, source, recorded_ms)
+VALUES (:workspace_id, :run_id, :channel, :metrics, :source, :recorded_ms)
+ON CONFLICT (workspace_id, run_id, channel)
+DO UPDATE SET metrics = excluded.metrics, source = excluded.source, recorded_ms = excluded.recorded_ms
+
+-- name: list_manual_metrics
+-- What was recorded by hand for a run.
+SELECT channel, metrics, source, recorded_ms FROM manual_metrics
+WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY channel
+
+-- name: list_runs
+-- The runs of a workspace, newest first, before a cursor.
+SELECT run_id, tenant_id, operator, tool, status, parent_run_id, created_ms FROM runs
+WHERE workspace_id = :workspace_id AND (:before = '' OR run_id < :before) ORDER BY run_id DESC LIMIT :most
+
+-- name: list_recent_assets
+-- The assets of a workspace, newest first, before a cursor.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets
+WHERE workspace_id = :workspace_id AND (:before = '' OR asset_id < :before) ORDER BY asset_id DESC LIMIT :most
+
+-- name: find_asset
+-- One asset of a workspace.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets
+WHERE workspace_id = :workspace_id AND asset_id = :asset_id
