@@ -1,10 +1,17 @@
-"""What every connector is, as public metadata: nothing here is a secret or belongs to a workspace (E86)."""
+"""What every connector is, as public metadata: nothing here is a secret or belongs to a workspace (E86).
+
+Also the door through which connectors come in: one that does not say what it promises about repeating a send stays
+outside (C30).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 import msgspec
+
+from assent.ports import Connector, Delivery
 
 AuthMode = Literal["none", "api_key", "oauth", "settings"]
 Status = Literal["live", "not_live"]
@@ -30,7 +37,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="none",
         channels=("site",),
         does=("publish", "measure"),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="manual",
@@ -39,7 +46,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="none",
         channels=("hn", "reddit", "product_hunt"),
         does=("publish",),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="smtp",
@@ -48,7 +55,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="settings",
         channels=("email",),
         does=("send",),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="zernio",
@@ -96,3 +103,24 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         status="not_live",
     ),
 )
+
+
+class RegistrationRefused(ValueError):  # noqa: N818 - what happened
+    """A connector cannot be taken in; the message says which and why."""
+
+
+def register(connectors: Iterable[Connector]) -> dict[str, Connector]:
+    """The connectors by id. Refuses one without an id or a declared delivery, and two with the same id."""
+    taken: dict[str, Connector] = {}
+    for connector in connectors:
+        name = getattr(connector, "id", None)
+        if not isinstance(name, str) or not name:
+            raise RegistrationRefused(f"{type(connector).__name__} has no id")
+        if not isinstance(getattr(connector, "delivery", None), Delivery):
+            raise RegistrationRefused(
+                f"connector {name} does not declare its delivery: native_key, natural_key, read_back or none"
+            )
+        if name in taken:
+            raise RegistrationRefused(f"two connectors are called {name}")
+        taken[name] = connector
+    return taken

@@ -1,0 +1,56 @@
+"""`site`: an approved post becomes a page of the workspace's own public feed. Needs no account and is always ready.
+
+The natural key is the action and its revision: performing twice finds the page that is there. Deliberately unaware of
+where pages are kept and how they look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from assent.connectors.approved import action_of
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.times import iso_time
+from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Action
+from assent.ports import Delivered, Delivery, OutcomeUnknown, StoreUnavailable
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A published page: its id, its address and since when it is there."""
+
+    post_id: str
+    url: str
+    published_ms: int
+
+
+Publish = Callable[[Action], Awaitable[Page]]
+"""Puts an action's content on the feed, or finds it there."""
+
+
+class SiteConnector:
+    """The built-in way out."""
+
+    id = "site"
+    delivery = Delivery("natural_key")
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return Readiness(ready=True)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        try:
+            page = await self._publish(action)
+        except StoreUnavailable as unavailable:
+            # Where the connection broke during COMMIT nobody knows; asking again finds out.
+            raise OutcomeUnknown("the store did not answer") from unavailable
+        return Delivered(page.post_id, page.url, {"publishedAt": iso_time(page.published_ms)})
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a page is not asked about, it is published again")
