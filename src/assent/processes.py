@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from assent import logs
 from assent.app import UNFIT, App
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import SHUTDOWN_GRACE_SECONDS
@@ -45,8 +46,16 @@ HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to let go of the port."""
 
 
-def new_request_id() -> str:
-    return os.urandom(8).hex()
+def begin_request() -> str:
+    """A new id, which everything that this task logs from here on carries."""
+    begun = os.urandom(8).hex()
+    logs.request_id.set(begun)
+    return begun
+
+
+def current_request() -> str:
+    """The id that HTTP gave this request already; a call on stdio begins here."""
+    return logs.request_id.get() or begin_request()
 
 
 class Surfaces:
@@ -55,7 +64,7 @@ class Surfaces:
     def __init__(self, app: App) -> None:
         self._app = app
         settings = app.settings
-        self.edge = Edge(Catalog(list_legacy=settings.list_legacy_tools), app.services, new_request_id)
+        self.edge = Edge(Catalog(list_legacy=settings.list_legacy_tools), app.services, current_request)
         self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
 
     def site(self) -> ASGIApp:
@@ -80,7 +89,7 @@ class Surfaces:
             ],
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
-            request_ids=new_request_id,
+            request_ids=begin_request,
         )
 
 
