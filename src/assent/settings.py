@@ -59,6 +59,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     connector_timeout_seconds: float = 20.0
     review_ttl_seconds: int = 604_800
     execution_lease_seconds: float = 60.0
+    smtp_url: str | None = None
+    smtp_from: str | None = None
     pool_size: int = 10
     no_color: bool = False
     config_file: Path | None = None

@@ -33,6 +33,8 @@ class Kind(enum.Enum):
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description
     SECRETS = "a list of secrets, newest first"
+    MAIL_SERVER = "smtp://user:password@host:587 or smtps://user:password@host:465"
+    MAILBOX = "an e-mail address, such as ann@example.org or Ann <ann@example.org>"
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +56,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def secret(self) -> bool:
         """Whether the value must never be shown."""
-        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS)
+        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS, Kind.MAIL_SERVER)
 
 
 HOUR: Final = 3_600
@@ -234,6 +236,19 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=DAY,
         default=60.0,
         doc="How long an execution is believed to be alive before its outcome counts as unknown.",
+    ),
+    Setting(
+        name="smtp_url",
+        env="ASSENT_SMTP_URL",
+        kind=Kind.MAIL_SERVER,
+        doc="The mail server for approved e-mails. `smtp://` encrypts with STARTTLS (`?starttls=never` does not), "
+        "`smtps://` from the start; special characters of user and password percent-encoded.",
+    ),
+    Setting(
+        name="smtp_from",
+        env="ASSENT_SMTP_FROM",
+        kind=Kind.MAILBOX,
+        doc="Whom e-mails come from, unless an action names another sender.",
     ),
     Setting(
         name="pool_size",

@@ -132,6 +132,29 @@ def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]
     raise BadValue("it is not a list of names")
 
 
+def _mail_server(row: Setting, raw: object, base: Path, home: Path) -> str:
+    # Read by the connector again; here only so that a mistake is found at the start.
+    from assent.connectors.mail_server import parse_server
+
+    url = _text(row, raw, base, home)
+    try:
+        parse_server(url)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+    return url
+
+
+def _mailbox(row: Setting, raw: object, base: Path, home: Path) -> str:
+    from assent.connectors.mail_server import parse_mailbox
+
+    text = _text(row, raw, base, home)
+    try:
+        parse_mailbox(text)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+    return text
+
+
 _PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
     Kind.TEXT: _text,
     Kind.HOST: _host,
@@ -147,4 +170,6 @@ _PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
     Kind.KEY: _text,
     Kind.SECRET: _text,
     Kind.SECRETS: _names,
+    Kind.MAIL_SERVER: _mail_server,
+    Kind.MAILBOX: _mailbox,
 }
