@@ -75,6 +75,7 @@ class App:
             review_url=self._review_url,
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,
+            measure_after_ms=int(settings.measure_after_seconds * 1000),
             wake_jobs=lambda: self.wake_jobs(),
         )
         self.wake_jobs: Callable[[], None] = lambda: None

@@ -12,7 +12,7 @@ Nothing here knows a transport or a dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -21,7 +21,7 @@ from assent.kernel.refusals import Reason
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Effect, Severity
+from assent.lifecycle.records import Action, Effect, Severity
 
 T = TypeVar("T")
 
@@ -198,6 +198,23 @@ class Connector(Protocol):
         """Whether it happened, for `read_back`: the delivery, or None when it definitely did not. Raises
         `OutcomeUnknown` when the provider cannot say yet."""
         ...
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one source says about one effect. Unavailable is not zero: it says why there is no number (E100)."""
+
+    source: str
+    channel: str
+    status: Literal["ok", "unavailable"]
+    metrics: dict[str, int | float] = {}
+    reason: str | None = None
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """A connector that can be asked what became of an effect."""
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):

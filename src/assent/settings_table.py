@@ -229,6 +229,22 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="How long a review link is valid.",
     ),
     Setting(
+        name="measure_after_seconds",
+        env="ASSENT_MEASURE_AFTER_SECONDS",
+        kind=Kind.SECONDS,
+        low=0,
+        high=365 * DAY,
+        default=float(DAY),
+        doc="How long after something went out its results are read.",
+    ),
+    Setting(
+        name="allow_hosts",
+        env="ASSENT_ALLOW_HOSTS",
+        kind=Kind.NAMES,
+        default=(),
+        doc="Hosts on private addresses that outgoing requests may reach, also without https and on any port.",
+    ),
+    Setting(
         name="execution_lease_seconds",
         env="ASSENT_EXECUTION_LEASE_SECONDS",
         kind=Kind.SECONDS,

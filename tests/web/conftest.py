@@ -50,6 +50,7 @@ class Site:
             review_url=lambda workspace_id, run_id, now_ms: f"{BASE_URL}/runs/{run_id}",
             connector_timeout_seconds=5,
             execution_lease_seconds=10,
+            measure_after_ms=86_400_000,
             wake_jobs=lambda: None,
         )
         self.app = Starlette(

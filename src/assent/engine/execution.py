@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, jobs, once
+from assent.engine import actions, jobs, measurement, once
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
@@ -34,6 +34,7 @@ from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transact
 
 log = logging.getLogger("assent.execution")
 
+MANUAL: Final = "manual"
 RECONCILE_JOB: Final = "reconcile_action"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 Outcome = TypeVar("Outcome")
@@ -111,6 +112,8 @@ async def _refuse_unready(services: Services, order: Order) -> None:
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         raise not_live(action)
+    if connector.id == MANUAL:
+        raise by_hand(action)
     readiness = await connector.readiness(order.workspace_id)
     if not readiness.ready:
         raise unready(action, readiness)
@@ -232,6 +235,7 @@ def settle(
             action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
         )
         done = yield from actions.put(changed, state, move, facts, now_ms)
+        yield from measurement.schedule(done, now_ms)
         reply = executed(done)
         yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
         return reply
@@ -330,6 +334,20 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
         recovery_args=recovery_args,
         status=action.status,
         action_id=action.action_id,
+    )
+
+
+def by_hand(action: Action) -> Refusal:
+    """A manual channel is published by a human; there is nothing to claim (E94)."""
+    return Refusal(
+        Reason.MISSING_CONNECTOR,
+        facts={"connector": action.effect.channel},
+        recovery_tool="chieflab_use_manual_fallback",
+        recovery_args={"actionId": action.action_id},
+        retryable=False,
+        status=action.status,
+        action_id=action.action_id,
+        user_message="This one is published by hand: copy the text, post it, and tell me the address it is at.",
     )
 
 

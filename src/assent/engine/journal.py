@@ -82,28 +82,31 @@ def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transactio
     if not events:
         return head
     seq, chained = head.seq, head.hash
-    for event in events:
+    for position, event in enumerate(events, start=1):
         seq += 1
         body = _json.encode(event.body)
         chained = link(head.workspace_id, head.stream_id, seq, event.kind, now_ms, body, chained)
-        yield statements.insert_event(
-            workspace_id=head.workspace_id,
-            stream_id=head.stream_id,
-            seq=seq,
-            kind=event.kind,
-            at_ms=now_ms,
-            body=body.decode(),
-            hash=chained,
-        )
-    moved = yield statements.advance_head(
+        row = {
+            "workspace_id": head.workspace_id,
+            "stream_id": head.stream_id,
+            "seq": seq,
+            "kind": event.kind,
+            "now_ms": now_ms,
+            "body": body.decode(),
+            "hash": chained,
+        }
+        if position < len(events):
+            yield statements.insert_event(**row)
+    yield statements.advance_head(
         workspace_id=head.workspace_id,
         stream_id=head.stream_id,
-        previous_seq=head.seq,
         seq=seq,
         hash=chained,
         now_ms=now_ms,
+        previous_hash=head.hash,
     )
-    if not moved:
+    appended = yield statements.append_event(**row, previous_hash=head.hash)
+    if not appended:
         raise RuntimeError(f"stream {head.stream_id} was appended to with a head that was not locked")
     return Head(head.workspace_id, head.stream_id, seq, chained)
 

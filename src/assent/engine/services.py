@@ -28,6 +28,7 @@ class Services:
     """The signed link to a run. Made even where no page is up: it works as soon as one is."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
+    measure_after_ms: int
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
 

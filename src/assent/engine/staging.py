@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine import actions, journal, once
+from assent.engine import actions, journal, measurement, once
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
@@ -206,7 +206,7 @@ def new_action(
         created_ms=now_ms,
         expires_ms=staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS,
         schedule_ms=staged.schedule_ms,
-        metadata=staged.metadata,
+        metadata={**staged.metadata, measurement.INTERVAL: services.measure_after_ms},
     )
 
 

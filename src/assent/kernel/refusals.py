@@ -315,6 +315,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         *,
         facts: dict[str, Any] | None = None,
         user_message: str | None = None,
+        recovery_tool: str | None = None,
         recovery_args: dict[str, Any] | None = None,
         retryable: bool | None = None,
         retry_after_seconds: int | None = None,
@@ -331,6 +332,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         self.reason = reason
         self._facts = facts or {}
         self._user_message = user_message
+        self._recovery_tool = recovery_tool
         self._recovery_args = recovery_args or {}
         self._retryable = retryable
         self._added = {
@@ -372,7 +374,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
                 },
             }
         )
-        tool = meaning.recovery_tool
+        tool = self._recovery_tool or meaning.recovery_tool
         return Recovery(
             ok=False,
             reason=self.reason,

@@ -1,0 +1,297 @@
+"""Measure: what became of what was sent (E30–E32, E99, E100, C28).
+
+Scheduled in the transaction that records the first effect of a run, so it fires once, late if the server was down and
+never skipped. Every source is asked for itself; one that has no numbers says why, and a number is never made up. The
+result is an asset of the run, a memory of the tenant, and a next move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions, brain, jobs, journal
+from assent.engine.jobs import Job
+from assent.engine.services import Services
+from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
+from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.times import iso_time
+from assent.lifecycle.measurement import Baseline, NextMove, Summary, next_move, summarise
+from assent.lifecycle.records import Action, Asset, Status
+from assent.ports import Measurable, Reading, Row, Transaction
+from assent.stores.loader import statements
+
+MEASURE_JOB: Final = "measure_run"
+INTERVAL: Final = "measureAfterMs"
+HISTORY: Final = 20
+RETRY_AFTER_MS: Final = 12 * HOUR_MS
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One reading of a whole run."""
+
+    measured_at: str
+    sources: tuple[Reading, ...]
+    totals: dict[str, float]
+    baseline: Baseline | None
+    next_move: NextMove
+
+
+class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+    """When a run is or was measured."""
+
+    run_id: RunId
+    tenant_id: str
+    asset_id: str | None
+    due_ms: int
+    measured_ms: int | None
+    measurement: Measurement | None
+
+
+def schedule(action: Action, now_ms: int) -> Transaction[None]:
+    """A run whose effect went out is measured later: a durable job, once per run."""
+    after_ms = action.metadata.get(INTERVAL)
+    if not isinstance(after_ms, int):
+        return
+    due_ms = now_ms + after_ms
+    first = yield statements.schedule_measurement(
+        workspace_id=action.workspace_id,
+        run_id=action.run_id,
+        tenant_id=brain.tenant_of(action.tenant_id),
+        due_ms=due_ms,
+    )
+    if first:
+        yield from jobs.enqueue(
+            action.workspace_id,
+            MEASURE_JOB,
+            action.run_id,
+            {"runId": action.run_id},
+            due_ms=due_ms,
+            now_ms=now_ms,
+        )
+
+
+async def measure_job(services: Services, job: Job) -> None:
+    """Handle the job. A run whose sources are all empty is recorded as such; a human may ask again later."""
+    try:
+        await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule")
+    except Refusal as refusal:
+        if refusal.reason is not Reason.MEASUREMENT_UNAVAILABLE:
+            raise
+
+
+async def measure(
+    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str
+) -> tuple[Measurement, Asset]:
+    """Read every source of a run and keep what they say. Refuses when it is too early or nothing came back."""
+    now_ms = services.clock.now_ms()
+    planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
+    if planned is None or not sent:
+        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.", None, now_ms)
+    if planned.due_ms > now_ms:
+        raise unavailable(
+            f"It is too early: this run is measured by itself at {iso_time(planned.due_ms)}.",
+            planned.due_ms,
+            now_ms,
+        )
+    readings = tuple(await asyncio.gather(*(_read(services, action, by_hand) for action in sent)))
+    summary = summarise(readings)
+    if not summary.measured:
+        await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
+        raise unavailable(
+            "No source has numbers yet: " + "; ".join(f"{r.channel}: {r.reason}" for r in readings),
+            now_ms + RETRY_AFTER_MS,
+            now_ms,
+        )
+    earlier = [past for past in history if past.run_id != run_id and past.measurement is not None]
+    baseline = _baseline(earlier)
+    found = Measurement(
+        measured_at=iso_time(now_ms),
+        sources=readings,
+        totals=summary.totals,
+        baseline=baseline,
+        next_move=next_move(readings, summary, baseline),
+    )
+    asset = Asset(
+        workspace_id=workspace_id,
+        asset_id=AssetId(services.new_id(now_ms)),
+        run_id=run_id,
+        tenant_id=sent[0].tenant_id,
+        type="measurement",
+        title="What became of it",
+        body=as_text(found),
+        metadata={"measurement": msgspec.to_builtins(found)},
+        created_ms=now_ms,
+    )
+    await services.store.write(lambda: _keep(planned, asset, found, by, now_ms))
+    return found, asset
+
+
+async def _read(services: Services, action: Action, by_hand: dict[str, Reading]) -> Reading:
+    channel, source = action.effect.channel, action.effect.connector
+    if channel in by_hand:
+        return by_hand[channel]
+    connector = services.connectors.get(source)
+    measurable: object = connector
+    if not isinstance(measurable, Measurable):
+        return Reading(
+            source=source,
+            channel=channel,
+            status="unavailable",
+            reason="this channel has no interface for numbers; record them with chieflab_record_manual_metrics",
+        )
+    try:
+        return await asyncio.wait_for(
+            measurable.measure(action, services.connector_timeout_seconds), services.connector_timeout_seconds
+        )
+    except Exception as error:
+        reason = f"{source} did not answer ({type(error).__name__})"
+        return Reading(source=source, channel=channel, status="unavailable", reason=reason)
+
+
+def _facts(
+    workspace_id: WorkspaceId, run_id: RunId
+) -> Transaction[tuple[Scheduled | None, tuple[Action, ...], list[Scheduled], dict[str, Reading]]]:
+    planned = yield from find(workspace_id, run_id)
+    of_run = yield from actions.run_actions(workspace_id, run_id)
+    tenant_id = planned.tenant_id if planned is not None else brain.DEFAULT_TENANT
+    past = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=HISTORY)
+    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    by_hand = {
+        row["channel"]: Reading(
+            source="recorded by hand",
+            channel=row["channel"],
+            status="ok",
+            metrics=msgspec.json.decode(row["metrics"]),
+        )
+        for row in rows
+    }
+    sent = tuple(action for action in of_run if action.status is Status.EXECUTED)
+    return planned, sent, [_scheduled(row) for row in past], by_hand
+
+
+def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
+    """When a run is or was measured."""
+    rows = yield statements.find_measurement(workspace_id=workspace_id, run_id=run_id)
+    return _scheduled(rows[0]) if rows else None
+
+
+def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
+    """Runs that wait to be measured."""
+    rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
+    return [_scheduled(row) for row in rows]
+
+
+def measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
+    """A tenant's measured runs, newest first."""
+    rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
+    return [_scheduled(row) for row in rows]
+
+
+def record_by_hand(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    channel: str,
+    metrics: dict[str, float],
+    source: str,
+    now_ms: int,
+) -> Transaction[None]:
+    """Numbers that a human read."""
+    yield statements.record_manual_metrics(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        channel=channel,
+        metrics=msgspec.json.encode(metrics).decode(),
+        source=source,
+        recorded_ms=now_ms,
+    )
+    facts = {"channel": channel, "metrics": metrics, "source": source}
+    yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
+
+
+def _keep(planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int) -> Transaction[None]:
+    workspace_id = asset.workspace_id
+    yield from actions.insert_asset(asset)
+    yield statements.store_measurement(
+        workspace_id=workspace_id,
+        run_id=asset.run_id,
+        asset_id=asset.asset_id,
+        measured_ms=now_ms,
+        body=msgspec.json.encode(found).decode(),
+    )
+    event = journal.NewEvent("run_measured", {"assetId": asset.asset_id, "totals": found.totals, "by": by})
+    yield from journal.append(workspace_id, asset.run_id, [event], now_ms)
+    for reading in found.sources:
+        if reading.status == "ok":
+            yield from brain.remember(
+                workspace_id, performance_entry(planned.tenant_id, asset, reading, found), now_ms
+            )
+
+
+def performance_entry(tenant_id: str, asset: Asset, reading: Reading, found: Measurement) -> brain.NewEntry:
+    numbers = (
+        ", ".join(f"{name} {value:g}" for name, value in sorted(reading.metrics.items())) or "no numbers"
+    )
+    return brain.NewEntry(
+        tenant_id=tenant_id,
+        kind="channel_performance",
+        body=f"{reading.channel}: {numbers}. {found.next_move.why}",
+        source=reading.source,
+        natural_key=f"performance:{asset.asset_id}:{reading.channel}",
+        channel=reading.channel,
+        run_id=asset.run_id,
+        facts={"metrics": reading.metrics, "nextMove": found.next_move.move},
+    )
+
+
+def _note_empty(
+    workspace_id: WorkspaceId, run_id: RunId, readings: tuple[Reading, ...], by: str, now_ms: int
+) -> Transaction[None]:
+    facts = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
+    yield from journal.append(workspace_id, run_id, [journal.NewEvent("measurement_empty", facts)], now_ms)
+
+
+def _baseline(history: list[Scheduled]) -> Baseline | None:
+    totals = [past.measurement.totals for past in history if past.measurement is not None]
+    if not totals:
+        return None
+    names = {name for each in totals for name in each}
+    return Baseline(
+        runs=len(totals),
+        averages={name: sum(each.get(name, 0) for each in totals) / len(totals) for name in names},
+    )
+
+
+def unavailable(message: str, come_back_ms: int | None, now_ms: int) -> Refusal:
+    """`measurement_unavailable` with when to come back (E99)."""
+    wait = None if come_back_ms is None else max(1, -(-(come_back_ms - now_ms) // 1000))
+    return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message, retry_after_seconds=wait)
+
+
+def as_text(found: Measurement) -> str:
+    """The measurement for a human to read."""
+    lines = []
+    for reading in found.sources:
+        numbers = ", ".join(f"{value:g} {name}" for name, value in sorted(reading.metrics.items()))
+        lines.append(
+            f"{reading.channel}: {numbers if reading.status == 'ok' else f'no numbers ({reading.reason})'}"
+        )
+    return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
+
+
+def _scheduled(row: Row) -> Scheduled:
+    body = row["body"]
+    return Scheduled(
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        asset_id=row["asset_id"],
+        due_ms=row["due_ms"],
+        measured_ms=row["measured_ms"],
+        measurement=msgspec.json.decode(body, type=Measurement) if body is not None else None,
+    )
+
+
+__all__: list[Any] = ["DAY_MS", "MEASURE_JOB", "ActionId", "Summary", "measure", "measure_job", "schedule"]

@@ -1,0 +1,87 @@
+"""What readings add up to, and what to do next (E32). Pure: compares numbers, invents none (E100)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+ATTENTION: Final = ("views", "impressions", "reach", "delivered", "opens")
+RESPONSE: Final = ("clicks", "replies", "comments", "likes", "shares", "signups", "points")
+
+
+class ReadingLike(Protocol):
+    """As much of a reading as is needed here."""
+
+    @property
+    def channel(self) -> str: ...
+    @property
+    def status(self) -> Literal["ok", "unavailable"]: ...
+    @property
+    def metrics(self) -> dict[str, int | float]: ...
+
+
+class Summary(msgspec.Struct, frozen=True):
+    measured: bool
+    totals: dict[str, float]
+
+
+class Baseline(msgspec.Struct, frozen=True, rename="camel"):
+    """What this tenant's earlier runs brought on average."""
+
+    runs: int
+    averages: dict[str, float]
+
+
+class NextMove(msgspec.Struct, frozen=True, rename="camel"):
+    """One recommendation, with the numbers it rests on."""
+
+    move: str
+    why: str
+    channel: str | None
+
+
+def summarise(readings: tuple[ReadingLike, ...]) -> Summary:
+    totals: dict[str, float] = {}
+    for reading in readings:
+        if reading.status == "ok":
+            for name, value in reading.metrics.items():
+                totals[name] = totals.get(name, 0) + value
+    return Summary(any(reading.status == "ok" for reading in readings), totals)
+
+
+def next_move(readings: tuple[ReadingLike, ...], summary: Summary, baseline: Baseline | None) -> NextMove:
+    """The best channel is repeated, a channel that is seen and not answered is reworded, an unseen one is replaced."""
+    ok = [reading for reading in readings if reading.status == "ok"]
+    seen, answered = _total(summary.totals, ATTENTION), _total(summary.totals, RESPONSE)
+    if not ok:
+        return NextMove("Wait for numbers.", "No source has any yet.", None)
+    best = max(
+        ok, key=lambda reading: (_total(reading.metrics, RESPONSE), _total(reading.metrics, ATTENTION))
+    )
+    compared = ""
+    if baseline is not None:
+        usual = _total(baseline.averages, ATTENTION)
+        compared = f" Earlier runs averaged {usual:g}."
+    if seen == 0 and answered == 0:
+        return NextMove(
+            "Try another channel or another opening.",
+            f"Nobody has seen it yet: 0 views over {len(ok)} measured channel(s).{compared}",
+            None,
+        )
+    if answered == 0:
+        return NextMove(
+            f"Rewrite the opening and the call to action for {best.channel}.",
+            f"It was seen {seen:g} times and nobody responded.{compared}",
+            best.channel,
+        )
+    return NextMove(
+        f"Follow up on {best.channel} with what got the response.",
+        f"{best.channel} brought {_total(best.metrics, RESPONSE):g} responses from "
+        f"{_total(best.metrics, ATTENTION):g} views.{compared}",
+        best.channel,
+    )
+
+
+def _total(metrics: dict[str, int | float] | dict[str, float], names: tuple[str, ...]) -> float:
+    return float(sum(metrics.get(name, 0) for name in names))
