@@ -15,13 +15,19 @@ from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TypeVar
 
-from assent.engine import execution, health, tenancy
+from assent.connectors.manual import ManualConnector
+from assent.connectors.registry import register
+from assent.connectors.site import Page, SiteConnector
+from assent.connectors.smtp import SmtpConnector
+from assent.engine import execution, health, site_feed, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
+from assent.engine.site_visits import Visits
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
+from assent.lifecycle.records import Action
 from assent.ports import Begin, Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
 from assent.secret_files import Secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
@@ -78,6 +84,7 @@ class App:
             measure_after_ms=int(settings.measure_after_seconds * 1000),
             wake_jobs=lambda: self.wake_jobs(),
         )
+        self.visits = Visits(self.store, self.clock, os.urandom)
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by whoever runs the jobs in this process."""
 
@@ -106,12 +113,25 @@ class App:
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
         await execution.finish_running()
+        await self.visits.close()
         await self.store.close()
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
     """The connectors that need no account, by id."""
-    return {}
+    settings = app.settings
+
+    async def publish(action: Action) -> Page:
+        made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
+        return Page(made.post_id, settings.base_url + made.path, made.published_ms)
+
+    return register(
+        (
+            SiteConnector(publish),
+            ManualConnector(),
+            SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
+        )
+    )
 
 
 class _PreparedStore:
