@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assent.ports import Statement
-from assent.stores.loader import NOT_HERE, StatementError, Statements, compile_blocks, load, parse
+from assent.stores.loader import NOT_HERE, SKIPPED, StatementError, Statements, compile_blocks, load, parse
 
 
 def compiled(text: str) -> dict[str, Statement]:
@@ -77,6 +77,11 @@ def test_a_statement_for_one_store_is_no_statement_on_the_other() -> None:
     assert (found.sqlite, found.postgres) == (NOT_HERE, "SELECT $1")
 
 
+def test_a_step_that_one_store_does_not_need_is_skipped_there() -> None:
+    found = compiled("-- name: take [sqlite, skipped on postgres]\n-- Why.\nSELECT :a;")["take"]
+    assert (found.sqlite, found.postgres) == ("SELECT ?1", SKIPPED)
+
+
 @pytest.mark.parametrize(
     ("sql", "writes"),
     [
@@ -110,8 +115,8 @@ def test_a_statement_is_known_to_write(sql: str, writes: bool) -> None:
             "both dialects and for one",
         ),
         (
-            "-- name: x [sqlite only]\n-- Why.\nSELECT 1;\n-- name: x [sqlite]\n-- Why.\nSELECT 1;",
-            r"no \[postgres\] variant",
+            "-- name: x [sqlite only]\n-- Why.\nSELECT 1;\n-- name: x [postgres]\n-- Why.\nSELECT 1;",
+            "for one dialect and defined for both",
         ),
         (
             "-- name: x [sqlite]\n-- Why.\nSELECT :a;\n-- name: x [postgres]\n-- Why.\nSELECT :b;",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.stores.loader import NOT_HERE, load
+from assent.stores.loader import NOT_HERE, SKIPPED, load
 from assent.stores.migrate import migrate
 
 STATEMENTS = load()
@@ -19,7 +19,7 @@ def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
     asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         for statement in STATEMENTS.values():
-            if statement.sqlite != NOT_HERE:
+            if statement.sqlite not in (NOT_HERE, SKIPPED):
                 connection.execute(f"EXPLAIN {statement.sqlite}", (None,) * len(statement.params))
 
 
@@ -29,7 +29,7 @@ async def test_postgresql_understands_every_statement(postgres_url: str) -> None
 
     connection = await asyncpg.connect(postgres_url)
     for statement in STATEMENTS.values():
-        if statement.postgres != NOT_HERE:
+        if statement.postgres not in (NOT_HERE, SKIPPED):
             prepared = await connection.prepare(statement.postgres)
             assert len(prepared.get_parameters()) == len(statement.params)
     await connection.close()

@@ -1,10 +1,12 @@
 """Named SQL statements: read from `statements/*.sql`, compiled once for both dialects.
 
-A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name`
-parameters. Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `--
-name: x [sqlite]`; what only one store does at all is marked `-- name: x [postgres only]`. Decides the file
-format and refuses what breaks it when the files are read, not when a statement first runs. Deliberately
-unaware of drivers, connections and of what any statement means.
+A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name` parameters.
+Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `-- name: x [sqlite]`.
+What only one store does at all is marked `[postgres only]`, or `[sqlite, skipped on postgres]` where a transaction
+of both stores has a step that the other one does not need.
+
+Decides the file format and refuses what breaks it when the files are read, not when a statement first runs.
+Deliberately unaware of drivers, connections and of what any statement means.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from assent.ports import Statement
 STATEMENTS = Path(__file__).parent / "statements"
 
 _NAME_LINE = re.compile(r"^--\s*name:\s*(.*?)\s*$")
-_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres|sqlite only|postgres only)\])?")
+_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres)( only|, skipped on (?:sqlite|postgres))?\])?")
 
 # Everything in which a colon or a semicolon is not ours comes first, so that it is stepped over as a whole.
 _TOKEN = re.compile(
@@ -36,6 +38,10 @@ _TOKEN = re.compile(
 _WRITING = re.compile(r"\b(insert|update|delete|merge|lock|share)\b", re.IGNORECASE)
 
 NOT_HERE = "this statement is not for this store"
+"""The text on a store that never runs it: no SQL, so that running it is an error."""
+
+SKIPPED = ""
+"""The text on a store that has nothing to do there: it answers with no rows."""
 
 
 class StatementError(Exception):
@@ -43,11 +49,13 @@ class StatementError(Exception):
 
 
 class Block(NamedTuple):
-    """One block as written: its place, its name, the dialect it is for (None: both) and its SQL."""
+    """One block as written: its place, its name, the dialect it is for (None: both), what the other one has instead
+    (None: a block of its own) and its SQL."""
 
     source: str
     name: str
     dialect: str | None
+    otherwise: str | None
     sql: str
 
 
@@ -76,13 +84,14 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     named = _NAME.fullmatch(heading)
     if named is None:
         raise StatementError(f"{source}: {heading!r} is not 'name', 'name [sqlite]' or 'name [postgres]'")
-    name, dialect = named.groups()
+    name, dialect, condition = named.groups()
     if not code:
         raise StatementError(f"{source}: statement {name} has no SQL")
     first = next(line.strip() for line in lines if line.strip())
     if not first.startswith("--") or not first.strip("- "):
         raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
-    blocks.append(Block(source, name, dialect, "\n".join(lines)))
+    otherwise = None if condition is None else NOT_HERE if condition == " only" else SKIPPED
+    blocks.append(Block(source, name, dialect, otherwise, "\n".join(lines)))
 
 
 def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
@@ -101,9 +110,11 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     shared = known.get(None)
     if shared is not None and len(known) > 1:
         raise StatementError(f"{shared.source}: statement {name} is defined for both dialects and for one")
-    only = known.get("sqlite only") or known.get("postgres only")
-    if only is not None and len(known) == 1:
-        return _single_dialect(only)
+    alone = next((block for block in known.values() if block.otherwise is not None), None)
+    if alone is not None:
+        if len(known) > 1:
+            raise StatementError(f"{alone.source}: statement {name} is for one dialect and defined for both")
+        return _of_one_dialect(alone, alone.otherwise or SKIPPED)
     sqlite, postgres = shared or known.get("sqlite"), shared or known.get("postgres")
     if sqlite is None or postgres is None:
         present = next(iter(known.values()))
@@ -120,13 +131,12 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     return Statement(name, sqlite_text, postgres_text, tuple(order), _writes(sqlite, postgres))
 
 
-def _single_dialect(block: Block) -> Statement:
-    """A statement that the other store never runs: there its text is no SQL, so that running it is an error."""
+def _of_one_dialect(block: Block, otherwise: str) -> Statement:
     order: dict[str, int] = {}
-    if block.dialect == "sqlite only":
-        sqlite, postgres = _number(block, order, "?"), NOT_HERE
+    if block.dialect == "sqlite":
+        sqlite, postgres = _number(block, order, "?"), otherwise
     else:
-        sqlite, postgres = NOT_HERE, _number(block, order, "$")
+        sqlite, postgres = otherwise, _number(block, order, "$")
     return Statement(block.name, sqlite, postgres, tuple(order), _writes(block))
 
 

@@ -83,6 +83,8 @@ async def _drive(connection: Connection, begin: Begin[T]) -> T:
 
 
 async def _fetch(connection: Connection, bound: Bound, *, committing: bool = False) -> Rows:
+    if not bound.statement.postgres:
+        return []
     try:
         return await connection.fetch(bound.statement.postgres, *bound.values)
     except Exception as error:

@@ -35,6 +35,9 @@ turn."""
 TURN_SECONDS: Final = 10.0
 """How long a batch waits for its turn among processes. Only a stopped process holds it that long."""
 
+LOG_BYTES: Final = 16 * 1024 * 1024
+"""How far the write-ahead log may grow before the writer empties it: readers get slower with its length."""
+
 
 class _Request(NamedTuple):
     begin: Begin[Any]
@@ -63,6 +66,9 @@ class SqliteStore:
         self._writer: threading.Thread | None = None
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
+        self._unread = 0
+        self._log = self.path.with_name(self.path.name + "-wal")
+        self._log_limit = LOG_BYTES
         self._opened = False
         self._closed = False
         self._connection: sqlite3.Connection | None = None
@@ -87,9 +93,9 @@ class SqliteStore:
         request = _request(begin)
         with self._lifecycle:
             self._refuse_when_closed()
-            waiting = self._reads.qsize() > 0
-            if not self._readers or (waiting and len(self._readers) < self._max_readers):
+            if len(self._readers) < min(self._unread + 1, self._max_readers):
                 self._readers.append(_start(self._read_until_closed, "assent-reader"))
+            self._unread += 1
             self._reads.put(request)
         result: T = await request.future
         return result
@@ -159,7 +165,20 @@ class SqliteStore:
             if not request.future.cancelled()
         ]
         connection.execute("COMMIT")
+        self._keep_log_short(connection)
         return answers
+
+    def _keep_log_short(self, connection: sqlite3.Connection) -> None:
+        from assent.stores.sqlite_connection import empty_log
+
+        try:
+            size = self._log.stat().st_size
+            if size >= self._log_limit:
+                # While a long read needs the log, asking again at every commit would only cost time.
+                self._log_limit = LOG_BYTES if empty_log(connection) else size + LOG_BYTES
+        except Exception:
+            # The batch is committed whatever happens here; if something is broken the next one will meet it.
+            self._drop_connection()
 
     def _drop_connection(self) -> None:
         """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
@@ -192,6 +211,8 @@ class SqliteStore:
                     self._retired.append(connection)
                     connection = None
                 answer = _Answer(request, None, translate(error))
+            with self._lifecycle:
+                self._unread -= 1
             _deliver([answer])
             del request, answer  # an idle thread keeps nobody's objects alive
         if connection is not None:

@@ -23,8 +23,8 @@ BUSY_SECONDS: Final = 5.0
 CACHED_STATEMENTS: Final = 512
 """More than all named statements together, so that none is ever prepared twice on a connection."""
 
-WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
-"""What the log file shrinks to after a burst has made it grow."""
+PATIENCE_MS: Final = 50
+"""How long emptying the log waits for readers: writers wait meanwhile."""
 
 WORLD: Final = frozenset(
     {
@@ -81,8 +81,9 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
     try:
         bound = next(transaction)
         while True:
+            text = bound.statement.sqlite
             try:
-                rows = connection.execute(bound.statement.sqlite, bound.values).fetchall()
+                rows = connection.execute(text, bound.values).fetchall() if text else []
             except sqlite3.Error as error:
                 raise translate(error) from error
             bound = transaction.send(rows)
@@ -119,6 +120,17 @@ def look(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Bas
             connection.execute("ROLLBACK")
 
 
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Move the log into the file and start it anew; False when a reader still needs it.
+
+    SQLite does this by itself only in a moment without any reader, which a busy server never has.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+    busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+    return not busy
+
+
 def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
     """The connection that writes; makes the file and brings its schema up to date. Only while holding the
     turn."""
@@ -142,7 +154,6 @@ def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]
         if mode != "wal":
             raise StoreUnavailable(f"sqlite: {path.parent} cannot hold a write-ahead log; use a local disk")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
         report = bring_up_to_date(connection, path, now_ms)
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:

@@ -7,15 +7,35 @@ ON CONFLICT (workspace_id, stream_id) DO UPDATE SET seq = streams.seq
 RETURNING seq, hash;
 
 -- name: insert_event
--- Appends one event. Only under the lock of its stream's head.
+-- Appends one event of several, all but the last. Only under the lock of its stream's head.
 INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
-VALUES (:workspace_id, :stream_id, :seq, :kind, :at_ms, :body, :hash);
+VALUES (:workspace_id, :stream_id, :seq, :kind, :now_ms, :body, :hash);
 
--- name: advance_head
--- Moves the head to the last event appended. The old position is in the condition, so that an append with a head
--- that was not locked in this transaction changes nothing and is noticed.
+-- name: advance_head [sqlite, skipped on postgres]
+-- Moves the head to the event that is appended next. The old hash is in the condition, so that a head which was not
+-- locked in this transaction stays where it is.
 UPDATE streams SET seq = :seq, hash = :hash, updated_at = :now_ms
-WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :previous_seq
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash;
+
+-- name: append_event [sqlite]
+-- Appends the event that the head was just moved to; no row comes back where the head did not move. The last
+-- condition is always true: it is there because both variants take the same parameters.
+INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
+SELECT :workspace_id, :stream_id, :seq, :kind, :now_ms, :body, :hash
+FROM streams
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :hash AND :previous_hash <> :hash
+RETURNING seq;
+
+-- name: append_event [postgres]
+-- Moves the head and appends the event in one round trip; no row comes back where the head did not move, because it
+-- was not locked in this transaction.
+WITH moved AS (
+    UPDATE streams SET seq = :seq, hash = :hash, updated_at = :now_ms
+    WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash
+    RETURNING workspace_id, stream_id, seq, hash
+)
+INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
+SELECT workspace_id, stream_id, seq, :kind, :now_ms, :body, hash FROM moved
 RETURNING seq;
 
 -- name: read_head
