@@ -77,3 +77,51 @@ MAX_PAGE: Final = 100
 
 SHUTDOWN_GRACE_SECONDS: Final = 10
 """What a stopping server gives the calls in flight before it closes their connections."""
+
+MAX_CONTEXT_BYTES: Final = 262_144
+"""The context of one workflow run, in bytes of canonical JSON (W47): external facts, never a document store."""
+
+MAX_NOTES_BYTES: Final = 65_536
+"""Notes of one step or checkpoint (W50): some 10,000 words, stored whole."""
+
+MAX_OUTPUT_BYTES: Final = 262_144
+"""The structured output of one step: a large review has a tenth of it."""
+
+RECAP_BYTES: Final = 24 * 1024
+"""What a rehydrated agent is shown of earlier notes (W20): a useful recap that leaves its window free."""
+
+MAX_BLOCKERS: Final = 10
+"""Issues of one blocked answer (W36): more are not repaired at once."""
+
+MAX_BLOCKED_ATTEMPTS: Final = 10
+"""Blocked attempts in a row on one step (W39) after which an agent should ask a human."""
+
+MAX_WORKFLOW_BYTES: Final = 1_048_576
+"""One definition file; the largest of a known library has 91 KB."""
+
+MAX_WORKFLOW_STEPS: Final = 1_000
+"""Instructions of one compiled workflow, injected routines included."""
+
+MAX_LOOP_DEPTH: Final = 6
+"""Loops inside loops: beyond this no author can say how often a step runs."""
+
+MAX_TEMPLATE_DEPTH: Final = 8
+"""Routines that inject routines."""
+
+MAX_LOOP_ITERATIONS: Final = 1_000
+"""What a definition may allow one loop (the format's own bound)."""
+
+MAX_CONDITION_DEPTH: Final = 16
+"""Nesting of and / or / not in a condition or a validation rule."""
+
+MAX_REGEX_CHARS: Final = 512
+"""A pattern in a definition."""
+
+MAX_REGEX_STATES: Final = 512
+"""States of a pattern's automaton: with the input's bound this bounds the time of every match."""
+
+MAX_PROMPT_VALUE_CHARS: Final = 4_096
+"""One context value shown inside a prompt; the rest is cut with a marker."""
+
+MAX_PROMPT_CHARS: Final = 200_000
+"""One rendered prompt: a definition cannot make an answer that no client can hold."""
