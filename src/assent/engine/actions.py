@@ -196,20 +196,22 @@ def run_actions(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[A
 
 def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[Asset, ...]]:
     rows = yield statements.list_assets(workspace_id=workspace_id, run_id=run_id)
-    return tuple(
-        Asset(
-            workspace_id=workspace_id,
-            asset_id=AssetId(row["asset_id"]),
-            run_id=RunId(row["run_id"]),
-            tenant_id=row["tenant_id"],
-            type=row["type"],
-            title=row["title"],
-            body=row["body"],
-            channel=row["channel"],
-            metadata=_OBJECT.decode(row["metadata"]),
-            created_ms=row["created_ms"],
-        )
-        for row in rows
+    return tuple(asset_of(workspace_id, row) for row in rows)
+
+
+def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
+    """An asset from its row."""
+    return Asset(
+        workspace_id=workspace_id,
+        asset_id=AssetId(row["asset_id"]),
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        type=row["type"],
+        title=row["title"],
+        body=row["body"],
+        channel=row["channel"],
+        metadata=_OBJECT.decode(row["metadata"]),
+        created_ms=row["created_ms"],
     )
 
 

@@ -6,7 +6,8 @@ Nothing here can reach a provider: connectors are asked for their readiness, whi
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -31,6 +32,7 @@ from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.ports import Preparation, StagedEffect, Transaction
+from assent.stores.loader import statements
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -52,6 +54,9 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     outputs: dict[str, Any]
 
 
+Reply = TypeVar("Reply", bound=PreparedRun)
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Which operator is being run, by whom, with what."""
 
@@ -67,18 +72,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return canonical.digest(self.inputs)
 
 
-def recalled(request: Request, now_ms: int) -> Transaction[PreparedRun | None]:
-    """The answer given before under this key; asked before the operator does its work again."""
-    if request.key is None:
-        return None
-    seen = yield from once.recall(
-        request.principal.workspace_id, request.tool, request.key, request.digest(), now_ms
-    )
-    return msgspec.json.decode(seen, type=PreparedRun) if seen is not None else None
+async def stage(
+    services: Services,
+    request: Request,
+    preparation: Preparation,
+    shape: type[Reply],
+    more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
+) -> Reply:
+    """Store a preparation and answer with what the agent should do with it.
 
-
-async def stage(services: Services, request: Request, preparation: Preparation) -> PreparedRun:
-    """Store a preparation and answer with what the agent should do with it."""
+    `shape` is the operator's own answer, `more` fills the fields that it adds.
+    """
     refuse_theater(preparation)
     now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
@@ -117,11 +121,14 @@ async def stage(services: Services, request: Request, preparation: Preparation) 
         new_action(services, run, assets, effect, position, readiness[effect.effect.connector])
         for position, effect in enumerate(preparation.effects)
     )
-    reply = prepared(services, run, assets, staged, preparation)
+    base = prepared(services, run, assets, staged, preparation)
+    reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
-    def begin() -> Transaction[PreparedRun]:
-        if (seen := (yield from recalled(request, now_ms))) is not None:
-            return seen
+    def begin() -> Transaction[Reply]:
+        if request.key is not None:
+            seen = yield from once.recall(workspace_id, request.tool, request.key, request.digest(), now_ms)
+            if seen is not None:
+                return msgspec.json.decode(seen, type=shape)
         yield from store(run, assets, staged, request.principal.name, now_ms)
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
@@ -137,6 +144,10 @@ def store(
     run: Run, assets: tuple[Asset, ...], staged: tuple[Action, ...], by: str, now_ms: int
 ) -> Transaction[None]:
     """The records of a run and its first event."""
+    if run.tenant_id is not None:
+        yield statements.insert_tenant(
+            workspace_id=run.workspace_id, tenant_id=run.tenant_id, name=run.tenant_id, created_ms=now_ms
+        )
     yield from actions.insert_run(run)
     for asset in assets:
         yield from actions.insert_asset(asset)

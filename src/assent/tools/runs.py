@@ -1,0 +1,257 @@
+"""Looking back: runs and what they produced (E3, E4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from assent.engine import actions
+from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.times import iso_time
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.records import Asset
+from assent.ports import Row, Transaction
+from assent.stores.loader import statements
+from assent.tools.arguments import Cursor, PageSize, RunIdArgument
+from assent.tools.definition import READS, Call, Tool
+
+
+class ListRuns(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    cursor: Cursor | None = None
+    limit: PageSize = 20
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    run_id: str
+    operator: str
+    tool: str
+    tenant_id: str | None
+    status: str
+    parent_run_id: str | None
+    created_at: str
+
+
+class RunList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    runs: tuple[RunSummary, ...]
+    next_cursor: str | None
+
+
+class GetRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    run_id: RunIdArgument
+
+
+class AssetRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    id: str
+    run_id: str
+    workspace_id: str
+    tenant_id: str | None
+    type: str
+    title: str
+    body: str
+    channel: str | None
+    metadata: dict[str, Any]
+    created_at: str
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    run_id: str
+    workspace_id: str
+    tenant_id: str | None
+    operator: str
+    tool: str
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+    status: str
+    parent_run_id: str | None
+    created_at: str
+    assets: tuple[AssetRecord, ...]
+    actions: tuple[ActionRecord, ...]
+    review_url: str
+
+
+class ListAssets(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    run_id: RunIdArgument | None = None
+    cursor: Cursor | None = None
+    limit: PageSize = 20
+
+
+class AssetList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    assets: tuple[AssetRecord, ...]
+    next_cursor: str | None
+
+
+class GetAsset(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    asset_id: Annotated[str, msgspec.Meta(max_length=100, description="The asset's id.")]
+
+
+async def list_runs(call: Call, request: ListRuns) -> RunList:
+    workspace_id = call.caller.workspace_id
+
+    def begin() -> Transaction[list[Row]]:
+        return list(
+            (
+                yield statements.list_runs(
+                    workspace_id=workspace_id, before=request.cursor or "", most=request.limit + 1
+                )
+            )
+        )
+
+    rows = await call.services.store.read(begin)
+    shown = rows[: request.limit]
+    return RunList(
+        ok=True,
+        runs=tuple(
+            RunSummary(
+                run_id=row["run_id"],
+                operator=row["operator"],
+                tool=row["tool"],
+                tenant_id=row["tenant_id"],
+                status=row["status"],
+                parent_run_id=row["parent_run_id"],
+                created_at=iso_time(row["created_ms"]),
+            )
+            for row in shown
+        ),
+        next_cursor=shown[-1]["run_id"] if len(rows) > request.limit else None,
+    )
+
+
+async def get_run(call: Call, request: GetRun) -> RunRecord:
+    workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
+
+    def begin() -> Transaction[Any]:
+        run = yield from actions.find_run(workspace_id, run_id)
+        if run is None:
+            raise nothing_there("run")
+        assets = yield from actions.run_assets(workspace_id, run_id)
+        staged = yield from actions.run_actions(workspace_id, run_id)
+        return run, assets, staged
+
+    run, assets, staged = await call.services.store.read(begin)
+    return RunRecord(
+        ok=True,
+        run_id=run.run_id,
+        workspace_id=workspace_id,
+        tenant_id=run.tenant_id,
+        operator=run.operator,
+        tool=run.tool,
+        inputs=run.inputs,
+        outputs=run.outputs,
+        status=run.status,
+        parent_run_id=run.parent_run_id,
+        created_at=iso_time(run.created_ms),
+        assets=tuple(asset_record(asset) for asset in assets),
+        actions=tuple(record_of(action, call.now_ms) for action in staged),
+        review_url=call.services.review_url(workspace_id, run_id, call.now_ms),
+    )
+
+
+async def list_assets(call: Call, request: ListAssets) -> AssetList:
+    workspace_id = call.caller.workspace_id
+    if request.run_id is not None:
+        run_id = actions.require_run_id(request.run_id)
+        found = await call.services.store.read(lambda: actions.run_assets(workspace_id, run_id))
+        return AssetList(ok=True, assets=tuple(asset_record(asset) for asset in found), next_cursor=None)
+
+    def begin() -> Transaction[list[Asset]]:
+        rows = yield statements.list_recent_assets(
+            workspace_id=workspace_id, before=request.cursor or "", most=request.limit + 1
+        )
+        return [actions.asset_of(workspace_id, row) for row in rows]
+
+    recent = await call.services.store.read(begin)
+    shown = recent[: request.limit]
+    return AssetList(
+        ok=True,
+        assets=tuple(asset_record(asset) for asset in shown),
+        next_cursor=shown[-1].asset_id if len(recent) > request.limit else None,
+    )
+
+
+async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
+    workspace_id = call.caller.workspace_id
+    if not is_uuid(request.asset_id):
+        raise nothing_there("asset")
+    found = await call.services.store.read(lambda: _find_asset(workspace_id, request.asset_id))
+    if found is None:
+        raise nothing_there("asset")
+    return asset_record(found)
+
+
+def _find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | None]:
+    rows = yield statements.find_asset(workspace_id=workspace_id, asset_id=asset_id)
+    return actions.asset_of(workspace_id, rows[0]) if rows else None
+
+
+def nothing_there(what: str) -> Refusal:
+    """Unknown and foreign look alike here too (E96)."""
+    return Refusal(
+        Reason.WRONG_WORKSPACE,
+        user_message=f"This workspace has no {what} with that id.",
+    )
+
+
+def asset_record(asset: Asset) -> AssetRecord:
+    return AssetRecord(
+        id=asset.asset_id,
+        run_id=asset.run_id,
+        workspace_id=asset.workspace_id,
+        tenant_id=asset.tenant_id,
+        type=asset.type,
+        title=asset.title,
+        body=asset.body,
+        channel=asset.channel,
+        metadata=asset.metadata,
+        created_at=iso_time(asset.created_ms),
+    )
+
+
+TOOLS = (
+    Tool(
+        name="chieflab_list_runs",
+        title="List runs",
+        description="Lists earlier runs of this workspace, newest first. USE WHEN you look for something prepared "
+        "before.",
+        category="workspace",
+        behaviour=READS,
+        request=ListRuns,
+        reply=RunList,
+        handler=list_runs,
+    ),
+    Tool(
+        name="chieflab_get_run",
+        title="Show a run",
+        description="One run with its inputs, outputs, assets and actions as they are now. USE WHEN you need to pick "
+        "up a run again.",
+        category="workspace",
+        behaviour=READS,
+        request=GetRun,
+        reply=RunRecord,
+        handler=get_run,
+    ),
+    Tool(
+        name="chieflab_list_assets",
+        title="List assets",
+        description="Lists texts and measurements that runs produced, newest first, or those of one run.",
+        category="workspace",
+        behaviour=READS,
+        request=ListAssets,
+        reply=AssetList,
+        handler=list_assets,
+    ),
+    Tool(
+        name="chieflab_get_asset",
+        title="Show an asset",
+        description="One asset in full, with the evidence and the memory that shaped it.",
+        category="workspace",
+        behaviour=READS,
+        request=GetAsset,
+        reply=AssetRecord,
+        handler=get_asset,
+    ),
+)
