@@ -71,6 +71,7 @@ class Surfaces:
         from assent.serving.discovery import Documents
         from assent.serving.guard import AllowedPeers
         from assent.serving.site import build_site
+        from assent.serving.web.feed import feed_routes
         from assent.serving.web.pages import page_routes
 
         settings = self._app.settings
@@ -85,7 +86,13 @@ class Surfaces:
                     base_url=settings.base_url,
                     catalog=catalog,
                     trust_proxy=settings.trust_proxy_headers,
-                )
+                ),
+                *feed_routes(
+                    self._app.services,
+                    self._app.visits,
+                    base_url=settings.base_url,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
             ],
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

@@ -11,7 +11,11 @@ import msgspec
 
 PREFIX: Final = "/static/"
 
-MEDIA_TYPES: Final[dict[str, str]] = {"assent.css": "text/css", "mark.svg": "image/svg+xml"}
+MEDIA_TYPES: Final[dict[str, str]] = {
+    "assent.css": "text/css",
+    "feed.css": "text/css",
+    "mark.svg": "image/svg+xml",
+}
 """Every file there is; nothing else in the directory is served."""
 
 CACHING: Final = "public, max-age=31536000, immutable"

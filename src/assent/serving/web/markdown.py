@@ -1,0 +1,146 @@
+"""Markdown to HTML that is safe to show (security.md 10): no HTML of the author's, no pictures, then nh3 over it all.
+
+Links lead to http, https and mailto addresses only, bare addresses become links, and a picture becomes a link to it:
+a page loads nothing from elsewhere. What is not understood stays visible as the text it is.
+
+The parsers are imported with the first text, so that a process that shows none never pays for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+TAGS: Final = frozenset(
+    {"p", "br", "hr", "em", "strong", "s", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote"}
+    | {"pre", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
+)
+ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}}
+SCHEMES: Final = frozenset({"http", "https", "mailto"})
+
+MAX_LINK_CHARS: Final = 2_000
+"""What every browser and server takes; a longer address stays text."""
+
+_TARGET: Final = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
+_WEB: Final = re.compile(r"https?://", re.IGNORECASE)
+_BARE: Final = re.compile(r"https?://[^\s<>\"“”„`]+", re.IGNORECASE)
+_TRAILING: Final = ".,;:!?'’*_"
+
+Href = Callable[[int, str], str]
+"""What a web link's address becomes: its number among the distinct ones, from 0, and the address."""
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """HTML, and the distinct web addresses it links to, in order."""
+
+    html: str
+    links: tuple[str, ...]
+
+
+def as_written(number: int, url: str) -> str:
+    return url
+
+
+def render(text: str, href: Href = as_written) -> Rendered:
+    """The text as HTML."""
+    import nh3
+
+    parser = _parser()
+    tokens = parser.parse(text)
+    links: dict[str, int] = {}
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            # The page's own title is the first level.
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+        if token.children:
+            token.children = _shown(token.children)
+            for child in token.children:
+                url = str(child.attrs.get("href", ""))
+                if child.type == "link_open" and _WEB.match(url):
+                    child.attrs["href"] = href(links.setdefault(url, len(links)), url)
+    html = parser.renderer.render(tokens, parser.options, {})
+    cleaned = nh3.clean(
+        html, tags=set(TAGS), attributes=ATTRIBUTES, url_schemes=set(SCHEMES), link_rel="noopener"
+    )
+    return Rendered(cleaned, tuple(links))
+
+
+def plain(text: str) -> str:
+    """The words of a text without its marks, in one line."""
+    words: list[str] = []
+    for token in _parser().parse(text):
+        words += [child.content or " " for child in token.children or ()]
+        words.append(" ")
+    return " ".join("".join(words).split())
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    parser.validateLink = _leads_somewhere  # type: ignore[method-assign]
+    return parser
+
+
+def _leads_somewhere(url: str) -> bool:
+    return len(url) <= MAX_LINK_CHARS and _TARGET.match(url) is not None
+
+
+def _shown(children: list[Token]) -> list[Token]:
+    """The inline tokens with pictures and bare addresses as links."""
+    shown: list[Token] = []
+    inside = 0
+    for child in children:
+        inside += {"link_open": 1, "link_close": -1}.get(child.type, 0)
+        if child.type == "image":
+            words = child.content or "picture"
+            shown += [_text(words)] if inside else _link(str(child.attrs["src"]), words)
+        elif child.type == "text" and not inside:
+            shown += _with_links(child.content)
+        else:
+            shown.append(child)
+    return shown
+
+
+def _with_links(text: str) -> list[Token]:
+    found: list[Token] = []
+    end = 0
+    for match in _BARE.finditer(text):
+        if len(match[0]) > MAX_LINK_CHARS or not _leads_somewhere(url := _without_punctuation(match[0])):
+            continue
+        found += [_text(text[end : match.start()]), *_link(url, url)]
+        end = match.start() + len(url)
+    return [*found, _text(text[end:])]
+
+
+def _without_punctuation(url: str) -> str:
+    """Without what belongs to the sentence around it; a bracket only where it was opened outside."""
+    url = url.rstrip(_TRAILING)
+    while url.endswith((")", "]")) and url.count(url[-1]) > url.count({")": "(", "]": "["}[url[-1]]):
+        url = url[:-1].rstrip(_TRAILING)
+    return url
+
+
+def _link(url: str, words: str) -> list[Token]:
+    from markdown_it.token import Token
+
+    return [
+        Token("link_open", "a", 1, attrs={"href": url}),
+        _text(words),
+        Token("link_close", "a", -1),
+    ]
+
+
+def _text(words: str) -> Token:
+    from markdown_it.token import Token
+
+    return Token("text", "", 0, content=words)
