@@ -43,6 +43,9 @@ COMMAND_SECONDS: Final = 30.0
 """How long one statement may take, locks included: none of ours is slow, so the server has stopped
 answering."""
 
+CACHED_STATEMENTS: Final = 512
+"""More than all named statements together, so that none is prepared twice on a connection."""
+
 TRIES: Final = 5
 """Runs of one transaction. The loser of a deadlock nearly always wins the second time."""
 
@@ -124,6 +127,8 @@ class PostgresStore:
         loop = asyncio.get_running_loop()
         place = self._places.get(loop)
         if place is None:
+            for ended in [known for known in self._places if known.is_closed()]:
+                del self._places[ended]
             place = self._places[loop] = _Place()
         return place
 
@@ -149,6 +154,8 @@ class PostgresStore:
             reset=_leave_as_is,
             timeout=CONNECT_SECONDS,
             command_timeout=COMMAND_SECONDS,
+            statement_cache_size=CACHED_STATEMENTS,
+            max_cached_statement_lifetime=0,
             server_settings={"application_name": "assent"},
         )
 

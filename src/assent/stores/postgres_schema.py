@@ -42,8 +42,8 @@ async def check_or_create(connection: Connection, now_ms: int) -> None:
         await bring_up_to_date(connection, now_ms)
         return
     raise SchemaOutdated(
-        f"{WHERE} holds schema version {max(applied, default=0)} and {waiting[-1].version} is needed. "
-        "Make a backup, then run `assent migrate`."
+        f"{WHERE} holds schema version {max(applied, default=0)} and waits for "
+        f"{', '.join(map(file_name, waiting))}. Make a backup, then run `assent migrate`."
     )
 
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from assent.ports import Begin, Clock, StoreUnavailable, Transaction
+from assent.stores.handover import Answer, Request, batches, deliver, request_for
 from assent.stores.turnstile import Turnstile
 
 if TYPE_CHECKING:
@@ -39,18 +41,6 @@ LOG_BYTES: Final = 16 * 1024 * 1024
 """How far the write-ahead log may grow before the writer empties it: readers get slower with its length."""
 
 
-class _Request(NamedTuple):
-    begin: Begin[Any]
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
-
-
-class _Answer(NamedTuple):
-    request: _Request
-    result: Any
-    error: BaseException | None
-
-
 class SqliteStore:
     """A `Store` over one file. May be used from several event loops and threads."""
 
@@ -60,8 +50,8 @@ class SqliteStore:
         self.path = Path(path).absolute()
         self._clock = clock
         self._turnstile = Turnstile(self.path)
-        self._writes: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
-        self._reads: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._lifecycle = threading.Lock()
         self._writer: threading.Thread | None = None
         self._readers: list[threading.Thread] = []
@@ -78,7 +68,7 @@ class SqliteStore:
         await self.write(_nothing)
 
     async def write(self, begin: Begin[T]) -> T:
-        request = _request(begin)
+        request = request_for(begin)
         with self._lifecycle:
             self._refuse_when_closed()
             if self._writer is None:
@@ -90,7 +80,7 @@ class SqliteStore:
     async def read(self, begin: Begin[T]) -> T:
         if not self._opened:
             await self.open()
-        request = _request(begin)
+        request = request_for(begin)
         with self._lifecycle:
             self._refuse_when_closed()
             if len(self._readers) < min(self._unread + 1, self._max_readers):
@@ -124,11 +114,11 @@ class SqliteStore:
     # On the writer thread
 
     def _write_until_closed(self) -> None:
-        for batch in _batches(self._writes):
-            _deliver(self._serve(batch))
+        for batch in batches(self._writes, MAX_BATCH):
+            deliver(self._serve(batch))
         self._close_connections()
 
-    def _serve(self, batch: list[_Request]) -> list[_Answer]:
+    def _serve(self, batch: list[Request]) -> list[Answer]:
         """One turn: the batch as one commit, or nothing of it."""
         from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, translate
 
@@ -144,14 +134,14 @@ class SqliteStore:
             if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
                 # One transaction that is too large for the disk must not take its neighbours down.
                 return [answer for request in batch for answer in self._serve([request])]
-            return [_Answer(request, None, failure) for request in batch]
+            return [Answer(request, None, failure) for request in batch]
 
     def _take_turn(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self.path} for {TURN_SECONDS:.0f} s")
 
-    def _commit(self, batch: list[_Request]) -> list[_Answer]:
+    def _commit(self, batch: list[Request]) -> list[Answer]:
         from assent.stores.sqlite_connection import attempt, connect_writer
 
         if self._connection is None:
@@ -160,7 +150,7 @@ class SqliteStore:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         answers = [
-            _Answer(request, *attempt(connection, request.begin))
+            Answer(request, *attempt(connection, request.begin))
             for request in batch
             if not request.future.cancelled()
         ]
@@ -184,16 +174,17 @@ class SqliteStore:
         """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.close()
+            with suppress(Exception):  # it is given up either way, and the thread has to go on
+                connection.close()
 
     def _close_connections(self) -> None:
         # The last connection to close moves the log into the file, which is writing: in turn, like any other.
-        mine = bool(self._retired or self._connection) and self._turnstile.acquire(TURN_SECONDS)
-        for connection in self._retired:
-            connection.close()
+        with suppress(Exception):
+            if self._connection is not None:
+                self._turnstile.acquire(TURN_SECONDS)
+            for connection in self._retired:
+                connection.close()
         self._drop_connection()
-        if mine:
-            self._turnstile.release()
         self._turnstile.close()
 
     # On a reader thread
@@ -205,15 +196,15 @@ class SqliteStore:
         while (request := self._reads.get()) is not None:
             try:
                 connection = connection or connect_reader(self.path)
-                answer = _Answer(request, *look(connection, request.begin))
+                answer = Answer(request, *look(connection, request.begin))
             except Exception as error:
                 if connection is not None:
-                    self._retired.append(connection)
+                    connection.close()
                     connection = None
-                answer = _Answer(request, None, translate(error))
+                answer = Answer(request, None, translate(error))
             with self._lifecycle:
                 self._unread -= 1
-            _deliver([answer])
+            deliver([answer])
             del request, answer  # an idle thread keeps nobody's objects alive
         if connection is not None:
             self._retired.append(connection)
@@ -223,50 +214,9 @@ def _nothing() -> Transaction[None]:
     yield from ()
 
 
-def _request(begin: Begin[Any]) -> _Request:
-    loop = asyncio.get_running_loop()
-    return _Request(begin, loop, loop.create_future())
-
-
 def _start(target: Callable[[], None], name: str) -> threading.Thread:
     # A daemon, so that a store nobody closed does not keep the process alive; a kill at any point is safe
     # anyway.
     thread = threading.Thread(target=target, name=name, daemon=True)
     thread.start()
     return thread
-
-
-def _batches(writes: queue.SimpleQueue[_Request | None]) -> Iterable[list[_Request]]:
-    """What is queued, as batches, until the queue says that it ends."""
-    while (first := writes.get()) is not None:
-        batch = [first]
-        while len(batch) < MAX_BATCH and not writes.empty():
-            following = writes.get()
-            if following is None:
-                yield batch
-                return
-            batch.append(following)
-        yield batch
-        del batch, first  # an idle thread keeps nobody's objects alive
-
-
-def _deliver(answers: list[_Answer]) -> None:
-    """Wake every event loop once."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Answer]] = {}
-    for answer in answers:
-        by_loop.setdefault(answer.request.loop, []).append(answer)
-    for loop, mine in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_settle, mine)
-        except RuntimeError:
-            continue  # the loop was closed: nobody waits any more
-
-
-def _settle(answers: list[_Answer]) -> None:
-    for request, result, error in answers:
-        if request.future.done():
-            continue  # cancelled meanwhile
-        if error is None:
-            request.future.set_result(result)
-        else:
-            request.future.set_exception(error)
