@@ -84,10 +84,10 @@ async def finish_running() -> None:
 
 
 async def _execute(services: Services, order: Order) -> Executed:
-    await _refuse_unready(services, order)
+    blocked = await _unready(services, order)
     now_ms = services.clock.now_ms()
     attempt_id = services.new_id(now_ms)
-    claimed = await services.store.write(lambda: claim(services, order, attempt_id, now_ms))
+    claimed = await services.store.write(lambda: claim(services, order, attempt_id, now_ms, blocked))
     if isinstance(claimed, Executed):
         return claimed
     services.wake_jobs()
@@ -101,25 +101,29 @@ async def _execute(services: Services, order: Order) -> Executed:
     return reply
 
 
-async def _refuse_unready(services: Services, order: Order) -> None:
-    """Ask the connector before anything is claimed: an unready one blocks an approved action (E24)."""
+async def _unready(services: Services, order: Order) -> Refusal | None:
+    """Ask the connector before anything is claimed: an unready one blocks an approved action (E24).
+
+    The claim says so, after it has looked up the caller's key and judged the action.
+    """
     action, policy = await services.store.read(lambda: actions.find(order.workspace_id, order.action_id))
     now_ms = services.clock.now_ms()
     try:
         gate.judge_execution(action, policy, now_ms, None)
     except Refusal:
-        return  # the claim says so, after it has looked up the caller's key
+        return None
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
-        raise not_live(action)
+        return not_live(action)
     if connector.id == MANUAL:
-        raise by_hand(action)
+        return by_hand(action)
     readiness = await connector.readiness(order.workspace_id)
-    if not readiness.ready:
-        raise unready(action, readiness)
+    return unready(action, readiness) if not readiness.ready else None
 
 
-def claim(services: Services, order: Order, attempt_id: str, now_ms: int) -> Transaction[Action | Executed]:
+def claim(
+    services: Services, order: Order, attempt_id: str, now_ms: int, blocked: Refusal | None = None
+) -> Transaction[Action | Executed]:
     """Judge and claim, or answer what was answered before under the same key."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
@@ -137,6 +141,8 @@ def claim(services: Services, order: Order, attempt_id: str, now_ms: int) -> Tra
             user_message=BLOCKING_GATES[missing],
             problems=[Problem("recipients", "at least one recipient on the action", "none")],
         )
+    if blocked is not None:
+        raise blocked
     lease_ms = int(services.execution_lease_seconds * 1000)
     attempt = Attempt(
         attempt_id=attempt_id,

@@ -44,7 +44,7 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, review_url: str
     if state == UNKNOWN:
         raise unknown_outcome(action, review_url)
     if state in TERMINAL:
-        raise closed_to_executors(action)
+        raise closed_to_executors(action, review_url)
     if action.expired(now_ms):
         raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
     if state == AWAITING:
@@ -139,7 +139,7 @@ def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
     )
 
 
-def closed_to_executors(action: Action) -> Refusal:
+def closed_to_executors(action: Action, review_url: str | None) -> Refusal:
     """S1's literal answer for an executor called on a closed action (C13, C33)."""
     said = {
         "executed": "This was already sent; it will not be sent again.",
@@ -151,5 +151,6 @@ def closed_to_executors(action: Action) -> Refusal:
         status=action.status,
         external_id=action.external_id,
         action_id=action.action_id,
+        review_url=review_url,
         user_message=said[action.status],
     )

@@ -1,0 +1,48 @@
+"""The surfaces of the other contract tests, with providers behind them and a way to stage."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.gate.kit import STAGE_TOOL, Gate
+from tests.gate.provider import Provider, providers
+from tests.surfaces import ManualClock, settings_for
+
+from assent.app import App
+from assent.processes import Surfaces
+from assent.tools.catalog import ALL_TOOLS, Catalog
+
+
+def gate_over(
+    database_url: str, data_dir: Path, transport: str, world: dict[str, Provider], **settings: Any
+) -> Gate:
+    """A server with these providers, and its client."""
+    clock = ManualClock()
+    app = App(settings_for(database_url, data_dir, **settings), clock=clock, connectors=world)
+    surfaces = Surfaces(app)
+    surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
+    gate = Gate(app, surfaces, clock, transport)
+    gate.providers = world
+    return gate
+
+
+@pytest.fixture
+def changed_settings() -> dict[str, Any]:
+    """A call that gets no answer ends soon enough for a test."""
+    return {"connector_timeout_seconds": 0.05}
+
+
+@pytest.fixture(params=["http", "stdio"])
+async def surface(
+    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+) -> AsyncIterator[Gate]:
+    """A signed-in client of a running server, over each transport and each store."""
+    gate = gate_over(database_url, tmp_path, request.param, providers(), **changed_settings)
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        yield gate
+    finally:
+        await gate.close()
