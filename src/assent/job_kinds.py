@@ -10,6 +10,7 @@ from assent.engine import jobs, once, reconciliation, sending, tenancy
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
+from assent.engine.measurement import MEASURE_JOB, measure_job
 from assent.kernel.limits import HOUR_MS
 from assent.serving.worker import sweeping
 
@@ -19,6 +20,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     store, clock, services = app.store, app.clock, app.services
     return {
         SEND_JOB: JobKind(partial(sending.send, services)),
+        MEASURE_JOB: JobKind(partial(measure_job, services)),
         RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(

@@ -104,6 +104,8 @@ def put_all(
     )
     if not stored:
         raise RuntimeError(f"action {changed.action_id} changed while it was locked")
+    if not moves:
+        return msgspec.structs.replace(changed, version=changed.version + 1)
     about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
     events = [
         journal.NewEvent(f"action_{move}", {**about, "status": changed.status, **facts})

@@ -176,7 +176,9 @@ def edit(
         attempt=None,
         preflight=preflight(
             effect,
-            Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint),
+            Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
+            if effect.connector == action.effect.connector
+            else Readiness(ready=True),
             declared=old.severity,
             warnings=old.warnings,
             recommendations=old.recommendations,

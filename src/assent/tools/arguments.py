@@ -69,3 +69,12 @@ def moment(path: str, text: str) -> int:
     if parsed is None:
         raise bad_argument(path, "a time with a zone, such as 2027-01-31T09:00:00+01:00", repr(text[:40]))
     return parsed
+
+
+TenantIdArgument = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+        description="Whose memory and history to use, within the workspace.",
+    ),
+]

@@ -15,18 +15,34 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.refusals import Recovery
-from assent.tools import approvals, audit, connections, execution, workspaces
+from assent.tools import (
+    approvals,
+    audit,
+    connections,
+    execution,
+    guide,
+    manual,
+    measuring,
+    memory,
+    runs,
+    workspaces,
+)
 from assent.tools.definition import Tool
 
 CANONICAL: Final = "chieflab_"
 LEGACY: Final = "chiefmo_"
 
 ALL_TOOLS: Final[tuple[Tool, ...]] = (
+    *guide.TOOLS,
     *approvals.TOOLS,
     *execution.TOOLS,
+    *manual.TOOLS,
+    *measuring.TOOLS,
+    *memory.TOOLS,
     *audit.TOOLS,
-    *workspaces.TOOLS,
+    *runs.TOOLS,
     *connections.TOOLS,
+    *workspaces.TOOLS,
 )
 
 

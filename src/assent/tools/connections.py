@@ -1,11 +1,23 @@
-"""The connectors this server knows, as public metadata (E84, E86)."""
+"""Connectors: which there are, how to connect one, and trying again once it is connected (E54, E84, E86, E94, "
+"E98)."""
 
 from __future__ import annotations
+
+from typing import Annotated, Any
 
 import msgspec
 
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
-from assent.tools.definition import READS, Call, Tool
+from assent.engine import actions, blocked, staging
+from assent.engine.staging import PreparedRun, Request
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.guidance import SuggestedCall
+from assent.ports import Draft, Preparation
+from assent.tools.arguments import ActionIdArgument
+from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
+
+OPERATOR = "chieflab-connect"
 
 
 class ListConnectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,11 +29,106 @@ class ConnectorList(msgspec.Struct, frozen=True, rename="camel"):
     connectors: tuple[ConnectorInfo, ...]
 
 
+class ConnectProvider(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    provider: Annotated[str, msgspec.Meta(max_length=60, description="The connector's id.")]
+
+
+class ConnectReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    """The full shape of a run; nothing is staged. `connect_url` is where the human connects it, if there is a "
+    "page."""
+
+    provider: str
+    connected: bool
+    connect_url: str | None
+
+
+class RetryBlockedAction(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    action_id: ActionIdArgument
+
+
 async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
     return ConnectorList(ok=True, connectors=CONNECTORS)
 
 
+async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply:
+    info = next((each for each in CONNECTORS if each.id == request.provider), None)
+    if info is None:
+        known = ", ".join(each.id for each in CONNECTORS)
+        raise bad_argument("provider", f"one of {known}", repr(request.provider))
+    connector = call.services.connectors.get(info.id)
+    if connector is None:
+        raise Refusal(Reason.PROVIDER_NOT_LIVE, facts={"connector": info.label})
+    readiness = await connector.readiness(call.caller.workspace_id)
+    said = (
+        f"{info.label} is connected and ready."
+        if readiness.ready
+        else f"{info.label} is not connected yet. {readiness.fix_hint or ''}".strip()
+    )
+    draft = Draft(
+        type="connection", title=f"Connecting {info.label}", body=said, metadata={"provider": info.id}
+    )
+    return await staging.stage(
+        call.services,
+        Request(
+            principal=call.caller,
+            operator=OPERATOR,
+            tool="chieflab_connect_provider",
+            inputs={"provider": info.id},
+        ),
+        Preparation(drafts=(draft,), outputs={"provider": info.id}, next_calls=NEXT),
+        ConnectReply,
+        lambda assets, staged: _connected(info, readiness.ready),
+    )
+
+
+def _connected(info: ConnectorInfo, ready: bool) -> dict[str, Any]:
+    return {"provider": info.id, "connected": ready, "connect_url": None}
+
+
+async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> ActionRecord:
+    action_id = actions.require_action_id(request.action_id)
+    action = await blocked.look_again(call.services, call.caller.workspace_id, action_id, call.caller.name)
+    return record_of(action, call.now_ms)
+
+
+NEXT = (
+    SuggestedCall("chieflab_list_connectors", {}, "to see which connectors there are"),
+    SuggestedCall("chieflab_retry_blocked_action", {"actionId": "…"}, "the human has connected it"),
+    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "the human prefers to publish by hand"),
+)
+
+
 TOOLS = (
+    Tool(
+        name="chieflab_connect_provider",
+        title="Connect a provider",
+        description="Says how the human connects a provider (own site, SMTP, and the hosted ones as they become "
+        "live) and "
+        "whether it is connected. USE WHEN a call answered missing_connector or the user wants to wire a provider. "
+        "Keys "
+        "are entered by the human on a page or in the settings, never in the chat.",
+        category="primary",
+        behaviour=WRITES,
+        request=ConnectProvider,
+        reply=ConnectReply,
+        handler=connect_provider,
+        scope="runs:write",
+    ),
+    Tool(
+        name="chieflab_retry_blocked_action",
+        title="Look again at a blocked action",
+        description="Checks anew whether the connector of a staged action is ready. USE WHEN the human has "
+        "connected it. "
+        "Content and approval stay as they are; nothing is sent.",
+        category="execute",
+        behaviour=DECIDES,
+        request=RetryBlockedAction,
+        reply=ActionRecord,
+        handler=retry_blocked_action,
+        scope="runs:write",
+    ),
     Tool(
         name="chieflab_list_connectors",
         title="List connectors",

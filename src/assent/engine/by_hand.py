@@ -1,0 +1,54 @@
+"""Publishing by hand: an action is handed to a human, and is executed when they say where it is (E94, E98)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine import actions, decisions, measurement
+from assent.engine.decisions import Decider, Links, Seen
+from assent.engine.execution import MANUAL
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle import gate
+from assent.lifecycle.records import Action
+from assent.lifecycle.transitions import Move, moved, state_of
+from assent.ports import Transaction
+
+
+def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) -> Transaction[Action]:
+    """Make the human the way out. Another way out is another effect, so it is approved again (C29)."""
+    action, _ = yield from actions.find(decider.workspace_id, action_id)
+    if action.effect.connector == MANUAL:
+        return action
+    return (
+        yield from decisions.edit(
+            decider, action_id, {"connector": MANUAL, "target": None}, Seen(), links, now_ms
+        )
+    )
+
+
+def record_publish(
+    decider: Decider, action_id: ActionId, url: str, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """The human published an approved action by hand, and this is where."""
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    gate.judge_execution(action, policy, now_ms, links(action))
+    if action.effect.connector != MANUAL:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action_id,
+            problems=[
+                Problem(
+                    "actionId",
+                    "an action that is published by hand; chieflab_use_manual_fallback makes it one",
+                    f"one that {action.effect.connector} publishes",
+                )
+            ],
+        )
+    changed = msgspec.structs.replace(action, executed_ms=now_ms, external_id=url, external_url=url)
+    facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
+    done = yield from actions.put(
+        changed, moved(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms
+    )
+    yield from measurement.schedule(done, now_ms)
+    return done

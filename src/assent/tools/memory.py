@@ -1,0 +1,325 @@
+"""The brain as tools: read, record, voice samples, tenants (E33)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from assent.engine import brain, staging
+from assent.engine.brain import Entry, NewEntry
+from assent.engine.staging import PreparedRun, Request
+from assent.kernel.canonical import digest
+from assent.kernel.ids import TenantId
+from assent.kernel.times import iso_time
+from assent.lifecycle.guidance import SuggestedCall
+from assent.ports import Preparation, Transaction
+from assent.stores.loader import statements
+from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
+from assent.tools.definition import READS, WRITES, Call, Tool
+
+SCOPE = "runs:write"
+OPERATOR = "chieflab-brain"
+
+KindArgument = Annotated[
+    Literal[
+        "brand_voice", "voice_sample", "repo_fact", "proof", "channel_performance", "claim_risk", "lesson"
+    ],
+    msgspec.Meta(description="What sort of memory it is."),
+]
+
+
+class BrainRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    tenant_id: TenantIdArgument | None = None
+    query: Annotated[str, msgspec.Meta(max_length=500, description="Words to look for.")] | None = None
+    kind: (
+        Annotated[
+            Literal[
+                "brand_voice",
+                "voice_sample",
+                "repo_fact",
+                "proof",
+                "channel_performance",
+                "claim_risk",
+                "lesson",
+                "approval",
+                "rejection",
+                "edit",
+            ],
+            msgspec.Meta(description="Only memories of this sort."),
+        ]
+        | None
+    ) = None
+    limit: PageSize = 20
+
+
+class BrainRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    kind: KindArgument
+    body: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=10_000, description="The memory, in plain words.")
+    ]
+    tenant_id: TenantIdArgument | None = None
+    source: (
+        Annotated[
+            str,
+            msgspec.Meta(max_length=500, description="Where it comes from: a file, an address, the user."),
+        ]
+        | None
+    ) = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class MemoryView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    entry_id: str
+    tenant_id: str
+    kind: str
+    body: str
+    state: str
+    source: str
+    channel: str | None
+    run_id: str | None
+    action_id: str | None
+    created_at: str
+
+
+class BrainReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    """The full shape of a run, with the memories; nothing is staged."""
+
+    entries: tuple[MemoryView, ...]
+
+
+class AddVoiceSample(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    text: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=10_000, description="A text in the voice to be learned.")
+    ]
+    tenant_id: TenantIdArgument | None = None
+    source: Annotated[str, msgspec.Meta(max_length=500, description="Where it was published.")] | None = None
+
+
+class ListVoiceSamples(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    tenant_id: TenantIdArgument | None = None
+    limit: PageSize = 20
+
+
+class Memories(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    entries: tuple[MemoryView, ...]
+
+
+class ListTenants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """No arguments."""
+
+
+class CreateTenant(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    tenant_id: TenantIdArgument
+    name: Annotated[str, msgspec.Meta(max_length=200, description="What to call it.")] | None = None
+
+
+class TenantView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    tenant_id: str
+    name: str
+    created_at: str
+
+
+class Tenants(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    tenants: tuple[TenantView, ...]
+
+
+async def brain_read(call: Call, request: BrainRead) -> BrainReply:
+    workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
+    found = await call.services.store.read(
+        lambda: brain.read(
+            workspace_id, tenant_id, kind=request.kind or "", query=request.query or "", most=request.limit
+        )
+    )
+    return await _reply(call, "chieflab_brain_read", request, None, found)
+
+
+async def brain_record(call: Call, request: BrainRecord) -> BrainReply:
+    entry = await _remember(
+        call, request.tenant_id, request.kind, request.body, request.source, request.idempotency_key
+    )
+    return await _reply(call, "chieflab_brain_record", request, request.idempotency_key, [entry])
+
+
+async def add_voice_sample(call: Call, request: AddVoiceSample) -> Memories:
+    entry = await _remember(call, request.tenant_id, "voice_sample", request.text, request.source, None)
+    return Memories(ok=True, entries=(view(entry),))
+
+
+async def list_voice_samples(call: Call, request: ListVoiceSamples) -> Memories:
+    workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
+    found = await call.services.store.read(
+        lambda: brain.read(workspace_id, tenant_id, kind="voice_sample", most=request.limit)
+    )
+    return Memories(ok=True, entries=tuple(view(entry) for entry in found))
+
+
+async def list_tenants(call: Call, request: ListTenants) -> Tenants:
+    return await call.services.store.read(lambda: _tenants(call))
+
+
+async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
+    def begin() -> Transaction[Tenants]:
+        yield statements.insert_tenant(
+            workspace_id=call.caller.workspace_id,
+            tenant_id=request.tenant_id,
+            name=request.name or request.tenant_id,
+            created_ms=call.now_ms,
+        )
+        return (yield from _tenants(call))
+
+    return await call.services.store.write(begin)
+
+
+def _tenants(call: Call) -> Transaction[Tenants]:
+    rows = yield statements.list_tenants(workspace_id=call.caller.workspace_id)
+    return Tenants(
+        ok=True,
+        tenants=tuple(
+            TenantView(tenant_id=row["tenant_id"], name=row["name"], created_at=iso_time(row["created_ms"]))
+            for row in rows
+        ),
+    )
+
+
+async def _remember(
+    call: Call, tenant_id: str | None, kind: Any, body: str, source: str | None, key: str | None
+) -> Entry:
+    """Keep a memory that a caller brings. The same words of the same sort are one memory."""
+    workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(tenant_id)
+    entry = NewEntry(
+        tenant_id=tenant,
+        kind=kind,
+        body=body,
+        source=source or f"recorded by {call.caller.name}",
+        natural_key=f"{kind}:{digest([tenant, kind, body])}",
+        # What an agent says about the world is a proposal until a human has seen it used.
+        state="proposed",
+    )
+
+    def begin() -> Transaction[Entry]:
+        made = yield from brain.remember(workspace_id, entry, call.now_ms)
+        found = yield from brain.read(workspace_id, tenant, kind=kind, most=100)
+        return next(kept for kept in found if kept.entry_id == made or (made is None and kept.body == body))
+
+    return await call.services.store.write(begin)
+
+
+async def _reply(call: Call, tool: str, request: Any, key: str | None, found: list[Entry]) -> BrainReply:
+    entries = tuple(view(entry) for entry in found)
+    arguments = msgspec.to_builtins(request)
+    arguments.pop("idempotencyKey", None)
+    return await staging.stage(
+        call.services,
+        Request(
+            principal=call.caller,
+            operator=OPERATOR,
+            tool=tool,
+            inputs=arguments,
+            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+            key=key,
+        ),
+        Preparation(outputs={"entries": len(entries)}, next_calls=NEXT[tool]),
+        BrainReply,
+        lambda assets, staged: {"entries": entries},
+    )
+
+
+NEXT = {
+    "chieflab_brain_read": (
+        SuggestedCall(
+            "chieflab_brain_record", {"kind": "lesson", "body": "…"}, "the user tells you something to keep"
+        ),
+        SuggestedCall("chieflab_add_voice_sample", {"text": "…"}, "the user shows a text in their own voice"),
+        SuggestedCall("chieflab_list_voice_samples", {}, "to see the voice that is known"),
+    ),
+    "chieflab_brain_record": (SuggestedCall("chieflab_brain_read", {}, "to see what is known"),),
+}
+
+
+def view(entry: Entry) -> MemoryView:
+    return MemoryView(
+        entry_id=entry.entry_id,
+        tenant_id=entry.tenant_id,
+        kind=entry.kind,
+        body=entry.body,
+        state=entry.state,
+        source=entry.source,
+        channel=entry.channel,
+        run_id=entry.run_id,
+        action_id=entry.action_id,
+        created_at=iso_time(entry.created_ms),
+    )
+
+
+TOOLS = (
+    Tool(
+        name="chieflab_brain_read",
+        title="Read the memory",
+        description="Reads what this tenant's runs have learned: voice, facts, proofs, what worked, what was "
+        "rejected "
+        "and why. USE WHEN you draft for somebody who has been here before.",
+        category="primary",
+        behaviour=READS,
+        request=BrainRead,
+        reply=BrainReply,
+        handler=brain_read,
+    ),
+    Tool(
+        name="chieflab_brain_record",
+        title="Remember something",
+        description="Keeps a fact, a proof, a voice rule or a lesson for later runs, with its source. USE WHEN the "
+        "user "
+        "tells you something that should not be forgotten. Decisions are remembered by themselves.",
+        category="primary",
+        behaviour=WRITES,
+        request=BrainRecord,
+        reply=BrainReply,
+        handler=brain_record,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_add_voice_sample",
+        title="Add a voice sample",
+        description="Keeps a text in the user's own voice; later drafts follow its length, tone and habits.",
+        category="workspace",
+        behaviour=WRITES,
+        request=AddVoiceSample,
+        reply=Memories,
+        handler=add_voice_sample,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_list_voice_samples",
+        title="List voice samples",
+        description="Lists the texts that the voice was learned from.",
+        category="workspace",
+        behaviour=READS,
+        request=ListVoiceSamples,
+        reply=Memories,
+        handler=list_voice_samples,
+    ),
+    Tool(
+        name="chieflab_list_tenants",
+        title="List tenants",
+        description="Lists the tenants (clients, products) of this workspace; each has a memory of its own.",
+        category="workspace",
+        behaviour=READS,
+        request=ListTenants,
+        reply=Tenants,
+        handler=list_tenants,
+    ),
+    Tool(
+        name="chieflab_create_tenant",
+        title="Create a tenant",
+        description="Makes a tenant of this workspace. Tenants also come into being when first named in a call.",
+        category="workspace",
+        behaviour=WRITES,
+        request=CreateTenant,
+        reply=Tenants,
+        handler=create_tenant,
+        scope=SCOPE,
+    ),
+)
