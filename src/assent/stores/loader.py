@@ -23,15 +23,16 @@ STATEMENTS = Path(__file__).parent / "statements"
 _NAME_LINE = re.compile(r"^--\s*name:\s*(.*?)\s*$")
 _NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres)( only|, skipped on (?:sqlite|postgres))?\])?")
 
-# Everything in which a colon or a semicolon is not ours comes first, so that it is stepped over as a whole.
+# What is not plain text: literals, comments, casts, our parameters, the end. The first three are stepped over as a
+# whole, so that a colon or a semicolon inside them is not taken for ours. The look-ahead only makes it fast.
 _TOKEN = re.compile(
-    r"""
-      (?P<literal>'(?:[^']|'')*' | "(?:[^"]|"")*")
-    | (?P<comment>--[^\n]* | /\*.*?\*/)
-    | (?P<cast>::)
-    | :(?P<param>[a-z_][a-z0-9_]*)
-    | (?P<end>;)
-    """,
+    r"""(?=['"/:;-])(
+      '(?:[^']|'')*' | "(?:[^"]|"")*"
+    | --[^\n]* | /\*.*?\*/
+    | ::
+    | :[a-z_][a-z0-9_]*
+    | ;
+    )""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -88,10 +89,11 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     if not code:
         raise StatementError(f"{source}: statement {name} has no SQL")
     first = next(line.strip() for line in lines if line.strip())
+    sql = "\n".join(lines[lines.index(code[0]) :])
     if not first.startswith("--") or not first.strip("- "):
         raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
     otherwise = None if condition is None else NOT_HERE if condition == " only" else SKIPPED
-    blocks.append(Block(source, name, dialect, otherwise, "\n".join(lines)))
+    blocks.append(Block(source, name, dialect, otherwise, sql))
 
 
 def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
@@ -120,50 +122,51 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
         present = next(iter(known.values()))
         missing = "sqlite" if sqlite is None else "postgres"
         raise StatementError(f"{present.source}: statement {name} has no [{missing}] variant")
-    order: dict[str, int] = {}
-    sqlite_text = _number(sqlite, order, "?")
-    expected = set(order)
-    postgres_text = _number(postgres, order, "$")
-    used = {match.group("param") for match in _TOKEN.finditer(postgres.sql)} - {None}
-    if used != expected:
-        odd = sorted(used ^ expected)
+    one = _scan(sqlite)
+    other = one if shared else _scan(postgres)
+    if set(one.params) != set(other.params):
+        odd = sorted(set(one.params) ^ set(other.params))
         raise StatementError(f"{postgres.source}: the variants of {name} differ in parameters {odd}")
-    return Statement(name, sqlite_text, postgres_text, tuple(order), _writes(sqlite, postgres))
+    texts = one.text("?", one.params), other.text("$", one.params)
+    return Statement(name, *texts, one.params, one.writes or other.writes)
 
 
 def _of_one_dialect(block: Block, otherwise: str) -> Statement:
-    order: dict[str, int] = {}
+    scan = _scan(block)
     if block.dialect == "sqlite":
-        sqlite, postgres = _number(block, order, "?"), otherwise
+        texts = scan.text("?", scan.params), otherwise
     else:
-        sqlite, postgres = otherwise, _number(block, order, "$")
-    return Statement(block.name, sqlite, postgres, tuple(order), _writes(block))
+        texts = otherwise, scan.text("$", scan.params)
+    return Statement(block.name, *texts, scan.params, scan.writes)
 
 
-def _writes(*blocks: Block) -> bool:
-    """Whether a statement changes or locks anything."""
-    return any(_WRITING.search(_TOKEN.sub(_blank, block.sql)) for block in blocks)
+class Scan(NamedTuple):
+    """A statement taken apart: plain text and tokens in turn, its parameters in order, whether it changes or locks."""
+
+    pieces: list[str]
+    params: tuple[str, ...]
+    writes: bool
+
+    def text(self, mark: str, order: tuple[str, ...]) -> str:
+        """The SQL with positions instead of names."""
+        places = {f":{name}": f"{mark}{place}" for place, name in enumerate(order, start=1)}
+        return "".join([places.get(piece, piece) for piece in self.pieces]).strip()
 
 
-def _number(block: Block, order: dict[str, int], mark: str) -> str:
-    """The SQL with positions instead of names, without comments and without the closing semicolon."""
-
-    def place(match: re.Match[str]) -> str:
-        if match.group("param"):
-            return f"{mark}{order.setdefault(match.group('param'), len(order) + 1)}"
-        if match.group("comment"):
-            return " "
-        if match.group("end"):
-            if _TOKEN.sub(_blank, block.sql[match.end() :]).strip():
-                raise StatementError(f"{block.source}: statement {block.name} holds more than one statement")
-            return ""
-        return match.group()
-
-    return _TOKEN.sub(place, block.sql).strip()
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " if match.group("comment") or match.group("literal") else match.group()
+def _scan(block: Block) -> Scan:
+    """Take a statement apart, without its comments and its closing semicolon."""
+    pieces = _TOKEN.split(block.sql)
+    writes = _WRITING.search(" ".join(pieces[::2])) is not None
+    for place in range(1, len(pieces), 2):
+        if pieces[place].startswith(("--", "/*")):
+            pieces[place] = " "
+    if ";" in pieces:
+        end = pieces.index(";")
+        if "".join(pieces[end + 1 :]).strip():
+            raise StatementError(f"{block.source}: statement {block.name} holds more than one statement")
+        del pieces[end:]
+    names = [piece[1:] for piece in pieces[1::2] if piece[0] == ":" and piece != "::"]
+    return Scan(pieces, tuple(dict.fromkeys(names)), writes)
 
 
 def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
