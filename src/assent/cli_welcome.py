@@ -42,6 +42,14 @@ def welcome_text(settings: Settings) -> str:
     )
 
 
+def owner_text(link: str) -> str:
+    """What a terminal, and nothing else, is shown beside it."""
+    return (
+        "Sign in as the owner of this server, to decide in the browser (works once, for 15 minutes; later ones:\n"
+        f"assent owner-link):\n\n  {link}"
+    )
+
+
 def _local_lines(settings: Settings) -> tuple[str, ...]:
     return (
         "On this machine a client starts its own process on the same data and needs no key:",

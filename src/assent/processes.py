@@ -23,6 +23,7 @@ from assent import logs
 from assent.app import UNFIT, App
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import SHUTDOWN_GRACE_SECONDS
+from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
 from assent.serving.edge import Credentials, Edge
@@ -36,6 +37,8 @@ from assent.tools.catalog import Catalog
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
+
+    from assent.serving.web.people import PageKeys
 
 log = logging.getLogger("assent.process")
 
@@ -73,6 +76,7 @@ class Surfaces:
         from assent.serving.site import build_site
         from assent.serving.web.feed import feed_routes
         from assent.serving.web.pages import page_routes
+        from assent.serving.web.review_routes import review_routes
 
         settings = self._app.settings
         catalog = self.edge.catalog
@@ -87,6 +91,7 @@ class Surfaces:
                     catalog=catalog,
                     trust_proxy=settings.trust_proxy_headers,
                 ),
+                *review_routes(self._app.services, self._page_keys, base_url=settings.base_url),
                 *feed_routes(
                     self._app.services,
                     self._app.visits,
@@ -97,6 +102,18 @@ class Surfaces:
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
             request_ids=begin_request,
+        )
+
+    async def _page_keys(self) -> PageKeys:
+        """Which keys sign what, once the store is open and the secrets are known to fit it."""
+        from assent.serving.web.people import PageKeys
+
+        await self._app.store.open()
+        master = self._app.known_secrets.master
+        return PageKeys(
+            review_links=self._app.review_keys,
+            review_cookies=KeyRing.for_purpose(master, "review-cookie"),
+            forms=KeyRing.for_purpose(master, "form"),
         )
 
 
@@ -187,7 +204,7 @@ async def _serve(settings: Settings) -> int:
         server = http_server(Surfaces(app).site(), signals=True)
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
         try:
-            _welcome(settings)
+            await _welcome(app)
             await server.serve(sockets=[listener])
         finally:
             leading.cancel()
@@ -227,10 +244,16 @@ async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> N
         await asyncio.Event().wait()
 
 
-def _welcome(settings: Settings) -> None:
-    from assent.cli_welcome import welcome_text
+async def _welcome(app: App) -> None:
+    from assent import owner_link
+    from assent.cli_welcome import owner_text, welcome_text
 
-    print(welcome_text(settings), file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
+    text = welcome_text(app.settings)
+    if sys.stderr.isatty():
+        # A person is watching. An agent that started this reads a pipe and must not get the link.
+        with contextlib.suppress(StoreUnavailable):
+            text += "\n\n" + owner_text(await owner_link.make(app, shown_to="terminal"))
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
 
 
 def stdio(settings: Settings) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from assent import __version__
-from assent.cli import audit, doctor, keys, server, workspaces
+from assent.cli import audit, doctor, keys, owner, server, workspaces
 
 
 def _version(wanted: bool) -> None:
@@ -37,6 +37,7 @@ def root(
 
 
 server.register(app)
+owner.register(app)
 doctor.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")

@@ -1,0 +1,81 @@
+"""`assent owner-link`: the one-time link by which the owner of the server signs in to its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+
+from assent.cli.session import Session, command
+from assent.cli.workspaces import checked_name
+from assent.failures import Failure
+from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
+from assent.kernel.times import iso_time
+from assent.settings import Settings
+
+
+class OwnerLinkView(msgspec.Struct, frozen=True, rename="camel"):
+    """What `assent owner-link --json` answers."""
+
+    url: str
+    expires_at: str
+    pages_reachable: bool
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "owner-link")(owner_link)
+
+
+def owner_link(
+    session: Session,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What your decisions are signed with [as before, or owner].")
+    ] = None,
+) -> None:
+    """Print a link by which you sign in to the pages in your browser: once, within 15 minutes.
+
+    What a signed-in browser decides counts as a person's decision, so the link is printed to a terminal only; an agent
+    reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
+    """
+    from assent import owner_link as links
+    from assent.app import open_app
+
+    watched = sys.stdout.isatty()
+    if not watched and not session.json:
+        raise Failure(
+            "This link signs in whoever opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
+            "Run it in a terminal of your own. If a program of yours needs it: assent owner-link --json, which the "
+            "audit trail records."
+        )
+    checked = checked_name(name, "Your name") if name is not None else None
+    address = pages_address(session.settings)
+
+    async def make() -> tuple[str, int]:
+        async with open_app(session.settings) as app:
+            link = await links.make(
+                app, shown_to="terminal" if watched else "pipe", name=checked, address=address
+            )
+            return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
+
+    url, expires_ms = asyncio.run(make())
+    session.say(f"Open this in your browser. It works once, for {links.LIFE}:")
+    session.give(OwnerLinkView(url, iso_time(expires_ms), address is not None), url)
+    if address is None:
+        session.say(
+            f"No server is running here yet. Start one before you open the link: {session.again('serve')}"
+        )
+
+
+def pages_address(settings: Settings) -> str | None:
+    """Where the pages of this data are served right now: by a process on the same directory, or by the replicas."""
+    from assent.cli.probes import reaches_assent
+    from assent.serving.leader import Leadership
+
+    if settings.sqlite_path is not None:
+        said = Leadership(settings.data_dir, "command").announced()
+        if said is not None and said.address is not None:
+            return said.address
+    return settings.base_url if reaches_assent(settings.base_url) else None

@@ -1,0 +1,136 @@
+"""Who is at a page: what their browser keeps, and the inbox of whoever is signed in.
+
+Every cookie is out of a script's reach, is not sent along from other sites' forms and, where the address is https, is
+sent to this host alone and never in the clear (security.md 5). A cookie that grants something is signed or is the
+secret of a stored session; the name that a reviewer gave is neither, because it grants nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assent.engine import people, review
+from assent.engine.people import Session
+from assent.engine.services import Services
+from assent.kernel import tokens
+from assent.kernel.ids import is_uuid
+from assent.kernel.limits import MAX_NAME_CHARS
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.web.problems import Link, PageProblem, PageRefused
+from assent.serving.web.rendering import page
+from assent.serving.web.review_words import inbox_line
+
+INBOX_PAGE: Final = 50
+"""Lines of one page of the inbox."""
+
+NAME_SECONDS: Final = 365 * 24 * 3600
+"""A reviewer is asked for their name once a year."""
+
+HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
+
+SIGN_IN_FIRST: Final = PageProblem(
+    401,
+    "Sign in first",
+    "This page is for the person who runs this server.",
+    "Sign in in this browser, then open the page again.",
+    HOW_TO_SIGN_IN,
+)
+
+
+class PageKeys(msgspec.Struct, frozen=True):
+    """The key rings of the pages, one for each purpose."""
+
+    review_links: KeyRing
+    """RUN_TOKEN_SECRET: signs review links and nothing else."""
+    review_cookies: KeyRing
+    forms: KeyRing
+
+
+KeysWhenReady = Callable[[], Awaitable[PageKeys]]
+"""Secrets are known once the store is open, which may be at the first page."""
+
+
+class Cookies:
+    """Sets, reads and removes the cookies of one address."""
+
+    def __init__(self, base_url: str) -> None:
+        self.secure = urlsplit(base_url).scheme == "https"
+        self.session = self.named("assent-session")
+        self._name = self.named("assent-name")
+
+    def named(self, name: str) -> str:
+        return f"__Host-{name}" if self.secure else name
+
+    def keep(self, response: Response, name: str, value: str, seconds: int, path: str = "/") -> None:
+        """`__Host-` cookies must be for the whole host; elsewhere a narrower path is kept to."""
+        response.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            path="/" if self.secure else path,
+            secure=self.secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def forget(self, response: Response, name: str, path: str = "/") -> None:
+        response.delete_cookie(
+            name, path="/" if self.secure else path, secure=self.secure, httponly=True, samesite="lax"
+        )
+
+    def keep_name(self, response: Response, name: str) -> None:
+        self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)
+
+    def name_given(self, request: Request) -> str:
+        """The name that whoever uses this browser gave last, or nothing."""
+        try:
+            name = tokens.decode(request.cookies.get(self._name, "")).decode()
+        except (TokenInvalid, UnicodeDecodeError):
+            return ""
+        return name if is_name(name) else ""
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can stand for a person in a record and on a page."""
+    return 0 < len(text) <= MAX_NAME_CHARS and text == text.strip() and text.isprintable()
+
+
+class PeoplePages:
+    """`/inbox`, and who is signed in."""
+
+    def __init__(self, services: Services, cookies: Cookies) -> None:
+        self._services = services
+        self._cookies = cookies
+
+    async def signed_in(self, request: Request) -> Session | None:
+        """The session of the browser that asks."""
+        secret = request.cookies.get(self._cookies.session)
+        if secret is None:
+            return None
+        now_ms = self._services.clock.now_ms()
+        return await self._services.store.read(lambda: people.authenticate(secret, now_ms))
+
+    async def inbox(self, request: Request) -> Response:
+        """What waits for a human, in every workspace."""
+        session = await self.signed_in(request)
+        if session is None:
+            raise PageRefused(SIGN_IN_FIRST)
+        now_ms = self._services.clock.now_ms()
+        given = request.query_params.get("after", "")
+        after = given if is_uuid(given) else ""
+        found = await self._services.store.read(lambda: review.inbox(after, INBOX_PAGE, now_ms))
+        values = {
+            "person": session.person,
+            "count": found.count,
+            "unknown": [inbox_line(each, now_ms) for each in found.unknown],
+            "waiting": [inbox_line(each, now_ms) for each in found.waiting],
+            "after": found.after,
+            "first_page": not after,
+        }
+        return page(request, "people_inbox.html", values)

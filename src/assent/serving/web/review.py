@@ -1,0 +1,288 @@
+"""The review page (S0 §4, E21, E34–E41, E70, E71): a run, everything that would go out, and the forms to decide.
+
+    GET  /runs/{run}?token=…                    a good link becomes a cookie and this clean address:
+    GET  /runs/{run}                            the page. Looking changes nothing (security.md 4)
+    POST /runs/{run}/actions/{action}/{decision}  a decision about exactly the content that was shown
+    POST /runs/{run}/end-links                  a signed-in person ends the links of a run
+
+Plain forms, no script. A form carries the digest of what it was shown with and a nonce bound to this browser, the
+action, the digest and the decision; what does not fit is answered with the page as it is now, never with a decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine import review
+from assent.engine.review import RunReview
+from assent.engine.services import Services
+from assent.kernel.ids import ActionId, WorkspaceId, is_uuid
+from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Action
+from assent.lifecycle.transitions import (
+    APPROVED,
+    AWAITING,
+    EXECUTED,
+    EXECUTING,
+    REJECTED,
+    RETRYABLE,
+    UNKNOWN,
+    state_of,
+)
+from assent.ports import Transaction
+from assent.serving.web import review_decisions, review_view, review_words
+from assent.serving.web.forms import FormNonces, read_form
+from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.people import Cookies, KeysWhenReady
+from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
+from assent.serving.web.rendering import page
+from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, admit, linked_run
+from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, BadFields, NeedsPerson, Wish
+from assent.serving.web.review_view import Card, Looking, Tried
+
+log = logging.getLogger("assent.web")
+
+READINESS_SECONDS: Final = 2.0
+"""A connector that takes longer to say whether it is ready is shown as it was when the action was prepared."""
+
+LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
+"""After sending, the page looks by itself a few times and then stops."""
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is nothing to decide here",
+    "This run has no such action.",
+    "Go back, reload the page and decide there.",
+    None,
+)
+
+DONE: Final[dict[str, tuple[frozenset[object], str]]] = {
+    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. Nothing has been sent by that alone."),
+    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Somebody else has to approve it, too."),
+    "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
+    "edit": (
+        frozenset({AWAITING}),
+        "Saved. Please read it once more: what you saved needs an approval of its own.",
+    ),
+    "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
+    "withdraw": (
+        frozenset({AWAITING}),
+        "The approval is withdrawn. Nothing goes out until it is approved again.",
+    ),
+    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
+}
+"""What the page says after a decision, and only while the action is in a state in which that is true."""
+
+
+class ReviewPages:
+    """`/runs/{run_id}` and what its forms send."""
+
+    def __init__(self, services: Services, keys: KeysWhenReady, cookies: Cookies, *, base_url: str) -> None:
+        self._services = services
+        self._keys = keys
+        self._cookies = cookies
+        self._base_url = base_url
+
+    async def run(self, request: Request) -> Response:
+        """The page, or a good link's way to it."""
+        run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
+        access = await self._access()
+        claims = access.link(request, run_id, now_ms)
+        if claims is not None:
+            await self._services.store.read(lambda: linked_run(claims))
+            return access.swap(request, claims, now_ms)
+        return await self._show(request, access.shown(request, run_id, now_ms))
+
+    async def decide(self, request: Request) -> Response:
+        """A form about one action."""
+        run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
+        decision = DECISIONS.get(request.path_params["decision"])
+        if decision is None:
+            raise PageRefused(NOT_FOUND)
+        if request.method != "POST":
+            return RedirectResponse(f"/runs/{run_id}", status_code=303, headers=PAGE_HEADERS)
+        shown = await self._shown(request, run_id)
+        form = await read_form(request, MAX_DECISION_BYTES)
+        name = request.path_params["decision"]
+        try:
+            await self._check_nonce(request, form, subject(run_id, action_id, form.get("digest", ""), name))
+            viewer, action = await self._decided(shown, action_id, name, form)
+        except PageRefused as refused:
+            if refused.problem is not STALE_FORM:
+                raise
+            tried = review_decisions.out_of_date(action_id, name, form)
+        except BadFields as bad:
+            tried = review_decisions.badly_filled(bad, action_id, name, form)
+        except NeedsPerson:
+            tried = review_decisions.needs_person(action_id, name, form)
+        except Refusal as refusal:
+            if refusal.reason is Reason.WRONG_WORKSPACE:
+                raise PageRefused(NO_SUCH_ACTION) from None
+            tried = review_decisions.refused(refusal, action_id, name, form)
+        else:
+            return self._went_well(viewer, action, name, form)
+        return await self._show(request, shown, tried)
+
+    async def end_links(self, request: Request) -> Response:
+        """End the review links of a run: for a signed-in person."""
+        run_id = request.path_params["run_id"]
+        shown = await self._shown(request, run_id)
+        form = await read_form(request)
+        await self._check_nonce(request, form, f"end-links {run_id}")
+        now_ms = self._services.clock.now_ms()
+
+        def end() -> Transaction[None]:
+            viewer = yield from admit(shown, now_ms)
+            if viewer.session is None:
+                raise PageRefused(NO_LINK)
+            yield from review.end_links(viewer.run, viewer.decider(""), now_ms)
+
+        await self._services.store.write(end)
+        return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
+
+    async def _decided(
+        self, shown: Shown, action_id: str, decision: str, form: dict[str, str]
+    ) -> tuple[Viewer, Action]:
+        now_ms = self._services.clock.now_ms()
+
+        def begin() -> Transaction[tuple[Viewer, Action]]:
+            viewer = yield from admit(shown, now_ms)
+            if not is_uuid(action_id):
+                raise Refusal(Reason.WRONG_WORKSPACE)
+            action = yield from review.require_of_run(viewer.run, ActionId(action_id))
+            decider = viewer.decider(review_decisions.claimed_name(viewer, form))
+            changed = yield from DECISIONS[decision](Wish(viewer, decider, action, form, now_ms))
+            return viewer, changed
+
+        return await self._services.store.write(begin)
+
+    def _went_well(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
+        sent = decision == "send" or (decision == "approve" and form.get("then") == "send")
+        if decision == "approve" and state_of(action) == AWAITING:
+            decision = "recorded"
+        if sent or decision == "approve":
+            self._services.wake_jobs()
+        did = {"did": "send" if sent and decision != "recorded" else decision, "action": action.action_id}
+        if sent:
+            did["look"] = "1"
+        where = f"/runs/{action.run_id}?{urlencode(did)}#action-{action.action_id}"
+        response = RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
+        if viewer.session is None:
+            self._cookies.keep_name(response, review_decisions.claimed_name(viewer, form))
+        return response
+
+    async def _show(self, request: Request, shown: Shown, tried: Tried | None = None) -> Response:
+        now_ms, store = self._services.clock.now_ms(), self._services.store
+
+        def look() -> Transaction[tuple[Viewer, RunReview]]:
+            viewer = yield from admit(shown, now_ms)
+            return viewer, (yield from review.look_at(viewer.run))
+
+        viewer, found = await store.read(look)
+        nonces = await self._nonces()
+        browser = nonces.browser(request)
+
+        def nonce(action: Action, decision: str) -> str:
+            about = subject(action.run_id, action.action_id, action.digest, decision)
+            return nonces.issue(browser, about, now_ms)
+
+        name = self._cookies.name_given(request)
+        looking = Looking(viewer.assurance, name, now_ms, nonce, tried)
+        cards = review_view.cards(found, await self._readiness(found), looking)
+        look_again = _look_again(request, cards) if tried is None else None
+        values = {
+            "person": viewer.session.person if viewer.session is not None else None,
+            "found": found,
+            "prepared": review_words.when(found.run.created_ms, now_ms),
+            "cards": cards,
+            "headline": review_view.headline(cards, has_actions=bool(found.actions)),
+            "others": review_view.others(found),
+            "tried": tried,
+            "done": _done(request, found) if tried is None else None,
+            "looks_again": look_again is not None,
+            "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
+        }
+        headers = {"Refresh": look_again} if look_again is not None else None
+        response = page(
+            request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
+        )
+        nonces.remember(browser, response)
+        return response
+
+    async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
+        """Whether the connectors that open actions need could perform now."""
+        needed = {action.effect.connector for action in found.actions if state_of(action) in review_view.OPEN}
+        return {
+            name: readiness
+            for name in sorted(needed)
+            if (readiness := await self._ready_now(name, found.run.workspace_id)) is not None
+        }
+
+    async def _ready_now(self, name: str, workspace_id: WorkspaceId) -> Readiness | None:
+        connector = self._services.connectors.get(name)
+        if connector is None:
+            return None
+        try:
+            return await asyncio.wait_for(connector.readiness(workspace_id), READINESS_SECONDS)
+        except Exception as error:
+            log.warning("connector %s does not say whether it is ready: %s", name, type(error).__name__)
+            return None
+
+    async def _shown(self, request: Request, run_id: str) -> Shown:
+        """What the sender of a form shows; whoever shows nothing is told so before the form is read."""
+        shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
+        if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
+            raise PageRefused(NO_LINK)
+        return shown
+
+    async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> None:
+        (await self._nonces()).check(request, form.get("nonce", ""), about, self._services.clock.now_ms())
+
+    async def _access(self) -> Access:
+        return Access(await self._keys(), self._cookies)
+
+    async def _nonces(self) -> FormNonces:
+        keys = await self._keys()
+        return FormNonces(keys.forms, self._services.entropy, base_url=self._base_url)
+
+
+def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
+    """All that a decision rests on. Who takes it is judged when it arrives: somebody may sign in in between."""
+    return f"{decision} {run_id} {action_id} {digest}"
+
+
+class Done(msgspec.Struct, frozen=True):
+    """A decision that went well, for the top of the page."""
+
+    text: str
+    action_id: str | None
+
+
+def _done(request: Request, found: RunReview) -> Done | None:
+    did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
+    if did == "end-links" and found.run.links_from_ms:
+        return Done("The review links of this run have ended. A new one works again.", None)
+    action = next((each for each in found.actions if each.action_id == action_id), None)
+    states, text = DONE.get(did, (frozenset(), ""))
+    return Done(text, action_id) if action is not None and state_of(action) in states else None
+
+
+def _look_again(request: Request, cards: Iterable[Card]) -> str | None:
+    """When to look by itself. Never while there is a form on the page that somebody may be filling in."""
+    shown = tuple(cards)
+    given = request.query_params.get("look", "")
+    times = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
+    if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):
+        return None
+    if any(card.forms and not card.in_flight for card in shown):
+        return None
+    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}"

@@ -1,0 +1,34 @@
+"""The pages on which people decide, and where they are. Each goes through the page edge."""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from assent.engine.services import Services
+from assent.serving.web.edge import Endpoint, page_endpoint
+from assent.serving.web.pages import LOOK, LOOK_AND_SEND
+from assent.serving.web.people import Cookies, KeysWhenReady, PeoplePages
+from assent.serving.web.review import ReviewPages
+from assent.serving.web.sign_in import SignInPages
+
+SEND = ("POST",)
+
+
+def review_routes(services: Services, keys: KeysWhenReady, *, base_url: str) -> list[Route]:
+    """The routes of the review page, of signing in and of the inbox."""
+    cookies = Cookies(base_url)
+    known = PeoplePages(services, cookies)
+    signing_in = SignInPages(services, keys, cookies, known, base_url=base_url)
+    review = ReviewPages(services, keys, cookies, base_url=base_url)
+    table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
+        ("/runs/{run_id}", LOOK, review.run),
+        ("/runs/{run_id}/actions/{action_id}/{decision}", LOOK_AND_SEND, review.decide),
+        ("/runs/{run_id}/end-links", SEND, review.end_links),
+        ("/sign-in", LOOK, signing_in.how),
+        ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),
+        ("/sign-out", SEND, signing_in.sign_out),
+        ("/inbox", LOOK, known.inbox),
+    )
+    return [
+        Route(path, page_endpoint(endpoint, base_url), methods=methods) for path, methods, endpoint in table
+    ]

@@ -1,0 +1,280 @@
+"""An action in a person's words: what it is, what would happen, how risky it is and why, who approved it and how.
+
+Tables first. An approval that an agent relayed is never worded like a human's (C8). Pure: records in, words out.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from assent.connectors.registry import CONNECTORS
+from assent.engine.review import Waiting
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.kernel.times import iso_time
+from assent.lifecycle.policy import Policy, suffices
+from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS
+from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
+from assent.lifecycle.transitions import (
+    APPROVED,
+    AWAITING,
+    EXECUTED,
+    EXECUTING,
+    FAILED,
+    REJECTED,
+    RETRYABLE,
+    UNKNOWN,
+    State,
+    state_of,
+)
+
+MAIL_VERBS: Final = frozenset({"email", "send"})
+NAMES_IN_A_SENTENCE: Final = 3
+SUMMARY_CHARS: Final = 110
+
+CHANNELS: Final[dict[str, str]] = {
+    "bluesky": "Bluesky",
+    "email": "E-mail",
+    "facebook": "Facebook",
+    "hn": "Hacker News",
+    "instagram": "Instagram",
+    "linkedin": "LinkedIn",
+    "product_hunt": "Product Hunt",
+    "reddit": "Reddit",
+    "site": "Your site",
+    "threads": "Threads",
+    "tiktok": "TikTok",
+    "x": "X",
+}
+KINDS: Final[dict[str, str]] = {"post": "post", "publish": "post", "email": "message", "send": "message"}
+CONNECTOR_LABELS: Final[dict[str, str]] = {info.id: info.label for info in CONNECTORS}
+
+GATES: Final[dict[str, str]] = {
+    "human_approval": "A human approves it",
+    "recipients_missing": "Somebody is named to receive it (nobody is yet)",
+    "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
+}
+
+
+class Badge(msgspec.Struct, frozen=True):
+    """A word and its tone: ok, warn, danger or none."""
+
+    text: str
+    tone: str = ""
+
+
+class When(msgspec.Struct, frozen=True):
+    """A moment for people and programs."""
+
+    iso: str
+    text: str
+    ago: str
+
+
+class InboxLine(msgspec.Struct, frozen=True):
+    """One thing that waits for somebody."""
+
+    href: str
+    title: str
+    summary: str
+    happens: str
+    workspace: str
+    badges: tuple[Badge, ...]
+    prepared: When
+    expires: When | None
+
+
+STATES: Final[dict[State, Badge]] = {
+    AWAITING: Badge("Waits for approval", "warn"),
+    APPROVED: Badge("Approved", "ok"),
+    EXECUTING: Badge("Being sent", "info"),
+    UNKNOWN: Badge("Outcome unknown", "danger"),
+    RETRYABLE: Badge("Approved, not sent yet", "warn"),
+    REJECTED: Badge("Rejected"),
+    EXECUTED: Badge("Sent", "ok"),
+    FAILED: Badge("Refused by the provider", "danger"),
+}
+
+SEVERITIES: Final[dict[Severity, Badge]] = {
+    Severity.LOW: Badge("Low risk"),
+    Severity.MEDIUM: Badge("Medium risk", "info"),
+    Severity.HIGH: Badge("High risk", "danger"),
+}
+
+ASSURANCES: Final[dict[Assurance, str]] = {
+    Assurance.AGENT: "An agent said in a chat that its user approved; the server did not see a human decide.",
+    Assurance.LINK: "Somebody who holds the review link, under the name they gave.",
+    Assurance.CLIENT: "The user answered in their client’s own dialog.",
+    Assurance.PERSON: "Signed in on this server.",
+    Assurance.PASSKEY: "Signed in on this server with a passkey.",
+}
+
+NEEDED: Final[dict[Assurance, str]] = {
+    Assurance.AGENT: "anybody with the link",
+    Assurance.LINK: "anybody with the link",
+    Assurance.CLIENT: "somebody who answers in their client’s own dialog",
+    Assurance.PERSON: "a signed-in person",
+    Assurance.PASSKEY: "a person signed in with a passkey",
+}
+
+
+def channel_name(channel: str) -> str:
+    return CHANNELS.get(channel, channel.replace("_", " ").strip().capitalize() or "Action")
+
+
+def connector_name(connector: str) -> str:
+    return CONNECTOR_LABELS.get(connector, connector)
+
+
+def title(effect: Effect) -> str:
+    """What it is, in two words."""
+    if effect.verb in MAIL_VERBS and effect.channel == "email":
+        return "E-mail"
+    return f"{channel_name(effect.channel)} {KINDS.get(effect.verb, effect.verb.replace('_', ' '))}"
+
+
+def is_mail(effect: Effect) -> bool:
+    return effect.verb in MAIL_VERBS or bool(effect.recipients or effect.subject)
+
+
+def what_happens(effect: Effect) -> str:
+    """One sentence that says what an approval sets free."""
+    through = connector_name(effect.connector)
+    if effect.connector == "manual":
+        return (
+            f"The server sends nothing. You take the text, publish it on {channel_name(effect.channel)} yourself and "
+            "say where it is."
+        )
+    if effect.verb in MAIL_VERBS:
+        return f"Sends this to {people_named(effect.recipients)}{_sender(effect)} through {through}."
+    if effect.connector == "site":
+        return "Publishes this on your own site, where everybody can read it."
+    if effect.verb in KINDS:
+        return f"Posts this to {channel_name(effect.channel)}{_account(effect)} through {through}."
+    return f"Does “{effect.verb.replace('_', ' ')}” on {channel_name(effect.channel)} through {through}."
+
+
+def people_named(recipients: tuple[str, ...]) -> str:
+    """`2 people: a@example.org, b@example.org`, shortened past three."""
+    if not recipients:
+        return "nobody yet (recipients are missing)"
+    if len(recipients) == 1:
+        return recipients[0]
+    shown = ", ".join(recipients[:NAMES_IN_A_SENTENCE])
+    more = len(recipients) - NAMES_IN_A_SENTENCE
+    return f"{len(recipients)} people: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _sender(effect: Effect) -> str:
+    return f" from {effect.sender}" if effect.sender else ""
+
+
+def _account(effect: Effect) -> str:
+    account = (effect.target or {}).get("account") or (effect.target or {}).get("name")
+    return f" as {account}" if account else ""
+
+
+def why_severe(action: Action) -> str:
+    """Which of the rules of C8 gave this action its severity."""
+    effect, severity = action.effect, action.preflight.severity
+    if severity is Severity.HIGH:
+        if effect.verb in HIGH_VERBS:
+            return f"A {effect.verb} cannot be taken back."
+        if len(effect.recipients) > MANY_RECIPIENTS:
+            return f"It goes to {len(effect.recipients)} people, which is more than {MANY_RECIPIENTS}."
+        return "Whoever prepared it declared it so."
+    if severity is Severity.LOW:
+        return (
+            "Nothing leaves for another service."
+            if effect.connector != "site"
+            else "It stays on your own site."
+        )
+    if effect.connector in LOW_CONNECTORS:
+        return "There are warnings." if action.preflight.warnings else "Whoever prepared it declared it so."
+    if effect.verb in MAIL_VERBS:
+        return f"It goes to other people, at most {MANY_RECIPIENTS}."
+    return "It is published under your name."
+
+
+def status_badge(action: Action, now_ms: int) -> Badge:
+    """Where it stands; an approval relayed by an agent does not look like a human's."""
+    if action.expired(now_ms):
+        return Badge("Expired")
+    state = state_of(action)
+    relayed = action.approval is not None and action.approval.assurance is Assurance.AGENT
+    if state == APPROVED and relayed:
+        return Badge("Approval relayed by an agent", "warn")
+    return STATES[state]
+
+
+def approved_by(approval: Approval) -> str:
+    """Who approved it, worded by how sure the server is."""
+    if approval.assurance is Assurance.AGENT:
+        return f"Relayed by an agent ({agent_name(approval.by)})"
+    if approval.assurance is Assurance.LINK:
+        return f"“{approval.by}”, by the review link"
+    return approval.by
+
+
+def agent_name(by: str) -> str:
+    """A caller as the journal names it."""
+    if by.startswith("key:"):
+        return f"key {by.removeprefix('key:')}"
+    return "on this machine" if by == "local" else by
+
+
+def needs(policy: Policy, severity: Severity) -> str:
+    """What the workspace asks for, for the inbox and the page."""
+    requirement = policy.requirement(severity)
+    many = f", {requirement.approvers} of them" if requirement.approvers > 1 else ""
+    return NEEDED[requirement.assurance] + many
+
+
+def may_approve(policy: Policy, severity: Severity, assurance: Assurance) -> bool:
+    return suffices(assurance, policy.requirement(severity).assurance)
+
+
+def summary(effect: Effect) -> str:
+    """One line of the content."""
+    text = " ".join((effect.subject or effect.title or effect.body).split())
+    return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1].rstrip() + "…"
+
+
+def when(ms: int, now_ms: int) -> When:
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    text = f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+    return When(iso_time(ms), text, relative(ms - now_ms))
+
+
+def relative(delta_ms: int) -> str:
+    """`5 minutes ago`, `in 3 days`."""
+    size = abs(delta_ms)
+    if size < MINUTE_MS:
+        return "just now" if delta_ms <= 0 else "in less than a minute"
+    for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
+        if size >= unit_ms:
+            count = size // unit_ms
+            words = f"{count} {name}{'s' if count > 1 else ''}"
+            return f"{words} ago" if delta_ms < 0 else f"in {words}"
+    return "just now"
+
+
+def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
+    action = waiting.action
+    severity = action.preflight.severity
+    badges = [STATES[UNKNOWN]] if state_of(action) == UNKNOWN else []
+    badges.append(SEVERITIES[severity])
+    if not may_approve(waiting.policy, severity, Assurance.LINK):
+        badges.append(Badge(f"Needs {needs(waiting.policy, severity)}", "warn"))
+    return InboxLine(
+        href=f"/runs/{action.run_id}#action-{action.action_id}",
+        title=title(action.effect),
+        summary=summary(action.effect),
+        happens=what_happens(action.effect),
+        workspace=waiting.workspace_name,
+        badges=tuple(badges),
+        prepared=when(action.created_ms, now_ms),
+        expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
+    )

@@ -1,0 +1,115 @@
+"""Signing in as the owner of the server: a one-time link from a terminal, a button, a session in this browser.
+
+Looking at a link changes nothing, so that a preview cannot use it up (security.md 4). Unknown, used and expired links
+get one answer. What a signed-in browser decides is a `person` decision (C8).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine import people
+from assent.engine.people import SignedIn
+from assent.engine.services import Services
+from assent.kernel.limits import MAX_NAME_CHARS, SESSION_TTL_MS
+from assent.ports import Transaction
+from assent.serving.web.forms import FormNonces, read_form
+from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.people import (
+    HOW_TO_SIGN_IN,
+    SIGN_IN_FIRST,
+    Cookies,
+    KeysWhenReady,
+    PeoplePages,
+    is_name,
+)
+from assent.serving.web.problems import PageProblem, PageRefused
+from assent.serving.web.rendering import page
+
+LINK_ENDED: Final = PageProblem(
+    404,
+    "This sign-in link does not work",
+    "It was used already, is older than 15 minutes, or is not complete. Each link works once.",
+    "Make a new one in a terminal on the machine of the server.",
+    HOW_TO_SIGN_IN,
+)
+
+NAME_ADVICE: Final = f"Enter a name of at most {MAX_NAME_CHARS} characters."
+
+
+class SignInPages:
+    """`/sign-in`, `/sign-in/{token}` and `/sign-out`."""
+
+    def __init__(
+        self, services: Services, keys: KeysWhenReady, cookies: Cookies, known: PeoplePages, *, base_url: str
+    ) -> None:
+        self._services = services
+        self._keys = keys
+        self._cookies = cookies
+        self._known = known
+        self._base_url = base_url
+
+    async def how(self, request: Request) -> Response:
+        """How to sign in, or who is signed in."""
+        session = await self._known.signed_in(request)
+        nonces = await self._nonces()
+        browser = nonces.browser(request)
+        nonce = ""
+        if session is not None:
+            nonce = nonces.issue(browser, f"sign-out {session.session_id}", self._services.clock.now_ms())
+        values = {"person": session.person if session is not None else None, "sign_out_nonce": nonce}
+        response = page(request, "sign_in_how.html", values)
+        nonces.remember(browser, response)
+        return response
+
+    async def link(self, request: Request) -> Response:
+        """The button, and what it does."""
+        token = request.path_params["token"]
+        form = await read_form(request) if request.method == "POST" else {}
+        now_ms = self._services.clock.now_ms()
+        name = " ".join(form.get("name", "").split())
+        if request.method == "POST" and (is_name(name) or not name):
+            entropy = self._services.entropy(people.ENTROPY_BYTES)
+            signed_in = await self._services.store.write(
+                lambda: people.sign_in(token, entropy, now_ms, name=name or None)
+            )
+            if signed_in is None:
+                raise PageRefused(LINK_ENDED)
+            return self._welcome(signed_in)
+        person = await self._services.store.read(lambda: people.find_link(token, now_ms))
+        if person is None:
+            raise PageRefused(LINK_ENDED)
+        values = {"name": name or person.name, "advice": {"name": NAME_ADVICE} if name else {}}
+        return page(request, "sign_in.html", values, status=400 if name else 200)
+
+    def _welcome(self, signed_in: SignedIn) -> Response:
+        response = RedirectResponse("/inbox", status_code=303, headers=PAGE_HEADERS)
+        self._cookies.keep(response, self._cookies.session, signed_in.secret, SESSION_TTL_MS // 1000)
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        """End this session, or all of them."""
+        form = await read_form(request)
+        session = await self._known.signed_in(request)
+        if session is None:
+            raise PageRefused(SIGN_IN_FIRST)
+        now_ms = self._services.clock.now_ms()
+        nonces = await self._nonces()
+        nonces.check(request, form.get("nonce", ""), f"sign-out {session.session_id}", now_ms)
+
+        def end() -> Transaction[None]:
+            if form.get("where") == "everywhere":
+                yield from people.sign_out_everywhere(session.person.person_id, now_ms)
+            else:
+                yield from people.sign_out(session, now_ms)
+
+        await self._services.store.write(end)
+        response = RedirectResponse("/sign-in", status_code=303, headers=PAGE_HEADERS)
+        self._cookies.forget(response, self._cookies.session)
+        return response
+
+    async def _nonces(self) -> FormNonces:
+        return FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
