@@ -1,0 +1,117 @@
+"""A connector to the emulated provider, with any delivery declared: what a real one does, over HTTP.
+
+Sends along what its declaration stands for: the provider key as `Idempotency-Key`, as a natural key, as a reference to
+ask for later, or nothing that the provider could recognise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from assent.connectors.approved import action_of
+from assent.connectors.http_outcomes import failure, unreachable
+from assent.kernel.ids import WorkspaceId
+from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Action
+from assent.ports import Delivered, Delivery, OutcomeUnknown
+from assent.testing.emulator import KEY_WINDOW_MS
+from assent.testing.wire import Malformed, Message, read_message, request
+
+PATIENCE: Final = 0.9
+"""The part of the time that is used: what is known must be known before the caller stops listening."""
+
+DELIVERIES: Final = (
+    Delivery("native_key", KEY_WINDOW_MS),
+    Delivery("natural_key"),
+    Delivery("read_back"),
+    Delivery("none"),
+)
+"""One declaration of each kind, as the emulator keeps them."""
+
+
+class EmulatedConnector:
+    """Performs at an emulator's address."""
+
+    def __init__(
+        self,
+        url: str,
+        delivery: Delivery,
+        *,
+        connector_id: str = "emulated",
+        readiness: Readiness = Readiness(ready=True),  # noqa: B008 - a frozen value
+    ) -> None:
+        self.id = connector_id
+        self.delivery = delivery
+        self.ready = readiness
+        self._address = urlsplit(url)
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return self.ready
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        key = action.provider_key
+        body: dict[str, Any] = {"reference": key, "effect": msgspec.to_builtins(action.effect)}
+        headers = {"Idempotency-Key": key} if self.delivery.kind == "native_key" else {}
+        if self.delivery.kind == "natural_key":
+            body["naturalKey"] = key
+        answer = await self._exchange("POST", "/effects", msgspec.json.encode(body), headers, timeout_seconds)
+        return _delivered(answer)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        action: Action = action_of(approved)
+        if self.delivery.kind != "read_back":
+            raise OutcomeUnknown("this provider cannot be asked")
+        target = f"/effects?reference={quote(action.provider_key)}"
+        answer = await self._exchange("GET", target, b"", {}, timeout_seconds)
+        status = _status(answer)
+        if status == 404:
+            return None
+        if status == 202:
+            raise OutcomeUnknown("the provider is still working on it")
+        return _delivered(answer)
+
+    async def _exchange(
+        self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
+    ) -> Message:
+        """One request and its answer: before the connection stands nothing was sent, afterwards all is possible."""
+        host, port = self._address.hostname or "", self._address.port or 80
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_seconds * PATIENCE
+        try:
+            async with asyncio.timeout_at(deadline):
+                reader, writer = await asyncio.open_connection(host, port)
+        except (OSError, TimeoutError) as error:
+            raise unreachable(f"{host}:{port} cannot be reached ({type(error).__name__})") from error
+        try:
+            async with asyncio.timeout_at(deadline):
+                writer.write(request(method, target, f"{host}:{port}", body, headers))
+                return await read_message(reader)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed) as error:
+            raise OutcomeUnknown(f"no whole answer ({type(error).__name__})") from error
+        finally:
+            writer.close()
+
+
+def _status(answer: Message) -> int:
+    try:
+        return int(answer.start[1])
+    except (IndexError, ValueError) as error:
+        raise OutcomeUnknown("an answer without a status") from error
+
+
+def _delivered(answer: Message) -> Delivered:
+    """What a well-formed success says; anything else is judged by the table."""
+    status = _status(answer)
+    if not 200 <= status < 300:
+        raise failure(status, answer.body.decode("utf-8", "replace"), answer.headers.get("retry-after"))
+    try:
+        said = msgspec.json.decode(answer.body)
+        return Delivered(said["id"], said.get("url"), {"status": status})
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
+        raise OutcomeUnknown("a success that cannot be read") from error

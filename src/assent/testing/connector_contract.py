@@ -1,0 +1,157 @@
+"""The promises of the Connector port, checked: `await check_connector(connector, effects=…)`.
+
+A connector passes when it declares its delivery, answers its readiness in the right shape, performs for an
+`ApprovedAction` and for nothing else, and has one effect where its declaration says that a repetition is recognised.
+Performs for real, so point it at an emulator or a sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any, Final
+
+from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
+from assent.lifecycle import gate
+from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.records import (
+    Action,
+    Approval,
+    Assurance,
+    Attempt,
+    Effect,
+    ExecutionState,
+    Status,
+)
+from assent.ports import Connector, Delivered, Delivery, NotSent
+
+CHECKED_AT_MS: Final = 1_800_000_000_000
+RECOGNISES: Final = ("native_key", "natural_key")
+
+CountEffects = Callable[[], Awaitable[int]]
+"""How many effects the provider has really had, from its own books."""
+
+
+class ContractBroken(AssertionError):  # noqa: N818 - what was found
+    """What a connector does that the port does not allow, all of it."""
+
+    def __init__(self, connector: object, problems: list[str]) -> None:
+        self.problems = tuple(problems)
+        listed = "".join(f"\n  - {problem}" for problem in problems)
+        super().__init__(f"{type(connector).__name__} breaks the contract of a connector:{listed}")
+
+
+def claimed_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Action:
+    """An action as an executor has it in hand: approved, for exactly this effect, and claimed."""
+    digest = effect.digest()
+
+    def made(part: int) -> str:
+        return uuid7(CHECKED_AT_MS, number.to_bytes(9, "big") + bytes([part]))
+
+    return Action(
+        workspace_id=WorkspaceId(made(1)),
+        action_id=ActionId(made(2)),
+        run_id=RunId(made(3)),
+        tenant_id=None,
+        asset_id=None,
+        position=0,
+        version=3,
+        effect=effect,
+        digest=digest,
+        revision=revision,
+        executor_tool="chieflab_execute_approved_action",
+        status=Status.APPROVED,
+        execution_state=ExecutionState.EXECUTING,
+        preflight=preflight(effect, Readiness(ready=True)),
+        created_ms=CHECKED_AT_MS,
+        expires_ms=None,
+        approval=Approval(by="kit", at_ms=CHECKED_AT_MS, assurance=Assurance.PERSON, digest=digest),
+        attempt=Attempt(
+            attempt_id=made(4),
+            fence=1,
+            started_ms=CHECKED_AT_MS,
+            lease_until_ms=CHECKED_AT_MS + 60_000,
+            tool="chieflab_execute_approved_action",
+        ),
+    )
+
+
+async def check_connector(
+    connector: Connector,
+    *,
+    effect: Effect,
+    effects: CountEffects | None = None,
+    timeout_seconds: float = 5.0,
+) -> None:
+    """Raise `ContractBroken` with every promise that is not kept. Without `effects` repetition is judged by answers."""
+    problems = [*_declared(connector), *await _readiness(connector)]
+    problems += await _only_approved(connector, effect, effects, timeout_seconds)
+    if not problems:
+        problems += await _repetition(connector, effect, effects, timeout_seconds)
+    if problems:
+        raise ContractBroken(connector, problems)
+
+
+def _declared(connector: Any) -> list[str]:
+    problems = []
+    if not isinstance(getattr(connector, "id", None), str) or not connector.id:
+        problems.append("it has no id")
+    if not isinstance(getattr(connector, "delivery", None), Delivery):
+        problems.append("it does not declare its delivery")
+    return problems
+
+
+async def _readiness(connector: Connector) -> list[str]:
+    readiness: object = await connector.readiness(WorkspaceId(uuid7(CHECKED_AT_MS, bytes(10))))
+    if not isinstance(readiness, Readiness):
+        return [f"readiness is a {type(readiness).__name__}, not a Readiness"]
+    if not readiness.ready and not (readiness.blocker and readiness.fix_hint):
+        return ["it is not ready and does not say why and how to cure it"]
+    if readiness.ready and readiness.blocker is not None:
+        return ["it is ready and names a blocker"]
+    return []
+
+
+async def _only_approved(
+    connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
+) -> list[str]:
+    """An action that went through no gate, bare or in something that looks like the gate's pass."""
+    action = claimed_action(effect, number=1)
+    before = await effects() if effects is not None else 0
+    problems = []
+    for impostor in (action, SimpleNamespace(action=action)):
+        try:
+            await connector.perform(impostor, timeout_seconds)  # type: ignore[arg-type]
+        except NotSent:
+            problems.append(
+                f"perform takes orders from a {type(impostor).__name__}, though it refuses this one"
+            )
+        except Exception:  # noqa: S112 - any other refusal will do
+            continue
+        else:
+            problems.append(f"perform takes orders from a {type(impostor).__name__}")
+    if effects is not None and await effects() != before:
+        problems.append("it has an effect for what is no ApprovedAction")
+    return problems
+
+
+async def _repetition(
+    connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
+) -> list[str]:
+    approved = gate.opened(claimed_action(effect, number=2))
+    before = await effects() if effects is not None else 0
+    try:
+        first: object = await connector.perform(approved, timeout_seconds)
+        if not isinstance(first, Delivered) or not first.external_id:
+            return ["perform does not return what was delivered, with its external id"]
+        if connector.delivery.kind not in RECOGNISES:
+            return []
+        second = await connector.perform(approved, timeout_seconds)
+    except NotSent as not_sent:
+        return [] if not_sent.detail else ["it refuses without saying why"]
+    problems = []
+    if second.external_id != first.external_id:
+        problems.append("the same provider key gives another external id")
+    if effects is not None and await effects() != before + 1:
+        problems.append(f"it declares {connector.delivery.kind} and a repetition has a second effect")
+    return problems

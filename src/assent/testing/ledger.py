@@ -1,0 +1,84 @@
+"""What an emulated provider really did, written down outside the server under test.
+
+Append-only lines in a file, one write each: what is written survives a kill of whoever wrote it. The oracle of every
+test about effects; knows nothing of the server and its records.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class Call(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rename="camel"):
+    """A request that reached the provider, and what was planned for it."""
+
+    number: int
+    method: str
+    path: str
+    reference: str | None
+    outcome: str
+    at_ms: int
+
+
+class DoneEffect(msgspec.Struct, frozen=True, tag="effect", tag_field="kind", rename="camel"):
+    """Something that really happened."""
+
+    effect_id: str
+    reference: str | None
+    key: str | None
+    content: Any
+    at_ms: int
+
+
+Entry = Call | DoneEffect
+_DECODER = msgspec.json.Decoder(Entry)
+
+
+class Ledger:
+    """The file. Any number of processes may read it while one appends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read: list[Entry] = []
+        self._offset = 0
+        path.touch()
+
+    def append(self, entry: Entry) -> None:
+        line = msgspec.json.encode(entry) + b"\n"
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        try:
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+
+    def entries(self) -> list[Entry]:
+        """Everything so far; a line that a kill cut short is not there yet."""
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        self._read += [_DECODER.decode(line) for line in whole.splitlines()]
+        return list(self._read)
+
+    def calls(self, reference: str | None = None) -> list[Call]:
+        """Requests that could have had an effect."""
+        return [
+            entry
+            for entry in self.entries()
+            if isinstance(entry, Call) and entry.method == "POST" and _matches(entry, reference)
+        ]
+
+    def effects(self, reference: str | None = None) -> list[DoneEffect]:
+        """What really happened, for one reference or at all."""
+        return [
+            entry for entry in self.entries() if isinstance(entry, DoneEffect) and _matches(entry, reference)
+        ]
+
+
+def _matches(entry: Entry, reference: str | None) -> bool:
+    return reference is None or entry.reference == reference

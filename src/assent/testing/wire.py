@@ -1,0 +1,57 @@
+"""As much of HTTP/1.1 as an emulator and its connector need: one message, one answer, then the connection ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+MAX_BODY_BYTES: Final = 4 * 1_048_576
+
+
+class Malformed(Exception):  # noqa: N818 - what it is
+    """What came is not an HTTP message."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A request or a response: its first line's words, headers in lower case, and body."""
+
+    start: tuple[str, ...]
+    headers: dict[str, str]
+    body: bytes
+
+
+async def read_message(reader: asyncio.StreamReader) -> Message:
+    """The next message. Raises `Malformed`, or `IncompleteReadError` where the other side ends too early."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.rstrip("\r\n").split("\r\n")
+        headers = {
+            name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)
+        }
+        size = int(headers.get("content-length", "0"))
+    except (ValueError, asyncio.LimitOverrunError) as error:
+        raise Malformed("no HTTP message") from error
+    if not 0 <= size <= MAX_BODY_BYTES:
+        raise Malformed("no length to believe")
+    return Message(tuple(first.split(" ", 2)), headers, await reader.readexactly(size))
+
+
+def request(method: str, target: str, host: str, body: bytes, headers: dict[str, str]) -> bytes:
+    return _message(f"{method} {target} HTTP/1.1", body, {"Host": host, **headers})
+
+
+def response(status: int, body: bytes, headers: dict[str, str]) -> bytes:
+    return _message(f"HTTP/1.1 {status} Emulated", body, headers)
+
+
+def _message(first: str, body: bytes, headers: dict[str, str]) -> bytes:
+    every = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **headers,
+    }
+    lines = [first, *(f"{name}: {value}" for name, value in every.items())]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
