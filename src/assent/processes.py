@@ -139,8 +139,8 @@ def bind(settings: Settings) -> socket.socket:
     return listener
 
 
-def http_server(site: ASGIApp, *, signals: bool) -> uvicorn.Server:
-    """uvicorn around the site. A stdio process keeps its own signals."""
+def http_server(site: ASGIApp) -> uvicorn.Server:
+    """uvicorn around the site; signals are the process's own affair."""
     import uvicorn
 
     class Quiet(uvicorn.Server):
@@ -158,7 +158,7 @@ def http_server(site: ASGIApp, *, signals: bool) -> uvicorn.Server:
         timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
         timeout_keep_alive=75,
     )
-    return uvicorn.Server(config) if signals else Quiet(config)
+    return Quiet(config)
 
 
 @asynccontextmanager
@@ -201,9 +201,11 @@ async def _serve(settings: Settings) -> int:
         except StoreUnavailable as error:
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         listener = await _listen(settings, leadership)
-        server = http_server(Surfaces(app).site(), signals=True)
+        server = http_server(Surfaces(app).site())
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
         try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, _stop, server)
             await _welcome(app)
             await server.serve(sockets=[listener])
         finally:
@@ -215,6 +217,12 @@ async def _serve(settings: Settings) -> int:
         if leadership is not None:
             leadership.release()
     return 0
+
+
+def _stop(server: uvicorn.Server) -> None:
+    """The first signal lets the calls in flight finish, the second does not."""
+    server.force_exit = server.should_exit
+    server.should_exit = True
 
 
 async def _listen(settings: Settings, leadership: Leadership | None) -> socket.socket:
@@ -345,7 +353,7 @@ async def _pages_on_demand(surfaces: Surfaces, listener: socket.socket) -> None:
         await knocked.wait()
     finally:
         loop.remove_reader(listener)
-    server = http_server(await asyncio.to_thread(surfaces.site), signals=False)
+    server = http_server(await asyncio.to_thread(surfaces.site))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)

@@ -217,6 +217,46 @@ def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
     )
 
 
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in a list."""
+
+    run_id: RunId
+    tenant_id: str | None
+    operator: str
+    tool: str
+    status: str
+    parent_run_id: str | None
+    created_ms: int
+
+
+def recent_runs(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[RunSummary, ...]]:
+    """The runs of a workspace, newest first."""
+    rows = yield statements.list_runs(workspace_id=workspace_id, before=before, most=most)
+    return tuple(
+        RunSummary(
+            run_id=RunId(row["run_id"]),
+            tenant_id=row["tenant_id"],
+            operator=row["operator"],
+            tool=row["tool"],
+            status=row["status"],
+            parent_run_id=row["parent_run_id"],
+            created_ms=row["created_ms"],
+        )
+        for row in rows
+    )
+
+
+def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:
+    """The assets of a workspace, newest first."""
+    rows = yield statements.list_recent_assets(workspace_id=workspace_id, before=before, most=most)
+    return tuple(asset_of(workspace_id, row) for row in rows)
+
+
+def find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | None]:
+    rows = yield statements.find_asset(workspace_id=workspace_id, asset_id=asset_id)
+    return asset_of(workspace_id, rows[0]) if rows else None
+
+
 def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Transaction[tuple[Action, ...]]:
     """What needs a human, oldest first."""
     rows = yield statements.list_waiting_actions(

@@ -14,7 +14,7 @@ import msgspec
 from assent.engine import actions, journal, measurement, once
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
-from assent.engine.tenancy import Principal
+from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
@@ -32,7 +32,6 @@ from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.ports import Preparation, StagedEffect, Transaction
-from assent.stores.loader import statements
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -145,9 +144,7 @@ def store(
 ) -> Transaction[None]:
     """The records of a run and its first event."""
     if run.tenant_id is not None:
-        yield statements.insert_tenant(
-            workspace_id=run.workspace_id, tenant_id=run.tenant_id, name=run.tenant_id, created_ms=now_ms
-        )
+        yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
     yield from actions.insert_run(run)
     for asset in assets:
         yield from actions.insert_asset(asset)

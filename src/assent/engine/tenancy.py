@@ -198,8 +198,28 @@ def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
 def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
     """A workspace and the ids of its tenants."""
     workspace = yield from get_workspace(workspace_id)
-    tenants = yield statements.list_tenants(workspace_id=workspace_id)
-    return workspace, [row["tenant_id"] for row in tenants]
+    tenants = yield from list_tenants(workspace_id)
+    return workspace, [tenant.tenant_id for tenant in tenants]
+
+
+class Tenant(msgspec.Struct, frozen=True):
+    """A client or product within a workspace, with a memory of its own."""
+
+    tenant_id: str
+    name: str
+    created_ms: int
+
+
+def list_tenants(workspace_id: WorkspaceId) -> Transaction[list[Tenant]]:
+    rows = yield statements.list_tenants(workspace_id=workspace_id)
+    return [Tenant(row["tenant_id"], row["name"], row["created_ms"]) for row in rows]
+
+
+def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int) -> Transaction[None]:
+    """Make a tenant, once."""
+    yield statements.insert_tenant(
+        workspace_id=workspace_id, tenant_id=tenant_id, name=name, created_ms=now_ms
+    )
 
 
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:

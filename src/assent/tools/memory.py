@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import brain, staging
+from assent.engine import brain, staging, tenancy
 from assent.engine.brain import Entry, NewEntry
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.canonical import digest
@@ -14,7 +14,6 @@ from assent.kernel.ids import TenantId
 from assent.kernel.times import iso_time
 from assent.lifecycle.guidance import SuggestedCall
 from assent.ports import Preparation, Transaction
-from assent.stores.loader import statements
 from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
 from assent.tools.definition import READS, WRITES, Call, Tool
 
@@ -162,11 +161,8 @@ async def list_tenants(call: Call, request: ListTenants) -> Tenants:
 
 async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
     def begin() -> Transaction[Tenants]:
-        yield statements.insert_tenant(
-            workspace_id=call.caller.workspace_id,
-            tenant_id=request.tenant_id,
-            name=request.name or request.tenant_id,
-            created_ms=call.now_ms,
+        yield from tenancy.add_tenant(
+            call.caller.workspace_id, request.tenant_id, request.name or request.tenant_id, call.now_ms
         )
         return (yield from _tenants(call))
 
@@ -174,12 +170,12 @@ async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
 
 
 def _tenants(call: Call) -> Transaction[Tenants]:
-    rows = yield statements.list_tenants(workspace_id=call.caller.workspace_id)
+    found = yield from tenancy.list_tenants(call.caller.workspace_id)
     return Tenants(
         ok=True,
         tenants=tuple(
-            TenantView(tenant_id=row["tenant_id"], name=row["name"], created_at=iso_time(row["created_ms"]))
-            for row in rows
+            TenantView(tenant_id=each.tenant_id, name=each.name, created_at=iso_time(each.created_ms))
+            for each in found
         ),
     )
 

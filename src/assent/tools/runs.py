@@ -7,13 +7,12 @@ from typing import Annotated, Any
 import msgspec
 
 from assent.engine import actions
-from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.ids import is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.records import Asset
-from assent.ports import Row, Transaction
-from assent.stores.loader import statements
+from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -91,33 +90,25 @@ class GetAsset(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid
 
 async def list_runs(call: Call, request: ListRuns) -> RunList:
     workspace_id = call.caller.workspace_id
-
-    def begin() -> Transaction[list[Row]]:
-        return list(
-            (
-                yield statements.list_runs(
-                    workspace_id=workspace_id, before=request.cursor or "", most=request.limit + 1
-                )
-            )
-        )
-
-    rows = await call.services.store.read(begin)
-    shown = rows[: request.limit]
+    found = await call.services.store.read(
+        lambda: actions.recent_runs(workspace_id, request.cursor or "", request.limit + 1)
+    )
+    shown = found[: request.limit]
     return RunList(
         ok=True,
         runs=tuple(
             RunSummary(
-                run_id=row["run_id"],
-                operator=row["operator"],
-                tool=row["tool"],
-                tenant_id=row["tenant_id"],
-                status=row["status"],
-                parent_run_id=row["parent_run_id"],
-                created_at=iso_time(row["created_ms"]),
+                run_id=run.run_id,
+                operator=run.operator,
+                tool=run.tool,
+                tenant_id=run.tenant_id,
+                status=run.status,
+                parent_run_id=run.parent_run_id,
+                created_at=iso_time(run.created_ms),
             )
-            for row in shown
+            for run in shown
         ),
-        next_cursor=shown[-1]["run_id"] if len(rows) > request.limit else None,
+        next_cursor=shown[-1].run_id if len(found) > request.limit else None,
     )
 
 
@@ -158,13 +149,9 @@ async def list_assets(call: Call, request: ListAssets) -> AssetList:
         found = await call.services.store.read(lambda: actions.run_assets(workspace_id, run_id))
         return AssetList(ok=True, assets=tuple(asset_record(asset) for asset in found), next_cursor=None)
 
-    def begin() -> Transaction[list[Asset]]:
-        rows = yield statements.list_recent_assets(
-            workspace_id=workspace_id, before=request.cursor or "", most=request.limit + 1
-        )
-        return [actions.asset_of(workspace_id, row) for row in rows]
-
-    recent = await call.services.store.read(begin)
+    recent = await call.services.store.read(
+        lambda: actions.recent_assets(workspace_id, request.cursor or "", request.limit + 1)
+    )
     shown = recent[: request.limit]
     return AssetList(
         ok=True,
@@ -177,15 +164,10 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
     workspace_id = call.caller.workspace_id
     if not is_uuid(request.asset_id):
         raise nothing_there("asset")
-    found = await call.services.store.read(lambda: _find_asset(workspace_id, request.asset_id))
+    found = await call.services.store.read(lambda: actions.find_asset(workspace_id, request.asset_id))
     if found is None:
         raise nothing_there("asset")
     return asset_record(found)
-
-
-def _find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | None]:
-    rows = yield statements.find_asset(workspace_id=workspace_id, asset_id=asset_id)
-    return actions.asset_of(workspace_id, rows[0]) if rows else None
 
 
 def nothing_there(what: str) -> Refusal:
