@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.stores.kit import DEADLINE_SECONDS, append, count, marks
 from assent.ports import Transaction
 from assent.stores import sqlite
 from assent.stores.sqlite import SqliteStore
+from assent.stores.sqlite_connection import connect_reader, connect_writer
 from assent.stores.turnstile import Turnstile
 
 pytestmark = pytest.mark.anyio
@@ -131,3 +133,14 @@ class TestTurnstile:
         second.close()
         first.release()
         assert third.acquire(DEADLINE_SECONDS)
+
+
+def test_the_writer_syncs_every_commit_and_a_reader_cannot_write(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    with closing(connect_writer(file, None)) as writer, closing(connect_reader(file)) as reader:
+        settings = [
+            writer.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+        assert settings == ["wal", 2, 1]
+        assert reader.execute("PRAGMA query_only").fetchone()[0] == 1
