@@ -93,6 +93,7 @@ class Leadership:
     def announce(self, address: str | None) -> None:
         """Publish where the pages are, whole or not at all."""
         made = self._announcement.with_suffix(f".{os.getpid()}")
+        made.touch(mode=0o600)
         made.write_bytes(msgspec.json.encode(Announcement(os.getpid(), self._role, address)))
         made.replace(self._announcement)
 
