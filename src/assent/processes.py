@@ -12,6 +12,7 @@ import contextlib
 import errno
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
