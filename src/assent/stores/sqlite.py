@@ -126,18 +126,21 @@ class SqliteStore:
             self._take_turn()
             try:
                 return self._commit(batch)
+            except BaseException:
+                self._drop_connection()
+                raise
             finally:
                 self._turnstile.release()
         except Exception as error:
             failure = translate(error)
-            self._drop_connection()
             if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
                 # One transaction that is too large for the disk must not take its neighbours down.
                 return [answer for request in batch for answer in self._serve([request])]
             return [Answer(request, None, failure) for request in batch]
 
     def _take_turn(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self.path} for {TURN_SECONDS:.0f} s")
 
@@ -171,7 +174,7 @@ class SqliteStore:
             self._drop_connection()
 
     def _drop_connection(self) -> None:
-        """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
+        """After a failure of the whole batch, still in turn: closing rolls back, and the next batch opens anew."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):  # it is given up either way, and the thread has to go on
