@@ -17,7 +17,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import gate
-from assent.lifecycle.policy import Policy, suffices
+from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
@@ -59,11 +59,11 @@ def approve(
     refuse_stale(action, seen)
     gate.judge_assurance(action, policy, decider.assurance, url)
     state = state_of(action)
+    needed = policy.requirement(action.preflight.severity)
+    approvers = yield from _approvers(decider, action, needed, now_ms)
+    facts = _facts(decider, approvers=approvers, needed=needed.approvers)
     if state == AWAITING:
-        approvers = yield from _approvers(decider, action, policy, now_ms)
-        needed = policy.requirement(action.preflight.severity).approvers
-        facts = _facts(decider, approvers=approvers, needed=needed)
-        if approvers < needed:
+        if approvers < needed.approvers:
             yield from actions.note(action, "approval_recorded", facts, now_ms)
             return action
         approval = Approval(
@@ -78,33 +78,39 @@ def approve(
         yield from brain.remember(
             action.workspace_id, brain.decision_entry(action, "approval", facts), now_ms
         )
-    elif action.approval is not None and not suffices(action.approval.assurance, decider.assurance):
-        # Somebody the server is surer of confirms what was approved before.
+    elif action.approval is not None:
         approval = msgspec.structs.replace(
-            action.approval, by=decider.by, at_ms=now_ms, assurance=decider.assurance
+            action.approval, approvers=max(approvers, action.approval.approvers)
         )
-        changed = msgspec.structs.replace(action, approval=approval)
-        action = yield from actions.put_all(changed, ((Move.APPROVE, _facts(decider)),), now_ms)
+        if not suffices(approval.assurance, decider.assurance):
+            # Somebody the server is surer of confirms what was approved before.
+            approval = msgspec.structs.replace(
+                approval, by=decider.by, at_ms=now_ms, assurance=decider.assurance
+            )
+        if approval != action.approval:
+            changed = msgspec.structs.replace(action, approval=approval)
+            action = yield from actions.put_all(changed, ((Move.APPROVE, facts),), now_ms)
     yield from _schedule(action, now_ms, send_now)
     return action
 
 
-def _approvers(decider: Decider, action: Action, policy: Policy, now_ms: int) -> Transaction[int]:
-    if policy.requirement(action.preflight.severity).approvers == 1:
+def _approvers(decider: Decider, action: Action, needed: Requirement, now_ms: int) -> Transaction[int]:
+    """How many different people have said yes to this revision, each with enough assurance."""
+    if needed.approvers == 1:
         return 1
-    yield statements.add_approval(
-        workspace_id=action.workspace_id,
-        action_id=action.action_id,
-        revision=action.revision,
-        approver=decider.by,
-        assurance=decider.assurance.value,
-        at_ms=now_ms,
-    )
-    rows = yield statements.count_approvals(
-        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
-    )
-    approvers: int = rows[0]["approvers"]
-    return approvers
+    about = {
+        "workspace_id": action.workspace_id,
+        "action_id": action.action_id,
+        "revision": action.revision,
+    }
+    said = [(decider.by, decider.assurance, now_ms)]
+    if action.approval is not None:
+        # From when one was enough: it counts as the first.
+        said.insert(0, (action.approval.by, action.approval.assurance, action.approval.at_ms))
+    for by, assurance, at_ms in said:
+        yield statements.add_approval(approver=by, assurance=assurance.value, at_ms=at_ms, **about)
+    rows = yield statements.list_approvals(**about)
+    return sum(suffices(Assurance(row["assurance"]), needed.assurance) for row in rows)
 
 
 def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
@@ -142,6 +148,9 @@ def withdraw(
     """Take an approval back before the action is claimed."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.WITHDRAW, now_ms, links(action))
+    yield statements.forget_approvals(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
     return (yield from _walk(changed, Move.WITHDRAW, _facts(decider, reason=reason), now_ms))
 

@@ -89,10 +89,21 @@ WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :a
 ORDER BY a.action_id LIMIT :most
 
 -- name: add_approval
--- One more person said yes to this revision; the same person twice counts once.
+-- One more person said yes to this revision; the same person twice counts once, by what is known of them last.
 INSERT INTO action_approvals (workspace_id, action_id, revision, approver, assurance, at_ms)
 VALUES (:workspace_id, :action_id, :revision, :approver, :assurance, :at_ms)
-ON CONFLICT (workspace_id, action_id, revision, approver) DO NOTHING
+ON CONFLICT (workspace_id, action_id, revision, approver) DO UPDATE
+  SET assurance = excluded.assurance, at_ms = excluded.at_ms
+
+-- name: list_approvals
+-- Who said yes to this revision, and how sure the server is of each.
+SELECT approver, assurance FROM action_approvals
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
+
+-- name: forget_approvals
+-- Every yes to this revision was taken back.
+DELETE FROM action_approvals
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
 -- name: count_approvals
 -- How many different people said yes to this revision.
