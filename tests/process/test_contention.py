@@ -1,0 +1,89 @@
+"""Many writers on one SQLite file: a busy `serve` beside two `stdio` processes, and nobody waits long."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.process.running import UNLIMITED, Serve, StdioClient
+
+pytestmark = pytest.mark.slow
+
+CALLERS = 16
+MEASURED_SECONDS = 6.0
+LONGEST_WAIT_SECONDS = 0.250
+BODY = json.dumps({"email": "ada@example.org"}).encode()
+REQUEST = (
+    b"POST /api/tools/chieflab_signup_workspace HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
+)
+
+
+async def call_until(port: int, ends: float, waits: list[float]) -> None:
+    """One caller: the next call follows the last answer. Bare sockets, so that little of the wait is ours."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    while time.monotonic() < ends:
+        started = time.perf_counter()
+        writer.write(REQUEST)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        waits.append(time.perf_counter() - started)
+        assert head.startswith(b"HTTP/1.1 200"), head
+    writer.close()
+
+
+def write_until(client: StdioClient, ends: float, waits: list[float]) -> None:
+    while time.monotonic() < ends:
+        started = time.perf_counter()
+        payload = client.call("chieflab_signup_workspace", email="ada@example.org")
+        waits.append(time.perf_counter() - started)
+        assert payload["ok"] is True, payload
+
+
+def told(name: str, waits: list[float]) -> str:
+    ordered = sorted(waits)
+    shown = {p: ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))] * 1000 for p in (50, 95, 99)}
+    quantiles = ", ".join(f"p{p} {value:.1f} ms" for p, value in shown.items())
+    return f"{name}: {len(waits)} calls, {quantiles}, longest {ordered[-1] * 1000:.1f} ms"
+
+
+def test_nobody_waits_over_a_quarter_of_a_second(
+    tmp_path: Path, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Serve(tmp_path, UNLIMITED) as server:
+        settings = UNLIMITED | {"ASSENT_PORT": str(server.port)}
+        with StdioClient(tmp_path, settings) as one, StdioClient(tmp_path, settings) as two:
+            for client in (one, two):
+                client.ask("initialize")
+                assert client.call("chieflab_signup_workspace", email="ada@example.org")["ok"]
+            over_http: list[float] = []
+            over_stdio: list[float] = []
+            ends = time.monotonic() + MEASURED_SECONDS
+            writers = [
+                threading.Thread(target=write_until, args=(client, ends, over_stdio)) for client in (one, two)
+            ]
+            for writer in writers:
+                writer.start()
+
+            async def callers() -> None:
+                await asyncio.gather(*(call_until(server.port, ends, over_http) for _ in range(CALLERS)))
+
+            asyncio.run(callers())
+            for writer in writers:
+                writer.join()
+
+    for name, waits in (("serve", over_http), ("stdio", over_stdio)):
+        record_property(name, told(name, waits))
+        with capsys.disabled():
+            print(f"\n  {told(name, waits)}", end="")  # noqa: T201 - a measurement is meant to be read
+    # A run in which hardly anything happened proves nothing.
+    assert len(over_http) > 500
+    assert len(over_stdio) > 50
+    assert max(over_http) <= LONGEST_WAIT_SECONDS
+    assert max(over_stdio) <= LONGEST_WAIT_SECONDS

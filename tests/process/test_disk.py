@@ -1,0 +1,70 @@
+"""A disk without space: told, nothing half done, and over as soon as there is space again."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+from tests.process.running import UNLIMITED, Serve, StdioClient, eventually, fetch, free_port, sign_up
+
+pytestmark = pytest.mark.slow
+
+FREE = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+def limit_files(pid: int, size: int | None) -> None:
+    """No file of that process may grow past this size: what a full disk is to it, for one process alone."""
+    assert sys.platform == "linux"
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY) if size is not None else FREE)
+
+
+def sizes(data_dir: Path) -> int:
+    return max(path.stat().st_size for path in data_dir.glob("assent.db*"))
+
+
+def test_a_full_disk_is_503_for_writers_and_nothing_for_readers(tmp_path: Path) -> None:
+    with Serve(tmp_path, UNLIMITED) as server:
+        before = [sign_up(server.port) for _ in range(3)]
+        limit_files(server.process.pid, sizes(tmp_path))
+
+        def refused() -> bool:
+            # The log may have room left inside its present size.
+            status, text = fetch(
+                server.port, "POST", "/api/tools/chieflab_signup_workspace", {"email": "a@b.c"}
+            )
+            assert status in (200, 503)
+            return status == 503 and json.loads(text)["reason"] == "temporarily_unavailable"
+
+        eventually(refused, "the disk is full")
+        for link in before:
+            assert fetch(server.port, "GET", link)[0] == 200
+        assert fetch(server.port, "GET", "/healthz")[0] == 200
+
+        limit_files(server.process.pid, None)
+        after = sign_up(server.port)
+        for link in (*before, after):
+            assert fetch(server.port, "GET", link)[0] == 200
+        assert server.terminate() == 0
+    assert "Traceback" not in server.log
+
+
+def test_on_stdio_a_full_disk_is_said_and_survived(tmp_path: Path) -> None:
+    with StdioClient(tmp_path, {"ASSENT_PORT": str(free_port()), **UNLIMITED}) as client:
+        client.ask("initialize")
+        eventually((tmp_path / "leader.json").exists, "stdio leads")
+        assert client.call("chieflab_signup_workspace", email="a@b.c")["ok"]
+        limit_files(client.process.pid, sizes(tmp_path))
+
+        def refused() -> bool:
+            payload = client.call("chieflab_signup_workspace", email="a@b.c")
+            return payload["ok"] is False and payload["statusCode"] == 503
+
+        eventually(refused, "the disk is full")
+        assert client.call("chieflab_get_workspace")["name"] == "local"
+
+        limit_files(client.process.pid, None)
+        assert client.call("chieflab_signup_workspace", email="a@b.c")["ok"]
+        assert client.end() == 0
