@@ -1,0 +1,89 @@
+"""From a definition to a program, and the program's hash (W57).
+
+Pure: the same definition, library and bindings always give the same program. What is unknown but harmless becomes a
+warning and a visible marker in the prompt; what would make a program endless or too large is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assent.workflow import constructs
+from assent.workflow.constructs.routines import bodies
+from assent.workflow.issues import Warning
+from assent.workflow.lowering import Lowering, Within
+from assent.workflow.program import PROGRAM_FORMAT, Ask, Node, Program, Text, workflow_hash
+from assent.workflow.snippets import METRICS
+from assent.workflow.source import Definition
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A program, its hash, and what its author should know."""
+
+    program: Program
+    workflow_hash: str
+    warnings: tuple[Warning, ...]
+
+
+def compile_definition(
+    definition: Definition,
+    library: Mapping[str, Definition] | None = None,
+    bindings: Mapping[str, str] | None = None,
+    file: str | None = None,
+) -> Compiled:
+    """Compile a definition. `library` holds the definitions it may inject, by id; `bindings` fill its extension points."""
+    lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
+    within = Within(
+        functions={function.name: function for function in definition.function_definitions},
+        features=definition.features,
+        assessments={entry["id"]: entry for entry in definition.assessments},
+        steps={step.id: step for step in definition.steps},
+    )
+    named = bodies(definition.steps)
+    top = tuple(index for step in definition.steps if step.id not in named for index in lowering.lower(step, within))
+    if not top:
+        lowering.refuse("$.steps", "empty", "Every step is the body of a loop, so nothing ever starts one.")
+    nodes = _with_metrics(tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile)
+    program = Program(
+        format=PROGRAM_FORMAT,
+        id=definition.id,
+        name=definition.name,
+        description=definition.description,
+        version=definition.version,
+        nodes=nodes,
+        top=top,
+        preamble=tuple(lowering.bind(text, "$") for text in _preamble(definition)),
+        about=definition.about,
+        examples=definition.examples,
+        model_tier=definition.model_tier,
+        preferences=definition.recommended_preferences,
+        references=definition.references,
+    )
+    return Compiled(program, workflow_hash(program), tuple(lowering.warnings))
+
+
+def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -> tuple[Node, ...]:
+    last = nodes[top[-1]]
+    if profile not in METRICS or not isinstance(last, Ask):
+        return nodes
+    closing = msgspec.structs.replace(last, prompt=(*last.prompt, Text(text=METRICS[profile])))
+    return (*nodes[: top[-1]], closing, *nodes[top[-1] + 1 :])
+
+
+def _preamble(definition: Definition) -> list[str]:
+    """What holds for the whole run, as sections; shown at the start and on resume, not with every step."""
+    references = tuple(
+        f"{entry['title']} ({entry['source']}): {entry['purpose']}{' Follow it strictly.' if entry['authoritative'] else ''}"
+        for entry in definition.references
+    )
+    preferences = tuple(f"{name}: {value}" for name, value in sorted(definition.recommended_preferences.items()))
+    sections = (
+        ("Before you start, these must hold", definition.preconditions),
+        ("Ask the user first if it is not clear already", definition.clarification_prompts),
+        ("Rules for the whole run", definition.meta_guidance),
+        ("Documents", references),
+        ("Recommended", preferences),
+    )
+    return [f"## {title}\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections if lines]

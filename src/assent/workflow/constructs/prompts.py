@@ -1,0 +1,122 @@
+"""Prompts: plain text, structured blocks, guidance, functions, features and conditional fragments become pieces of text.
+
+Blocks come in a fixed order, so the same definition always reads the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from assent.workflow.lowering import Lowering, Within
+from assent.workflow.program import Contract, Text
+from assent.workflow.snippets import FEATURES, REFERENCES
+from assent.workflow.source import Function, Step
+
+
+def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
+    """The pieces of a plain step's prompt."""
+    path = f"{within.path}.{step.id}"
+    pieces = [f"Role: {step.agent_role}"] if step.agent_role else []
+    if step.prompt:
+        pieces.append(step.prompt)
+    if step.prompt_blocks:
+        pieces += _blocks(step.prompt_blocks, lowering, path)
+    if not step.prompt and not step.prompt_blocks:
+        pieces.append(step.title)
+        if not step.prompt_fragments and step.action is None:
+            lowering.warn("step_without_prompt", path, f'Step "{step.id}" has no prompt; the agent sees only its title.')
+    pieces += _list("Guidance", step.guidance)
+    pieces += _list("Throughout", _features(lowering, within))
+    if step.ask_for_files:
+        pieces.append("Ask the user for the files you need before you begin.")
+    pieces += _functions(step, lowering, within, path)
+    texts = [Text(text=lowering.bind("\n\n".join(pieces), path))]
+    texts += [Text(text=lowering.bind(part.text, path), when=part.when) for part in step.prompt_fragments]
+    return tuple(texts)
+
+
+def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
+    pieces: list[str] = []
+    if "goal" in blocks:
+        pieces.append(f"## Goal\n{_value(blocks['goal'], lowering, path)}")
+    for key, title in (("constraints", "Constraints"), ("procedure", "Procedure")):
+        pieces += _list(title, [_value(part, lowering, path) for part in blocks.get(key, ())], numbered=key == "procedure")
+    wanted = [f"`{name}`: {what}" for name, what in sorted(blocks.get("outputRequired", {}).items())]
+    pieces += _list("Output required", wanted)
+    pieces += _list("Verify", [_value(part, lowering, path) for part in blocks.get("verify", ())])
+    return pieces
+
+
+def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> list[str]:
+    """A titled list, unless it is empty. Entries that number themselves keep their numbers."""
+    if not entries:
+        return []
+    own = all(re.match(r"(Step )?\d+\b", entry) for entry in entries)
+    lines = [f"{n}. {entry}" if numbered and not own else f"- {entry}" for n, entry in enumerate(entries, 1)]
+    return [f"## {title}\n" + "\n".join(lines)]
+
+
+def _value(value: str | list[dict[str, str]], lowering: Lowering, path: str) -> str:
+    if isinstance(value, str):
+        return value
+    return "".join(part["text"] if part["kind"] == "text" else _reference(part["refId"], lowering, path) for part in value)
+
+
+def _reference(name: str, lowering: Lowering, path: str) -> str:
+    if name in REFERENCES:
+        return REFERENCES[name]
+    lowering.warn("unknown_ref", path, f'The reference text "{name}" is not known here; write it out as text.')
+    return f"[unknown reference: {name}]"
+
+
+def _features(lowering: Lowering, within: Within) -> list[str]:
+    lines: list[str] = []
+    for name in within.features:
+        if name in FEATURES:
+            lines += FEATURES[name]
+        else:
+            lowering.warn("unknown_feature", "$.features", f'The feature "{name}" is not known here and changes nothing.')
+            lines.append(f"[unknown feature: {name}]")
+    return lines
+
+
+def _functions(step: Step, lowering: Lowering, within: Within, path: str) -> list[str]:
+    known = {**within.functions, **{function.name: function for function in step.function_definitions}}
+    named = [reference.removesuffix("()") for reference in step.function_references]
+    calls = [f"Apply {call['name']}({_arguments(call['args'])})." for call in step.function_calls]
+    named += [call["name"] for call in step.function_calls if call["name"] not in named]
+    named += [function.name for function in step.function_definitions if function.name not in named]
+    lines: list[str] = []
+    for name in named:
+        if name in known:
+            lines.append(_function(known[name]))
+        else:
+            lowering.warn("unknown_function", path, f'No function "{name}" is defined; define it or drop the reference.')
+            lines.append(f"[unknown function: {name}]")
+    return _list("Functions used here", lines) + _list("Calls", calls)
+
+
+def _function(function: Function) -> str:
+    parameters = ", ".join(
+        parameter["name"] + ("" if parameter.get("required", True) else "?") + f": {parameter['type']}"
+        for parameter in function.parameters
+    )
+    return f"{function.name}({parameters}): {function.definition}"
+
+
+def _arguments(args: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in sorted(args.items()))
+
+
+def contract_text(contract: Contract) -> Text:
+    """How to send what a step's contract asks for."""
+    need = "This step needs" if contract.required else "This step takes"
+    if contract.example is None:
+        return Text(text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`.")
+    example = msgspec.json.format(msgspec.json.encode(contract.example), indent=2).decode()
+    # Doubled braces are placeholders; an example must come through the renderer as it is.
+    example = example.replace("{{", "{ {").replace("}}", "} }")
+    return Text(text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{example}\n```")

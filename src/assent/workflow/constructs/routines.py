@@ -1,0 +1,118 @@
+"""Template calls: the steps of a routine in place of one step, with its arguments filled in.
+
+`wr.templates.routine.X` is the routine `wr.routine-X`. The injected steps have ids of their own (`caller.step`), run
+under the caller's condition, and a routine that leads back to itself is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_TEMPLATE_DEPTH
+from assent.workflow.constructs.steps import lower_confirm
+from assent.workflow.lowering import Lowering, Within
+from assent.workflow.program import Ask, Text
+from assent.workflow.source import Definition, Step
+from assent.workflow.values import text_of
+
+ROUTINE_TEMPLATES: Final = "wr.templates.routine."
+_ARGUMENT: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
+_FILLED: Final = ("title", "prompt", "promptBlocks", "agentRole", "guidance", "promptFragments", "audit", "verification",
+                  "synthesis", "parallelDelegations", "body")  # fmt: skip
+_KEPT: Final = frozenset({"id", "when", "runCondition", "refId", "kind", "outputContract", "type"})
+
+
+def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
+    """The routine's steps, or one step that says which routine is missing."""
+    call = step.template_call
+    if call is None:
+        raise ValueError("a step without a template call has no routine")
+    path = f"{within.path}.{step.id}"
+    name = call.template_id
+    routine_id = f"wr.routine-{name.removeprefix(ROUTINE_TEMPLATES)}" if name.startswith(ROUTINE_TEMPLATES) else name
+    routine = lowering.library.get(routine_id)
+    if routine is None:
+        return _missing(step, name, lowering, within, path)
+    if routine_id in within.routines or routine_id == lowering.definition.id:
+        way = " → ".join([lowering.definition.id, *within.routines, routine_id])
+        lowering.refuse(path, "cycle", f"The routine leads back to itself: {way}. Break the circle.")
+    if len(within.routines) >= MAX_TEMPLATE_DEPTH:
+        lowering.refuse(path, "too_deep", f"Routines inject routines at most {MAX_TEMPLATE_DEPTH} deep.")
+    return _inject(step, routine, routine_id, lowering, within, path)
+
+
+def _missing(step: Step, name: str, lowering: Lowering, within: Within, path: str) -> tuple[int, ...]:
+    lowering.warn("unknown_template", path, f'The template "{name}" is not known here; add its routine or write the steps.')
+    own = f"\n\n{step.prompt}" if step.prompt else ""
+    ask = Ask(
+        id=within.prefix + step.id,
+        title=step.title,
+        prompt=(Text(text=f"[unknown template: {name}] Do what the title says as well as you can.{own}"),),
+        when=within.condition(step.run_condition),
+        confirm=lower_confirm(step.require_confirmation),
+        on_reject=step.on_reject,
+    )
+    return (lowering.add(ask, path),)
+
+
+def _inject(
+    step: Step, routine: Definition, routine_id: str, lowering: Lowering, within: Within, path: str
+) -> tuple[int, ...]:
+    args = {key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()}
+    steps = [_fill(part, args) for part in routine.steps]
+    if routine.meta_guidance:
+        steps[0] = _guided(steps[0], routine.meta_guidance)
+    # The caller's confirmation covers the whole routine, so it is asked for at its end.
+    if step.require_confirmation is not False and steps[-1].type != "loop":
+        steps[-1] = msgspec.structs.replace(
+            steps[-1], require_confirmation=step.require_confirmation, on_reject=step.on_reject
+        )
+    inner = Within(
+        prefix=f"{within.prefix}{step.id}.",
+        when=within.condition(step.run_condition),
+        functions={function.name: function for function in routine.function_definitions},
+        features=routine.features,
+        assessments={entry["id"]: entry for entry in routine.assessments},
+        steps={part.id: part for part in steps},
+        routines=(*within.routines, routine_id),
+        path=path,
+    )
+    named = bodies(tuple(steps))
+    return tuple(index for part in steps if part.id not in named for index in lowering.lower(part, inner))
+
+
+def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
+    """Steps that run only inside the loops that name them."""
+    found: set[str] = set()
+    stack = list(steps)
+    while stack:
+        step = stack.pop()
+        if isinstance(step.body, str):
+            found.add(step.body)
+        elif step.body is not None:
+            stack += step.body
+    return frozenset(found)
+
+
+def _guided(step: Step, guidance: tuple[str, ...]) -> Step:
+    return step if step.type != "step" else msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
+
+
+def _fill(step: Step, args: dict[str, str]) -> Step:
+    if not args:
+        return step
+    plain = msgspec.to_builtins(step)
+    return msgspec.convert({key: _filled(part, args) if key in _FILLED else part for key, part in plain.items()}, Step)
+
+
+def _filled(value: Any, args: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return _ARGUMENT.sub(lambda match: args.get(match[1], match[0]), value)
+    if isinstance(value, dict):
+        return {key: part if key in _KEPT else _filled(part, args) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_filled(part, args) for part in value]
+    return value

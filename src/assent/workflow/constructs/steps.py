@@ -1,0 +1,130 @@
+"""Plain steps, and the steps that an author's `audit` and `verification` add behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assent.workflow.constructs.prompts import contract_text, lower_prompt
+from assent.workflow.contracts import REGISTRY
+from assent.workflow.lowering import Lowering, Within
+from assent.workflow.program import Action, Ask, Assessment, Confirm, Consequence, Contract, Dimension, Text
+from assent.workflow.source import Step
+
+
+def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
+    """The step itself, then what checks it."""
+    path = f"{within.path}.{step.id}"
+    contract = lower_contract(step.output_contract, lowering, path)
+    assessments = tuple(_assessment(within.assessments[ref]) for ref in step.assessment_refs)
+    prompt = lower_prompt(step, lowering, within)
+    if contract is not None:
+        prompt += (contract_text(contract),)
+    if assessments:
+        prompt += (_assessment_text(assessments),)
+    action = Action(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
+    confirm = lower_confirm(step.require_confirmation)
+    node = Ask(
+        id=within.prefix + step.id,
+        title=step.title,
+        prompt=prompt,
+        when=within.condition(step.run_condition),
+        # An action always waits for a human, whatever the step says beside it (W40).
+        confirm=Confirm() if action is not None else confirm,
+        on_reject=step.on_reject,
+        contract=contract,
+        criteria=step.validation_criteria,
+        assessments=assessments,
+        consequences=tuple(_consequence(entry) for entry in step.assessment_consequences),
+        notes_required=step.notes_optional is False,
+        action=action,
+        model_tier=step.model_tier,
+        ask_for_files=step.ask_for_files,
+    )
+    return (lowering.add(node, path), *_checks(step, lowering, within, path))
+
+
+def _checks(step: Step, lowering: Lowering, within: Within, path: str) -> list[int]:
+    added: list[tuple[str, str, str]] = []
+    if step.verification is not None:
+        command = step.verification.get("command")
+        run = f"Run this and report its result truthfully:\n\n```\n{command}\n```" if command else ""
+        text = "\n\n".join(filter(None, (step.verification.get("prompt", "Verify the result of the step before."), run)))
+        added.append(("verify", f"Verify: {step.title}", text))
+    if step.audit is not None:
+        rubric = "\n".join(f"- {line}" for line in step.audit.get("rubric", ()))
+        text = step.audit.get("prompt", "Audit the result of the step before as if somebody else had made it.")
+        added.append(("audit", f"Audit: {step.title}", f"{text}\n\nJudge each of:\n{rubric}" if rubric else text))
+    return [
+        lowering.add(
+            Ask(
+                id=f"{within.prefix}{step.id}.{suffix}",
+                title=title[:128],
+                prompt=(Text(text=lowering.bind(text, path)),),
+                when=within.condition(step.run_condition),
+            ),
+            path,
+        )
+        for suffix, title, text in added
+    ]
+
+
+def lower_confirm(rule: bool | dict[str, Any]) -> Confirm | None:
+    """The three ways to write `requireConfirmation`."""
+    if isinstance(rule, bool):
+        return Confirm() if rule else None
+    if "kind" in rule:
+        return Confirm(kind=rule["kind"], when=rule.get("condition"))
+    return Confirm(when=rule)
+
+
+def lower_contract(written: dict[str, Any] | None, lowering: Lowering, path: str) -> Contract | None:
+    """The contract a step names or writes, copied into the program."""
+    if written is None:
+        return None
+    required = written.get("required", True)
+    if "schema" in written:
+        return Contract(
+            ref=written.get("contractRef", written["kind"]),
+            required=required,
+            kind=written["kind"],
+            schema=written["schema"],
+            example=written["example"],
+        )
+    ref = written["contractRef"]
+    if ref not in REGISTRY:
+        lowering.warn("unknown_contract", path, f'The contract "{ref}" is not known here; any object with a kind passes.')
+        return Contract(ref=ref, required=required)
+    known = REGISTRY[ref]
+    return Contract(ref=ref, required=required, kind=known.kind, schema=known.schema, example=known.example)
+
+
+def _assessment(entry: dict[str, Any]) -> Assessment:
+    return Assessment(
+        id=entry["id"],
+        purpose=entry["purpose"],
+        dimensions=tuple(
+            Dimension(
+                id=dimension["id"],
+                purpose=dimension["purpose"],
+                levels=tuple(dimension["levels"]),
+                required=dimension.get("required", True),
+            )
+            for dimension in entry["dimensions"]
+        ),
+    )
+
+
+def _consequence(entry: dict[str, Any]) -> Consequence:
+    return Consequence(
+        level=entry["when"]["anyEqualsLevel"],
+        guidance=entry["effect"]["guidance"],
+        assessment=entry["when"].get("forAssessment"),
+    )
+
+
+def _assessment_text(assessments: tuple[Assessment, ...]) -> Text:
+    lines = ["## Assess your work", "Send one `wr.assessment` in `output` for each of:"]
+    for entry in assessments:
+        lines.append(f"- `{entry.id}`: {entry.purpose}")
+        lines += [f"  - `{part.id}` ({' / '.join(part.levels)}): {part.purpose}" for part in entry.dimensions]
+    return Text(text="\n".join(lines))

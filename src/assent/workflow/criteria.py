@@ -1,0 +1,179 @@
+"""Validation criteria: an author's rules for the notes of a step (W35).
+
+A rule, a list of rules, or `and` / `or` / `not` of them. Each failing rule speaks with its own message.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_CONDITION_DEPTH
+from assent.workflow import conditions
+from assent.workflow.format import OBJECT, record, text
+from assent.workflow.issues import Issue
+from assent.workflow.patterns import BadPattern, compiled
+from assent.workflow.shapes import Shape, check_shape, mismatches
+from assent.workflow.values import Scope
+
+Criteria = list[Any] | dict[str, Any]
+
+_COUNT: Final[Shape] = {"type": "number", "minimum": 0}
+RULE: Final = record(
+    "type message",
+    type={"enum": ["contains", "regex", "length", "schema"]},
+    value=text(),
+    pattern=text(),
+    flags=text(0, 8),
+    min=_COUNT,
+    max=_COUNT,
+    message=text(),
+    schema=OBJECT,
+    condition=OBJECT,
+)
+_NEEDS: Final = {"contains": "value", "regex": "pattern", "schema": "schema"}
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A rule that does not hold: its message, and the code of its type."""
+
+    code: str
+    message: str
+
+
+def check_criteria(criteria: Any, path: str, level: int = 0) -> list[Issue]:
+    """Everything wrong with criteria as an author wrote them."""
+    if level > MAX_CONDITION_DEPTH:
+        return [Issue(path, "too_deep", f"Criteria nest at most {MAX_CONDITION_DEPTH} deep.")]
+    if isinstance(criteria, list):
+        return [issue for n, part in enumerate(criteria) for issue in check_criteria(part, f"{path}[{n}]", level + 1)]
+    if not isinstance(criteria, dict):
+        return [Issue(path, "type", "Write a rule, a list of rules, or an object with and, or or not.")]
+    if composed := [key for key in ("and", "or", "not") if key in criteria]:
+        return _check_composition(criteria, composed, path, level)
+    issues = mismatches(criteria, RULE, path)
+    if issues:
+        return issues
+    needed = _NEEDS.get(criteria["type"])
+    if needed and needed not in criteria:
+        issues.append(Issue(f"{path}.{needed}", "required", f'A {criteria["type"]} rule needs "{needed}".'))
+    if criteria["type"] == "length" and not {"min", "max"} & set(criteria):
+        issues.append(Issue(f"{path}.min", "required", 'A length rule needs "min" or "max".'))
+    if criteria["type"] == "regex" and "pattern" in criteria:
+        try:
+            compiled(criteria["pattern"], criteria.get("flags", ""))
+        except BadPattern as error:
+            issues.append(Issue(f"{path}.pattern", "pattern", str(error)))
+    if "schema" in criteria:
+        issues += check_shape(criteria["schema"], f"{path}.schema")
+    if "condition" in criteria:
+        issues += conditions.check(criteria["condition"], f"{path}.condition")
+    return issues
+
+
+def _check_composition(criteria: dict[str, Any], composed: list[str], path: str, level: int) -> list[Issue]:
+    if len(composed) > 1 or len(criteria) > 1:
+        return [Issue(path, "ambiguous", "Write exactly one of and, or, not here, and nothing beside it.")]
+    key = composed[0]
+    if key != "not" and not (isinstance(criteria[key], list) and criteria[key]):
+        return [Issue(f"{path}.{key}", "type", f'"{key}" takes a list with at least one rule.')]
+    return check_criteria(criteria[key], f"{path}.{key}", level + 1)
+
+
+def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:
+    """The rules that do not hold, in the author's order."""
+    if criteria is None:
+        return []
+    if isinstance(criteria, list):
+        return [failure for part in criteria for failure in failures(part, notes, output, scope)]
+    if "and" in criteria:
+        return failures(criteria["and"], notes, output, scope)
+    if "or" in criteria:
+        attempts = [failures(part, notes, output, scope) for part in criteria["or"]]
+        return [] if any(not attempt for attempt in attempts) else [failure for part in attempts for failure in part]
+    if "not" in criteria:
+        if failures(criteria["not"], notes, output, scope):
+            return []
+        return [Failure("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
+    if "condition" in criteria and not conditions.holds(criteria["condition"], scope):
+        return []
+    return [] if _holds(criteria, notes, output) else [Failure(criteria["type"], criteria["message"])]
+
+
+def _messages(criteria: Criteria) -> list[str]:
+    if isinstance(criteria, list):
+        return [message for part in criteria for message in _messages(part)]
+    for key in ("and", "or", "not"):
+        if key in criteria:
+            return _messages(criteria[key])
+    return [criteria["message"]]
+
+
+def _holds(rule: dict[str, Any], notes: str, output: Any) -> bool:
+    match rule["type"]:
+        case "contains":
+            return rule["value"].casefold() in notes.casefold()
+        case "regex":
+            return compiled(rule["pattern"], rule.get("flags", "")).search(notes)
+        case "length":
+            return bool(rule.get("min", 0) <= len(notes) <= rule.get("max", len(notes)))
+        case _:
+            return not mismatches(_document(notes, output), rule["schema"], "output")
+
+
+def _document(notes: str, output: Any) -> Any:
+    if output is not None:
+        return output
+    try:
+        return msgspec.json.decode(notes)
+    except msgspec.DecodeError:
+        return notes
+
+
+def example(criteria: Criteria, scope: Scope) -> str | None:
+    """Notes that pass, if they can be made: what the rules name, padded to the length asked for."""
+    parts = [f"{word}." for word in _words(criteria, scope, wanted=True) if word]
+    least, most = _bounds(criteria, scope)
+    notes = "Done. " + " ".join(parts)
+    filler = " Replace this line with what you did and found."
+    while len(notes) < least and len(notes) < 65_000:
+        notes += filler
+    for candidate in (notes, notes[: int(most)].rstrip(), " ".join(parts), "".join(parts), *[part[:-1] for part in parts]):
+        if candidate.strip() and not failures(criteria, candidate, None, scope):
+            return candidate
+    return None
+
+
+def _words(criteria: Criteria, scope: Scope, *, wanted: bool) -> list[str]:
+    if isinstance(criteria, list):
+        return [word for part in criteria for word in _words(part, scope, wanted=wanted)]
+    if "and" in criteria:
+        return _words(criteria["and"], scope, wanted=wanted)
+    if "or" in criteria:
+        return _words(criteria["or"][:1], scope, wanted=wanted)
+    if "not" in criteria or ("condition" in criteria and not conditions.holds(criteria["condition"], scope)):
+        return []
+    match criteria["type"]:
+        case "contains":
+            return [criteria["value"]]
+        case "regex":
+            return [compiled(criteria["pattern"], criteria.get("flags", "")).sample()]
+        case _:
+            return []
+
+
+def _bounds(criteria: Criteria, scope: Scope) -> tuple[float, float]:
+    rules = criteria if isinstance(criteria, list) else criteria.get("and") or criteria.get("or") or [criteria]
+    active = [
+        rule for rule in rules
+        if isinstance(rule, dict) and rule.get("type") == "length"
+        and ("condition" not in rule or conditions.holds(rule["condition"], scope))
+    ]  # fmt: skip
+    return (
+        max([rule.get("min", 0) for rule in active], default=0),
+        min([rule.get("max", 65_000) for rule in active], default=65_000),
+    )
+
+
+__all__ = ["Criteria", "Failure", "check_criteria", "example", "failures"]
