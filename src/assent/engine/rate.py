@@ -16,7 +16,7 @@ import msgspec
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Store, Transaction
+from assent.ports import Single, Store
 from assent.stores.loader import statements
 
 SLOTS: Final = 60
@@ -98,19 +98,16 @@ class StoredRateLimiter:
         if window.most <= 0:
             raise refusal(window, slot, now_ms)
 
-        def begin() -> Transaction[tuple[bool, int]]:
-            rows = yield statements.count_call(
-                workspace_id=workspace_id,
-                bucket=f"{window.bucket}:{who}",
-                slot=slot,
-                first_slot=slot - SLOTS,
-                most=window.most,
-            )
-            return bool(rows[0]["admitted"]), rows[0]["oldest_slot"]
-
-        admitted, oldest = await self._store.write(begin)
-        if not admitted:
-            raise refusal(window, oldest, now_ms)
+        counting = statements.count_call(
+            workspace_id=workspace_id,
+            bucket=f"{window.bucket}:{who}",
+            slot=slot,
+            first_slot=slot - SLOTS,
+            most=window.most,
+        )
+        (counted,) = await self._store.write(Single(counting))
+        if not counted["admitted"]:
+            raise refusal(window, counted["oldest_slot"], now_ms)
 
 
 def address_owner() -> WorkspaceId:

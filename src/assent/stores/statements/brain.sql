@@ -7,13 +7,9 @@ VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :ch
 ON CONFLICT (workspace_id, natural_key) DO NOTHING
 RETURNING entry_id
 
--- name: index_brain_entry [sqlite]
--- The words of a memory, for searching.
+-- name: index_brain_entry [sqlite, skipped on postgres]
+-- The words of a memory, for searching; on PostgreSQL they are a generated column.
 INSERT INTO brain_words (workspace_id, entry_id, words) VALUES (:workspace_id, :entry_id, :words)
-
--- name: index_brain_entry [postgres]
--- Nothing to do: there the words are a generated column.
-SELECT 1 WHERE :workspace_id::text IS NULL AND :entry_id::text IS NULL AND :words::text IS NULL
 
 -- name: list_brain_entries
 -- A tenant's memory, newest first; kind '' is every kind.
