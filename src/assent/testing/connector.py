@@ -48,7 +48,7 @@ class EmulatedConnector:
         self.id = connector_id
         self.delivery = delivery
         self.ready = readiness
-        self._address = urlsplit(url)
+        self.url = url
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return self.ready
@@ -80,7 +80,8 @@ class EmulatedConnector:
         self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
     ) -> Message:
         """One request and its answer: before the connection stands nothing was sent, afterwards all is possible."""
-        host, port = self._address.hostname or "", self._address.port or 80
+        address = urlsplit(self.url)
+        host, port = address.hostname or "", address.port or 80
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_seconds * PATIENCE
         try:
