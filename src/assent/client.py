@@ -1,0 +1,98 @@
+"""A small client for programs: calls a tool over HTTP and gives back its payload, and follows a refusal by the book.
+
+`call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the contract asks of an agent
+(E55, E56): call the recovery tool and repeat once where that helps, wait and repeat once where it says so, else stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx
+import msgspec
+
+PROTOCOL: Final = "2025-11-25"
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a fault
+    """A structured refusal. `recovery` is the whole shape."""
+
+    def __init__(self, recovery: dict[str, Any]) -> None:
+        super().__init__(f"{recovery.get('reason')}: {recovery.get('userMessage')}")
+        self.recovery = recovery
+
+    @property
+    def reason(self) -> str:
+        return str(self.recovery.get("reason"))
+
+    @property
+    def retryable(self) -> bool:
+        return bool(self.recovery.get("retryable"))
+
+
+class Client:
+    """An MCP client that unwraps payloads."""
+
+    def __init__(
+        self, url: str, key: str | None = None, *, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        headers = {"Content-Type": "application/json", "MCP-Protocol-Version": PROTOCOL}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        self._http = httpx.AsyncClient(headers=headers, timeout=60, transport=transport)
+        self._url = url.rstrip("/") + "/api/mcp"
+        self._ids = itertools.count(1)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The payload of a tool. Raises `Refused`."""
+        message = {
+            "jsonrpc": "2.0",
+            "id": next(self._ids),
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        response = await self._http.post(self._url, content=msgspec.json.encode(message))
+        answer = msgspec.json.decode(response.content)
+        if "error" in answer:
+            raise Refused(
+                answer["error"].get("data") or {"reason": "error", "userMessage": answer["error"]["message"]}
+            )
+        payload: dict[str, Any] = msgspec.json.decode(answer["result"]["content"][0]["text"])
+        if answer["result"].get("isError"):
+            raise Refused(payload)
+        return payload
+
+    async def follow(
+        self, tool: str, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, **arguments: Any
+    ) -> dict[str, Any]:
+        """Call a tool and do what a refusal says, once. What is not retryable is raised: its words are the human's."""
+        try:
+            return await self.call(tool, **arguments)
+        except Refused as refused:
+            if not refused.retryable:
+                raise
+            recovery = refused.recovery.get("recoveryTool")
+            if recovery is not None:
+                await self.call(recovery["name"], **recovery["args"])
+            elif (wait := refused.recovery.get("retryAfterSeconds")) is not None:
+                await sleep(float(wait))
+        return await self.call(tool, **arguments)
+
+    async def tools(self) -> list[dict[str, Any]]:
+        """The tool list."""
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/list"}
+        response = await self._http.post(self._url, content=msgspec.json.encode(message))
+        listed: list[dict[str, Any]] = msgspec.json.decode(response.content)["result"]["tools"]
+        return listed
