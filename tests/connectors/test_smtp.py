@@ -1,0 +1,351 @@
+"""Mail through real SMTP servers: what arrives, and what is known when it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.connectors.mail_server import (
+    CREDENTIALS,
+    Certificates,
+    Inbox,
+    Script,
+    mail_server,
+    scripted_server,
+)
+from tests.surfaces import START_MS, ManualClock
+
+from assent.connectors.smtp import SmtpConnector
+from assent.kernel.refusals import Reason
+from assent.lifecycle import gate
+from assent.lifecycle.records import Effect
+from assent.ports import Delivered, NotSent, OutcomeUnknown
+from assent.testing.connector_contract import claimed_action
+
+SENDER = "Ann Löwe <ann@shop.example>"
+BODY = "Hello Grace,\n\ndark mode is here.\n.\nA line with a dot above it, and ünïcode.\n"
+SHORT = 1.0
+LONG = 20.0
+
+
+def mail(**changes: Any) -> Effect:
+    given: dict[str, Any] = {
+        "channel": "email",
+        "verb": "email",
+        "connector": "smtp",
+        "subject": "Dark mode — finally",
+        "preheader": "Easy on the eyes",
+        "body": BODY,
+        "recipients": ("grace@example.org",),
+        **changes,
+    }
+    return Effect(**given)
+
+
+async def send(port: int, effect: Effect, *, url: str = "smtp://127.0.0.1:{}", **options: Any) -> Delivered:
+    timeout = options.pop("timeout", LONG)
+    connector = SmtpConnector(url.format(port), SENDER, ManualClock(), **options)
+    return await connector.perform(gate.opened(claimed_action(effect)), timeout)
+
+
+async def not_sent(sending: Awaitable[Delivered]) -> NotSent:
+    with pytest.raises(NotSent) as caught:
+        await sending
+    return caught.value
+
+
+# ── what arrives ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_mail_arrives_as_it_was_approved() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        delivered = await send(port, mail())
+    message = inbox.message()
+    action = claimed_action(mail())
+    assert message["From"] == "Ann Löwe <ann@shop.example>"
+    assert message["To"] == "grace@example.org"
+    assert message["Subject"] == "Dark mode — finally"
+    assert message["Message-ID"] == f"<{action.action_id}.1@shop.example>" == delivered.external_id
+    assert int(message["Date"].datetime.timestamp() * 1000) == START_MS
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None and html is not None
+    assert text.get_content().replace("\r\n", "\n") == BODY
+    written = html.get_content()
+    assert written.index("Easy on the eyes") < written.index("dark mode is here.")
+    assert delivered.evidence["reply"].startswith("250")
+
+
+async def test_the_message_id_is_the_same_at_every_attempt() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        first, second = await send(port, mail()), await send(port, mail())
+    assert first.external_id == second.external_id
+
+
+async def test_approved_html_is_sent_with_the_preheader_inside() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        await send(port, mail(html="<html><body class='x'><h1>Dark</h1></body></html>"))
+    html = inbox.message().get_body(("html",))
+    assert html is not None
+    written = html.get_content()
+    assert written.startswith("<html><body class='x'><div") and "Easy on the eyes" in written
+
+
+async def test_several_recipients_do_not_see_each_other() -> None:
+    inbox = Inbox()
+    everyone = ("grace@example.org", "Alan <alan@example.org>", "grace@example.org", "ö@bücher.example")[:3]
+    async with mail_server(inbox) as port:
+        await send(port, mail(recipients=everyone))
+    (envelope,) = inbox.taken
+    assert envelope.rcpt_tos == ["grace@example.org", "alan@example.org"]
+    assert b"alan" not in inbox.raw().lower() and b"grace@" not in inbox.raw().lower()
+
+
+async def test_no_line_of_a_body_ends_the_mail() -> None:
+    inbox = Inbox()
+    body = "one\r\n.\r\nMAIL FROM:<evil@example.org>\n.\nthree\r.\rfour"
+    async with mail_server(inbox) as port:
+        await send(port, mail(body=body))
+    text = inbox.message().get_body(("plain",))
+    assert text is not None
+    assert text.get_content().splitlines() == [
+        "one",
+        ".",
+        "MAIL FROM:<evil@example.org>",
+        ".",
+        "three",
+        ".",
+        "four",
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["starttls", "tls"])
+async def test_mail_goes_encrypted_and_signed_in(tmp_path: Path, scheme: str) -> None:
+    inbox, certificates = Inbox(), Certificates(tmp_path)
+    url = {
+        "starttls": f"smtp://{CREDENTIALS}@127.0.0.1:{{}}?starttls=required",
+        "tls": f"smtps://{CREDENTIALS}@127.0.0.1:{{}}",
+    }[scheme]
+    async with mail_server(inbox, auth=True, **{scheme: certificates.server}) as port:
+        await send(port, mail(), url=url, context=certificates.trusting)
+    assert len(inbox.taken) == 1
+
+
+# ── what is refused before it is sent ────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"subject": "Hi\r\nBcc: victim@example.org"},
+        {"subject": "Hi\nX: y"},
+        {"subject": "Hi\rX: y"},
+        {"subject": "Hi\u2028X: y"},
+        {"subject": "Hi\x00"},
+        {"recipients": ("grace@example.org\r\nRCPT TO:<victim@example.org>",)},
+        {"recipients": ("grace@example.org> SIZE=1\r\nDATA",)},
+        {"recipients": ("grace@example.org, victim@example.org",)},
+        {"recipients": ("Grace\r\nBcc: victim@example.org <grace@example.org>",)},
+        {"recipients": ("nobody",)},
+        {"recipients": ()},
+        {"sender": "Ann\nBcc: victim@example.org <ann@shop.example>"},
+        {"sender": "ann@shop.example>\r\nX: y"},
+    ],
+)
+async def test_no_content_can_add_a_header_or_a_recipient(changes: dict[str, Any]) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        refusal = await not_sent(send(port, mail(**changes)))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, False)
+    assert inbox.taken == []
+
+
+@pytest.mark.parametrize(("reply", "curable"), [("450 Later", True), ("550 No such user", False)])
+@pytest.mark.parametrize("refused", [("grace@example.org",), ("grace@example.org", "alan@example.org")])
+async def test_one_refused_recipient_stops_the_whole_mail(
+    refused: tuple[str, ...], reply: str, curable: bool
+) -> None:
+    inbox = Inbox()
+    inbox.refused = dict.fromkeys(refused, reply)
+    everyone = ("grace@example.org", "alan@example.org")
+    async with mail_server(inbox) as port:
+        refusal = await not_sent(send(port, mail(recipients=everyone)))
+        assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, curable)
+        assert all(address in refusal.detail for address in refused)
+        assert inbox.taken == []
+        # The server is left as it was: the next mail is not mixed up with this one.
+        inbox.refused = {}
+        await send(port, mail())
+    assert inbox.taken[0].rcpt_tos == ["grace@example.org"]
+
+
+async def test_one_recipient_refused_for_good_outweighs_another_refused_for_now() -> None:
+    inbox = Inbox()
+    inbox.refused = {"grace@example.org": "450 Later", "alan@example.org": "550 No"}
+    async with mail_server(inbox) as port:
+        refusal = await not_sent(send(port, mail(recipients=tuple(inbox.refused))))
+    assert not refusal.curable
+
+
+@pytest.mark.parametrize(("reply", "curable"), [("452 Full", True), ("554 Spam", False)])
+async def test_the_last_word_of_the_server_counts(reply: str, curable: bool) -> None:
+    inbox = Inbox()
+    inbox.last_word = reply
+    async with mail_server(inbox) as port:
+        refusal = await not_sent(send(port, mail()))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, curable)
+
+
+@pytest.mark.parametrize("credentials", ["ann:wrong@", ""])
+async def test_a_failed_sign_in_is_a_missing_connector(credentials: str) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox, auth=True) as port:
+        refusal = await not_sent(send(port, mail(), url=f"smtp://{credentials}127.0.0.1:{{}}"))
+    assert (refusal.reason, refusal.curable) == (Reason.MISSING_CONNECTOR, True)
+    assert "wrong" not in refusal.detail
+    assert inbox.taken == []
+
+
+async def test_a_server_without_sign_in_is_a_missing_connector() -> None:
+    async with mail_server(Inbox()) as port:
+        refusal = await not_sent(send(port, mail(), url=f"smtp://{CREDENTIALS}@127.0.0.1:{{}}"))
+    assert (refusal.reason, refusal.curable) == (Reason.MISSING_CONNECTOR, True)
+
+
+async def test_an_unknown_certificate_stops_the_mail(tmp_path: Path) -> None:
+    inbox, certificates = Inbox(), Certificates(tmp_path)
+    async with mail_server(inbox, starttls=certificates.server) as port:
+        refusal = await not_sent(send(port, mail(), url="smtp://127.0.0.1:{}?starttls=required"))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, True)
+    assert inbox.taken == []
+
+
+async def test_a_server_without_encryption_gets_nothing_where_it_is_required() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        refusal = await not_sent(send(port, mail(), url="smtp://127.0.0.1:{}?starttls=required"))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, True)
+    assert inbox.taken == []
+
+
+@pytest.mark.parametrize("url", ["smtp://127.0.0.1:1", "smtp://mail.invalid:25?starttls=never"])
+async def test_nobody_there_is_curable(url: str) -> None:
+    refusal = await not_sent(send(0, mail(), url=url))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, True)
+
+
+# ── what breaks ──────────────────────────────────────────────────────────────────────────────────
+
+
+def breaking_at(step: str, how: str) -> Script:
+    """A server that is polite until a step and then hangs up, falls silent or talks nonsense."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def answer(at: str, reply: bytes) -> bool:
+            if at != step:
+                writer.write(reply)
+                return True
+            if how == "silence":
+                await reader.read()
+            elif how == "nonsense":
+                writer.write(b"what?\r\n")
+            return False
+
+        if not await answer("greeting", b"220 mail.test\r\n"):
+            return
+        while command := (await reader.readline()).decode().strip().upper():
+            verb = command.split(" ", maxsplit=1)[0].partition(":")[0]
+            if not await answer(verb, b"354 go\r\n" if verb == "DATA" else b"250 OK\r\n"):
+                return
+            if verb == "DATA":
+                if step == "content":
+                    await reader.read(16)
+                    writer.transport.abort()
+                    return
+                await reader.readuntil(b"\r\n.\r\n")
+                if not await answer("end", b"250 queued\r\n"):
+                    return
+            if verb == "QUIT":
+                return
+
+    return converse
+
+
+@pytest.mark.parametrize("how", ["hang up", "silence", "nonsense"])
+@pytest.mark.parametrize("step", ["greeting", "EHLO", "MAIL", "RCPT", "DATA"])
+async def test_whatever_breaks_before_the_content_nothing_was_sent(step: str, how: str) -> None:
+    async with scripted_server(breaking_at(step, how)) as port:
+        refusal = await not_sent(send(port, mail(), timeout=SHORT if how == "silence" else LONG))
+    assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, True)
+
+
+@pytest.mark.parametrize(
+    ("step", "how"), [("content", "hang up"), ("end", "hang up"), ("end", "silence"), ("end", "nonsense")]
+)
+async def test_without_a_last_word_the_outcome_is_unknown(step: str, how: str) -> None:
+    async with scripted_server(breaking_at(step, how)) as port:
+        with pytest.raises(OutcomeUnknown):
+            await send(port, mail(), timeout=SHORT if how == "silence" else LONG)
+
+
+async def test_a_server_that_does_not_say_goodbye_has_taken_the_mail() -> None:
+    async with scripted_server(breaking_at("QUIT", "silence")) as port:
+        delivered = await send(port, mail())
+    assert delivered.evidence["reply"] == "250 queued"
+
+
+async def test_a_server_that_drips_is_left_in_time() -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            writer.write(b"220-still\r\n")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    began = asyncio.get_running_loop().time()
+    async with scripted_server(drip) as port:
+        refusal = await not_sent(send(port, mail(), timeout=SHORT))
+    assert refusal.curable
+    assert asyncio.get_running_loop().time() - began < 5
+
+
+async def test_a_call_off_before_the_content_is_final() -> None:
+    """The caller gave up while the server was still silent; what it says afterwards must not send the mail."""
+    proceed, ended = asyncio.Event(), asyncio.Event()
+    heard: list[bytes] = []
+
+    async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await proceed.wait()
+        writer.write(b"220 mail.test\r\n")
+        heard.append(await reader.read())
+        ended.set()
+
+    async with scripted_server(late) as port:
+        await not_sent(send(port, mail(), timeout=0.3))
+        proceed.set()
+        async with asyncio.timeout(10):
+            await ended.wait()
+    assert heard == [b""]
+
+
+async def test_a_cancelled_send_hands_nothing_over() -> None:
+    reached: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.test\r\n")
+        await reader.readline()
+        await reached.put(b"EHLO")
+        await reached.put(await reader.read())
+
+    async with scripted_server(stall) as port:
+        sending = asyncio.ensure_future(send(port, mail()))
+        assert await reached.get() == b"EHLO"
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        async with asyncio.timeout(10):
+            assert await reached.get() == b""
