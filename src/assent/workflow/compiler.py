@@ -33,7 +33,7 @@ def compile_definition(
     bindings: Mapping[str, str] | None = None,
     file: str | None = None,
 ) -> Compiled:
-    """Compile a definition. `library` holds the definitions it may inject, by id; `bindings` fill its extension points."""
+    """Compile a definition. `library` holds what it may inject, by id; `bindings` fill its extension points."""
     lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
     within = Within(
         functions={function.name: function for function in definition.function_definitions},
@@ -42,10 +42,14 @@ def compile_definition(
         steps={step.id: step for step in definition.steps},
     )
     named = bodies(definition.steps)
-    top = tuple(index for step in definition.steps if step.id not in named for index in lowering.lower(step, within))
+    top = tuple(
+        index for step in definition.steps if step.id not in named for index in lowering.lower(step, within)
+    )
     if not top:
         lowering.refuse("$.steps", "empty", "Every step is the body of a loop, so nothing ever starts one.")
-    nodes = _with_metrics(tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile)
+    nodes = _with_metrics(
+        tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
+    )
     program = Program(
         format=PROGRAM_FORMAT,
         id=definition.id,
@@ -75,10 +79,13 @@ def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -
 def _preamble(definition: Definition) -> list[str]:
     """What holds for the whole run, as sections; shown at the start and on resume, not with every step."""
     references = tuple(
-        f"{entry['title']} ({entry['source']}): {entry['purpose']}{' Follow it strictly.' if entry['authoritative'] else ''}"
+        f"{entry['title']} ({entry['source']}): {entry['purpose']}"
+        + (" Follow it strictly." if entry["authoritative"] else "")
         for entry in definition.references
     )
-    preferences = tuple(f"{name}: {value}" for name, value in sorted(definition.recommended_preferences.items()))
+    preferences = tuple(
+        f"{name}: {value}" for name, value in sorted(definition.recommended_preferences.items())
+    )
     sections = (
         ("Before you start, these must hold", definition.preconditions),
         ("Ask the user first if it is not clear already", definition.clarification_prompts),

@@ -46,12 +46,18 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         return left.strip().casefold() == right.strip().casefold()
     if isinstance(left, bool) or isinstance(right, bool):
-        return (left, right) != (None, None) and _truth_word(left) is not None and _truth_word(left) == _truth_word(right)
+        return (
+            (left, right) != (None, None)
+            and _truth_word(left) is not None
+            and _truth_word(left) == _truth_word(right)
+        )
     if isinstance(left, str) and is_number(right):
-        return number_of(left) == right
+        return bool(number_of(left) == right)
     if is_number(left) and isinstance(right, str):
-        return number_of(right) == left
-    return (type(left) is type(right) and bool(left == right)) or (is_number(left) and is_number(right) and left == right)
+        return bool(number_of(right) == left)
+    return (type(left) is type(right) and bool(left == right)) or (
+        is_number(left) and is_number(right) and left == right
+    )
 
 
 def _truth_word(value: Any) -> bool | None:
@@ -136,16 +142,28 @@ def holds(condition: Condition | None, scope: Scope) -> bool:
 def check(condition: Any, path: str, level: int = 0) -> list[Issue]:
     """Everything wrong with a condition as an author wrote it."""
     if not isinstance(condition, dict):
-        return [Issue(path, "type", 'A condition is an object such as {"var": "name", "equals": "value"}; '
-                                    f"this is {shown(condition)}.")]
+        return [
+            Issue(
+                path,
+                "type",
+                'A condition is an object such as {"var": "name", "equals": "value"}; '
+                f"this is {shown(condition)}.",
+            )
+        ]
     if level > MAX_CONDITION_DEPTH:
-        return [Issue(path, "too_deep", f"Conditions nest at most {MAX_CONDITION_DEPTH} deep; split this one.")]
+        return [
+            Issue(path, "too_deep", f"Conditions nest at most {MAX_CONDITION_DEPTH} deep; split this one.")
+        ]
     if not condition:
         return [Issue(path, "empty", 'An empty condition says nothing; write {"var": "name"} or remove it.')]
     issues: list[Issue] = []
     operators = [key for key in condition if key in OPERATORS]
     if operators and "var" not in condition:
-        issues.append(Issue(f"{path}.var", "required", f'"{operators[0]}" compares a variable; add "var" with its name.'))
+        issues.append(
+            Issue(
+                f"{path}.var", "required", f'"{operators[0]}" compares a variable; add "var" with its name.'
+            )
+        )
     for key, operand in condition.items():
         issues += _check_key(key, operand, f"{path}.{key}", level)
     return issues
@@ -181,8 +199,18 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
 
 def _suggest(key: str) -> str:
     known = [*OPERATORS, *COMPOSITES, "var"]
-    aliases = {"eq": "equals", "neq": "not_equals", "ne": "not_equals", "notEquals": "not_equals", "ge": "gte", "le": "lte",
-               "regex": "matches", "exists": "var", "any": "or", "all": "and"}
+    aliases = {
+        "eq": "equals",
+        "neq": "not_equals",
+        "ne": "not_equals",
+        "notEquals": "not_equals",
+        "ge": "gte",
+        "le": "lte",
+        "regex": "matches",
+        "exists": "var",
+        "any": "or",
+        "all": "and",
+    }
     near = [aliases[key]] if key in aliases else difflib.get_close_matches(key, known, n=1)
     return f'Write "{near[0]}".' if near else f"Use one of: {', '.join(known)}."
 

@@ -80,7 +80,10 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
                             "path summary",
                             path=text(1, 1_024),
                             summary=text(0, 2_000),
-                            risk={"enum": ["L", "M", "H"], "hint": "L, M or H for low, medium and high risk."},
+                            risk={
+                                "enum": ["L", "M", "H"],
+                                "hint": "L, M or H for low, medium and high risk.",
+                            },
                         )
                     ),
                     unique=False,
@@ -128,7 +131,10 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
                 "kind decision",
                 kind=_kind("wr.loop_control"),
                 loopId=text(1, 64, pattern="^[A-Za-z0-9_-]+$"),
-                decision={"enum": ["continue", "stop"], "hint": "Say continue for one more pass, stop to leave the loop."},
+                decision={
+                    "enum": ["continue", "stop"],
+                    "hint": "Say continue for one more pass, stop to leave the loop.",
+                },
                 metadata={"type": "object"},
             )
         ),
@@ -187,7 +193,9 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
                 selectedDirection=_LINE,
                 designDocPath=text(0, 1_024),
                 confidenceBand=_BAND,
-                selectionTier={"enum": ["strong_recommendation", "provisional_recommendation", "insufficient_signal"]},
+                selectionTier={
+                    "enum": ["strong_recommendation", "provisional_recommendation", "insufficient_signal"]
+                },
                 keyInvariants=_LINES,
                 rejectedDirections=listing(
                     _open(record("direction", direction=_LINE, reason=text(0, 2_000))), unique=False
@@ -243,7 +251,9 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
                 knownLimitations=_LINES,
                 testsAdded=_LINES,
                 filesChanged=_LINES,
-                correctedAssumptions=listing(_open(record("assumed actual", assumed=_LINE, actual=_LINE)), unique=False),
+                correctedAssumptions=listing(
+                    _open(record("assumed actual", assumed=_LINE, actual=_LINE)), unique=False
+                ),
             )
         ),
         {
@@ -267,7 +277,12 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
                 rationale=text(0, 8_000),
             )
         ),
-        {"version": 1, "verdict": "uncertain", "confidence": "low", "rationale": "The evidence is incomplete."},
+        {
+            "version": 1,
+            "verdict": "uncertain",
+            "confidence": "low",
+            "rationale": "The evidence is incomplete.",
+        },
     ),
 }
 

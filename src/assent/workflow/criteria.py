@@ -47,7 +47,11 @@ def check_criteria(criteria: Any, path: str, level: int = 0) -> list[Issue]:
     if level > MAX_CONDITION_DEPTH:
         return [Issue(path, "too_deep", f"Criteria nest at most {MAX_CONDITION_DEPTH} deep.")]
     if isinstance(criteria, list):
-        return [issue for n, part in enumerate(criteria) for issue in check_criteria(part, f"{path}[{n}]", level + 1)]
+        return [
+            issue
+            for n, part in enumerate(criteria)
+            for issue in check_criteria(part, f"{path}[{n}]", level + 1)
+        ]
     if not isinstance(criteria, dict):
         return [Issue(path, "type", "Write a rule, a list of rules, or an object with and, or or not.")]
     if composed := [key for key in ("and", "or", "not") if key in criteria]:
@@ -91,7 +95,11 @@ def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -
         return failures(criteria["and"], notes, output, scope)
     if "or" in criteria:
         attempts = [failures(part, notes, output, scope) for part in criteria["or"]]
-        return [] if any(not attempt for attempt in attempts) else [failure for part in attempts for failure in part]
+        return (
+            []
+            if any(not attempt for attempt in attempts)
+            else [failure for part in attempts for failure in part]
+        )
     if "not" in criteria:
         if failures(criteria["not"], notes, output, scope):
             return []
@@ -139,7 +147,13 @@ def example(criteria: Criteria, scope: Scope) -> str | None:
     filler = " Replace this line with what you did and found."
     while len(notes) < least and len(notes) < 65_000:
         notes += filler
-    for candidate in (notes, notes[: int(most)].rstrip(), " ".join(parts), "".join(parts), *[part[:-1] for part in parts]):
+    for candidate in (
+        notes,
+        notes[: int(most)].rstrip(),
+        " ".join(parts),
+        "".join(parts),
+        *[part[:-1] for part in parts],
+    ):
         if candidate.strip() and not failures(criteria, candidate, None, scope):
             return candidate
     return None
@@ -164,7 +178,9 @@ def _words(criteria: Criteria, scope: Scope, *, wanted: bool) -> list[str]:
 
 
 def _bounds(criteria: Criteria, scope: Scope) -> tuple[float, float]:
-    rules = criteria if isinstance(criteria, list) else criteria.get("and") or criteria.get("or") or [criteria]
+    rules = (
+        criteria if isinstance(criteria, list) else criteria.get("and") or criteria.get("or") or [criteria]
+    )
     active = [
         rule for rule in rules
         if isinstance(rule, dict) and rule.get("type") == "length"

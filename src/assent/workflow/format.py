@@ -13,7 +13,9 @@ from typing import Any, Final
 from assent.kernel.limits import MAX_LOOP_ITERATIONS
 from assent.workflow.shapes import Shape
 
-ID_HINT: Final = "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
+ID_HINT: Final = (
+    "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
+)
 STEP_ID_HINT: Final = "Use 3 to 64 lower-case letters, digits and -, such as phase-1-plan."
 NAME: Final = "^[a-zA-Z_][a-zA-Z0-9_]*$"
 
@@ -78,14 +80,22 @@ PROMPT_BLOCKS: Final = record(
     outputRequired={"type": "object", "additionalProperties": text()},
     verify=listing(PROMPT_VALUE, unique=False),
 )
-FRAGMENT: Final = record("id text", id=text(1, 64, pattern="^[a-z][a-z0-9_-]*$"), when=OBJECT, text=text(1, 4096))
+FRAGMENT: Final = record(
+    "id text", id=text(1, 64, pattern="^[a-z][a-z0-9_-]*$"), when=OBJECT, text=text(1, 4096)
+)
 OUTPUT_CONTRACT: Final = {
-    **record("", contractRef=text(1, 128), required=BOOLEAN, kind=text(1, 128), schema=OBJECT, example=OBJECT),
+    **record(
+        "", contractRef=text(1, 128), required=BOOLEAN, kind=text(1, 128), schema=OBJECT, example=OBJECT
+    ),
     "hint": 'Name a contract ("contractRef"), or write one: "kind", "schema" and "example".',
 }
 LEVEL: Final = text(1, 64)
 DIMENSION: Final = record(
-    "id purpose levels", id=text(1, 64), purpose=text(1, 256), levels=listing(LEVEL, minItems=2), required=BOOLEAN
+    "id purpose levels",
+    id=text(1, 64),
+    purpose=text(1, 256),
+    levels=listing(LEVEL, minItems=2),
+    required=BOOLEAN,
 )
 ASSESSMENT: Final = record(
     "id purpose dimensions",
@@ -103,7 +113,9 @@ VERIFICATION: Final = record("", command=text(1, 1024), prompt=text(1, 4096))
 SYNTHESIS: Final = record("", prompt=text(1, 4096), outputContract=OUTPUT_CONTRACT)
 ACTION: Final = record(
     "tool",
-    tool=text(1, 128, pattern="^[a-zA-Z][a-zA-Z0-9_.-]*$", hint="Name a tool, such as chieflab_launch_product."),
+    tool=text(
+        1, 128, pattern="^[a-zA-Z][a-zA-Z0-9_.-]*$", hint="Name a tool, such as chieflab_launch_product."
+    ),
     args=OBJECT,
 )
 DELEGATION: Final = record(
@@ -146,7 +158,8 @@ STANDARD: Final = record(
     functionDefinitions=listing(FUNCTION, unique=False),
     functionCalls=listing(record("name args", name=text(1, 128, pattern=NAME), args=OBJECT), unique=False),
     functionReferences=listing(
-        text(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*\(\)$", hint="Write the name with brackets: name()."), unique=False
+        text(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*\(\)$", hint="Write the name with brackets: name()."),
+        unique=False,
     ),
     templateCall=record("templateId", templateId=text(1, 128), args=OBJECT),
     promptFragments=listing(FRAGMENT, unique=False, minItems=1),
@@ -174,7 +187,9 @@ LOOP_CONFIG: Final = record(
     },
 )
 CONDITION_SOURCES: Final[dict[str, Shape]] = {
-    "artifact_contract": record("kind contractRef", kind=text(), contractRef=text(1, 128), loopId=text(1, 64)),
+    "artifact_contract": record(
+        "kind contractRef", kind=text(), contractRef=text(1, 128), loopId=text(1, 64)
+    ),
     "context_variable": record("kind condition", kind=text(), condition=OBJECT),
 }
 LOOP: Final = record(
@@ -205,7 +220,11 @@ WORKFLOW: Final = record(
     modelTier=TIER,
     preconditions=listing(text(1, 256)),
     clarificationPrompts=listing(text(1, 256)),
-    steps={"type": "array", "minItems": 1, "hint": "A workflow has at least one step with an id, a title and a prompt."},
+    steps={
+        "type": "array",
+        "minItems": 1,
+        "hint": "A workflow has at least one step with an id, a title and a prompt.",
+    },
     metaGuidance=listing(text(1, 256)),
     functionDefinitions=listing(FUNCTION),
     recommendedPreferences=record(

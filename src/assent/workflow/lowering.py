@@ -54,7 +54,9 @@ class Lowering:
         self.nodes: list[Node | None] = []
         self.warnings: list[Warning] = []
         self._lower = lower
-        self._slots = {point["slotId"]: point["default"] for point in definition.extension_points} | dict(bindings)
+        self._slots = {point["slotId"]: point["default"] for point in definition.extension_points} | dict(
+            bindings
+        )
 
     def lower(self, step: Step, within: Within) -> tuple[int, ...]:
         """The nodes that a step becomes, in order."""
@@ -63,7 +65,9 @@ class Lowering:
     def reserve(self, path: str) -> int:
         """A place for a node, so that parents come before their children."""
         if len(self.nodes) >= MAX_WORKFLOW_STEPS:
-            self.refuse(path, "too_many", f"With its routines the workflow has more than {MAX_WORKFLOW_STEPS} steps.")
+            self.refuse(
+                path, "too_many", f"With its routines the workflow has more than {MAX_WORKFLOW_STEPS} steps."
+            )
         self.nodes.append(None)
         return len(self.nodes) - 1
 
@@ -88,8 +92,12 @@ class Lowering:
 
         def slot(match: re.Match[str]) -> str:
             if match[1] in self._slots:
-                return self._slots[match[1]]
-            self.warn("unknown_binding", path, f'No extension point "{match[1]}" is declared; declare it or bind it.')
+                return str(self._slots[match[1]])
+            self.warn(
+                "unknown_binding",
+                path,
+                f'No extension point "{match[1]}" is declared; declare it or bind it.',
+            )
             return f"[unknown binding: {match[1]}]"
 
         return _BINDING.sub(slot, text)

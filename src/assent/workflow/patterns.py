@@ -10,19 +10,27 @@ from __future__ import annotations
 
 import functools
 import re
-import re._constants as sre
-import re._parser as parser
+import re._constants as sre  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_REGEX_CHARS, MAX_REGEX_STATES
+from assent.workflow.characters import Test, accepts, is_word, sample
 from assent.workflow.issues import shown
 
 _CACHE_ENTRIES: Final = 20_000
-_FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "g": 0, "u": 0, "y": 0, "v": 0, "d": 0}
+_FLAGS: Final = {
+    "i": re.IGNORECASE,
+    "m": re.MULTILINE,
+    "s": re.DOTALL,
+    "g": 0,
+    "u": 0,
+    "y": 0,
+    "v": 0,
+    "d": 0,
+}
 _NAMED: Final = re.compile(r"\(\?<(?![=!])")
-
-Test = Callable[[str], bool]
 
 
 class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
@@ -42,7 +50,7 @@ class Pattern:
 
     def sample(self) -> str:
         """A short text that is meant to match: the first choice everywhere. The caller checks it."""
-        return _sample(self.tree)
+        return sample(self.tree)
 
 
 @functools.lru_cache(maxsize=256)
@@ -53,14 +61,18 @@ def compiled(source: str, flags: str = "") -> Pattern:
 
 def _parse(source: str, flags: str) -> Any:
     if len(source) > MAX_REGEX_CHARS:
-        raise BadPattern(f"The pattern has {len(source)} characters; at most {MAX_REGEX_CHARS} are taken. Split it.")
+        raise BadPattern(
+            f"The pattern has {len(source)} characters; at most {MAX_REGEX_CHARS} are taken. Split it."
+        )
     if unknown := sorted(set(flags) - set(_FLAGS)):
         raise BadPattern(f"Unknown flag {shown(unknown[0])}; use i, m or s.")
     number = functools.reduce(lambda total, flag: total | int(_FLAGS[flag]), flags, 0)
     try:
         return parser.parse(_NAMED.sub("(?P<", source), number)
     except (re.error, OverflowError, RecursionError) as error:
-        raise BadPattern(f"Not a regular expression: {error}. Write it in the common syntax of Python and JavaScript.")
+        raise BadPattern(
+            f"Not a regular expression: {error}. Write it in the common syntax of Python and JavaScript."
+        )
 
 
 class _Automaton:
@@ -80,7 +92,9 @@ class _Automaton:
 
     def _state(self) -> int:
         if len(self.edges) >= MAX_REGEX_STATES:
-            raise BadPattern(f"The pattern needs more than {MAX_REGEX_STATES} states; use smaller repetitions.")
+            raise BadPattern(
+                f"The pattern needs more than {MAX_REGEX_STATES} states; use smaller repetitions."
+            )
         self.edges.append([])
         self.free.append([])
         return len(self.edges) - 1
@@ -101,7 +115,7 @@ class _Automaton:
         match op:
             case sre.LITERAL | sre.NOT_LITERAL | sre.ANY | sre.IN:
                 after = self._state()
-                self.edges[at].append((_test(op, argument, flags), after))
+                self.edges[at].append((accepts(op, argument, flags), after))
                 return after
             case sre.SUBPATTERN:
                 _, add, remove, body = argument
@@ -124,7 +138,9 @@ class _Automaton:
             case sre.ATOMIC_GROUP:
                 return self._sequence(argument, at, flags)
             case _:
-                raise BadPattern("Back references and conditional groups are not taken; write the choices out.")
+                raise BadPattern(
+                    "Back references and conditional groups are not taken; write the choices out."
+                )
 
     def _repeat(self, least: int, most: Any, body: Any, *, at: int, flags: int) -> int:
         if least > MAX_REGEX_STATES or (most is not sre.MAXREPEAT and most > MAX_REGEX_STATES):
@@ -230,67 +246,5 @@ def _at(where: Any, flags: int, text: str, here: int) -> bool:
         case sre.AT_END_STRING:
             return here == len(text)
         case _:
-            boundary = _word(before) != _word(after)
+            boundary = is_word(before) != is_word(after)
             return boundary if where is sre.AT_BOUNDARY else not boundary
-
-
-def _word(char: str) -> bool:
-    return char.isalnum() or char == "_"
-
-
-_CATEGORIES: Final[dict[Any, Test]] = {
-    sre.CATEGORY_DIGIT: str.isdecimal,
-    sre.CATEGORY_NOT_DIGIT: lambda char: not char.isdecimal(),
-    sre.CATEGORY_SPACE: str.isspace,
-    sre.CATEGORY_NOT_SPACE: lambda char: not char.isspace(),
-    sre.CATEGORY_WORD: _word,
-    sre.CATEGORY_NOT_WORD: lambda char: not _word(char),
-}
-
-
-def _test(op: Any, argument: Any, flags: int) -> Test:
-    if op is sre.ANY:
-        return (lambda _: True) if flags & re.DOTALL else (lambda char: char != "\n")
-    members = [(op, argument)] if op is not sre.IN else list(argument)
-    negate = members[0][0] is sre.NEGATE or op is sre.NOT_LITERAL
-    tests = [_member(kind, value) for kind, value in members if kind is not sre.NEGATE]
-    fold = bool(flags & re.IGNORECASE)
-
-    def accepts(char: str) -> bool:
-        faces = (char, char.lower(), char.upper()) if fold else (char,)
-        return any(test(face) for face in faces for test in tests) is not negate
-
-    return accepts
-
-
-def _member(kind: Any, value: Any) -> Test:
-    if kind is sre.CATEGORY:
-        return _CATEGORIES[value]
-    low, high = value if kind is sre.RANGE else (value, value)
-    return lambda char: len(char) == 1 and low <= ord(char) <= high
-
-
-_LIKELY: Final = "a A0 _-.:#*/\n"
-
-
-def _sample(tree: Iterable[Any]) -> str:
-    text = ""
-    for op, argument in tree:
-        match op:
-            case sre.LITERAL:
-                text += chr(argument)
-            case sre.NOT_LITERAL | sre.ANY | sre.IN:
-                test = _test(op, argument, 0)
-                likely = [chr(value) for kind, value in argument if kind is sre.LITERAL] if op is sre.IN else []
-                text += next((char for char in (*_LIKELY, *likely) if test(char)), "")
-            case sre.SUBPATTERN:
-                text += _sample(argument[3])
-            case sre.BRANCH:
-                text += _sample(argument[1][0])
-            case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
-                text += _sample(argument[2]) * min(int(argument[0]), 200)
-            case sre.ATOMIC_GROUP:
-                text += _sample(argument)
-            case _:
-                continue
-    return text

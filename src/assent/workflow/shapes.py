@@ -26,7 +26,41 @@ _TYPES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "null": ("null", lambda value: value is None),
 }
 _KEYWORDS: Final = frozenset(
-    ["type", "properties", "required", "additionalProperties", "items", "enum", "const", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties", "anyOf", "oneOf", "allOf", "not", "hint", "title", "description", "default", "examples", "example", "$schema", "$id", "$comment", "format"]
+    [
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "enum",
+        "const",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minProperties",
+        "maxProperties",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "not",
+        "hint",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "example",
+        "$schema",
+        "$id",
+        "$comment",
+        "format",
+    ]
 )
 _MAX_LISTED: Final = 200
 
@@ -72,11 +106,17 @@ def _equal(left: Any, right: Any) -> bool:
 def _text(value: str, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
     if len(value) < shape.get("minLength", 0):
         if value:
-            yield Issue(path, "too_short", f"Write at least {shape['minLength']} characters; this has {len(value)}.{hint}")
+            yield Issue(
+                path,
+                "too_short",
+                f"Write at least {shape['minLength']} characters; this has {len(value)}.{hint}",
+            )
         else:
             yield Issue(path, "too_short", f"This is empty; write a text or leave the field out.{hint}")
     if len(value) > shape.get("maxLength", len(value)):
-        yield Issue(path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}")
+        yield Issue(
+            path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}"
+        )
     if "pattern" in shape and not compiled(shape["pattern"]).search(value):
         yield Issue(path, "pattern", f"{shown(value)} does not fit {shape['pattern']}.{hint}")
 
@@ -133,7 +173,11 @@ def _object(value: dict[str, Any], shape: Shape, path: str, hint: str) -> Iterat
             yield from _walk(part, known[name], f"{path}.{name}")
         elif others is False:
             fields = ", ".join(sorted(known)[:40])
-            yield Issue(f"{path}.{name}", "unknown_field", f"There is no field {shown(name)} here; use {fields}, or remove it.")
+            yield Issue(
+                f"{path}.{name}",
+                "unknown_field",
+                f"There is no field {shown(name)} here; use {fields}, or remove it.",
+            )
         elif isinstance(others, dict):
             yield from _walk(part, others, f"{path}.{name}")
 

@@ -12,15 +12,15 @@ REFERENCES: Final[dict[str, str]] = {
     "uncertain, what comes next. Notes and context survive a rewound or lost chat; files and memory may not.",
     "wr.refs.parallelize_cognition_serialize_synthesis": "Independent looks at the same question may run side by side. "
     "Bringing them together is one person's work: yours. Read every result, weigh it, and decide once.",
-    "wr.refs.adversarial_challenge_rules": "Try to break the current answer. Look for the strongest counter-example, the "
-    "weakest evidence and the simplest other explanation, and report an attack that failed as plainly as one that "
+    "wr.refs.adversarial_challenge_rules": "Try to break the current answer. Look for the strongest counter-example, "
+    "the weakest evidence and the simplest other explanation, and report an attack that failed as plainly as one that "
     "succeeded.",
-    "wr.refs.synthesis_under_disagreement": "Where results disagree, do not average them. State what each claims, which "
-    "evidence decides, what you conclude, and what stays open.",
+    "wr.refs.synthesis_under_disagreement": "Where results disagree, do not average them. State what each claims, "
+    "which evidence decides, what you conclude, and what stays open.",
     "wr.refs.memory_usage": "If you have a memory tool, ask it for what is known about this work before you begin, and "
     "store what you decided and learned before you advance.",
-    "wr.refs.memory_query": "If you have a memory tool, ask it for earlier decisions and facts about this work before you "
-    "begin.",
+    "wr.refs.memory_query": "If you have a memory tool, ask it for earlier decisions and facts about this work before "
+    "you begin.",
     "wr.refs.memory_store": "If you have a memory tool, store the decisions and facts of this step before you advance.",
 }
 

@@ -146,7 +146,9 @@ def parse(document: Any, file: str) -> Definition:
     try:
         size = len(canonical(document))
     except (NotCanonical, TypeError) as error:
-        raise DefinitionRefused(file, (Issue("$", "not_json", f"The file holds a value JSON has no form for: {error}."),))
+        raise DefinitionRefused(
+            file, (Issue("$", "not_json", f"The file holds a value JSON has no form for: {error}."),)
+        )
     if size > MAX_WORKFLOW_BYTES:
         message = f"The definition has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         raise DefinitionRefused(file, (Issue("$", "too_large", message),))
@@ -174,5 +176,9 @@ def _twice(document: dict[str, Any], field: str, key: str) -> Iterator[Issue]:
         name = entry.get(key) if isinstance(entry, dict) else None
         if isinstance(name, str):
             if name in seen:
-                yield Issue(f"$.{field}[{n}].{key}", "duplicate_id", f'"{name}" is used twice; give each its own {key}.')
+                yield Issue(
+                    f"$.{field}[{n}].{key}",
+                    "duplicate_id",
+                    f'"{name}" is used twice; give each its own {key}.',
+                )
             seen.add(name)

@@ -24,7 +24,9 @@ def check_steps(document: Raw) -> Iterator[Issue]:
     steps: list[Any] = document["steps"]
     found = list(_steps(steps, "$.steps", 0))
     if len(found) > MAX_WORKFLOW_STEPS:
-        yield Issue("$.steps", "too_many", f"There are more than {MAX_WORKFLOW_STEPS} steps; split the workflow.")
+        yield Issue(
+            "$.steps", "too_many", f"There are more than {MAX_WORKFLOW_STEPS} steps; split the workflow."
+        )
         return
     seen: dict[str, str] = {}
     for step, path, _ in found:
@@ -33,7 +35,9 @@ def check_steps(document: Raw) -> Iterator[Issue]:
         if isinstance(step_id, str):
             if step_id in seen:
                 yield Issue(
-                    f"{path}.id", "duplicate_id", f"{shown(step_id)} is already the id of {seen[step_id]}; choose another."
+                    f"{path}.id",
+                    "duplicate_id",
+                    f"{shown(step_id)} is already the id of {seen[step_id]}; choose another.",
                 )
             seen.setdefault(step_id, path)
     yield from _check_bodies(steps, found)
@@ -54,7 +58,9 @@ def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
         return
     kind = step.get("type", "step")
     if not isinstance(kind, str) or kind not in STEP_SHAPES:
-        yield Issue(f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {shown(kind)}.')
+        yield Issue(
+            f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {shown(kind)}.'
+        )
         return
     broken = mismatches(step, STEP_SHAPES[kind], path)
     yield from broken
@@ -76,7 +82,11 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
             if rule["kind"] not in kinds:
                 yield Issue(f"{path}.requireConfirmation.kind", "enum", f"Write one of {', '.join(kinds)}.")
             if extra := sorted(set(rule) - {"kind", "condition"}):
-                yield Issue(f"{path}.requireConfirmation.{extra[0]}", "unknown_field", "Only kind and condition stand here.")
+                yield Issue(
+                    f"{path}.requireConfirmation.{extra[0]}",
+                    "unknown_field",
+                    "Only kind and condition stand here.",
+                )
             if "condition" in rule:
                 yield from conditions.check(rule["condition"], f"{path}.requireConfirmation.condition")
     for field, key in (("promptFragments", "when"), ("parallelDelegations", "runCondition")):
@@ -114,9 +124,17 @@ def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
             )
     consequences = step.get("assessmentConsequences")
     for n, entry in enumerate(consequences if isinstance(consequences, list) else ()):
-        scope = entry.get("when", {}).get("forAssessment") if isinstance(entry, dict) and isinstance(entry.get("when"), dict) else None
+        scope = (
+            entry.get("when", {}).get("forAssessment")
+            if isinstance(entry, dict) and isinstance(entry.get("when"), dict)
+            else None
+        )
         if not refs:
-            yield Issue(f"{path}.assessmentRefs", "required", "A consequence needs an assessment; name it in assessmentRefs.")
+            yield Issue(
+                f"{path}.assessmentRefs",
+                "required",
+                "A consequence needs an assessment; name it in assessmentRefs.",
+            )
             break
         if isinstance(scope, str) and scope not in refs:
             yield Issue(
@@ -129,7 +147,9 @@ def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
 def _check_contract(contract: Raw, path: str) -> Iterator[Issue]:
     if "schema" not in contract:
         if "contractRef" not in contract:
-            yield Issue(f"{path}.contractRef", "required", 'Name a contract, or write "kind", "schema" and "example".')
+            yield Issue(
+                f"{path}.contractRef", "required", 'Name a contract, or write "kind", "schema" and "example".'
+            )
         return
     bad = check_shape(contract["schema"], f"{path}.schema")
     yield from bad
@@ -139,7 +159,9 @@ def _check_contract(contract: Raw, path: str) -> Iterator[Issue]:
     if not bad and isinstance(contract.get("example"), dict):
         yield from mismatches(contract["example"], contract["schema"], f"{path}.example")
         if contract["example"].get("kind") != contract.get("kind"):
-            yield Issue(f"{path}.example.kind", "const", f"The example's kind is {shown(contract.get('kind'))}.")
+            yield Issue(
+                f"{path}.example.kind", "const", f"The example's kind is {shown(contract.get('kind'))}."
+            )
 
 
 def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
@@ -152,11 +174,19 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
         yield from conditions.check(loop["condition"], f"{path}.condition")
     match loop.get("type"):
         case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
-            yield Issue(f"{path}.condition", "required", f'A {kind} loop needs "condition" or "conditionSource".')
+            yield Issue(
+                f"{path}.condition", "required", f'A {kind} loop needs "condition" or "conditionSource".'
+            )
         case "for" if "count" not in loop:
-            yield Issue(f"{path}.count", "required", 'A for loop needs "count": a number or the name of a variable.')
+            yield Issue(
+                f"{path}.count", "required", 'A for loop needs "count": a number or the name of a variable.'
+            )
         case "forEach" if "items" not in loop:
-            yield Issue(f"{path}.items", "required", 'A forEach loop needs "items": the name of a variable with a list.')
+            yield Issue(
+                f"{path}.items",
+                "required",
+                'A forEach loop needs "items": the name of a variable with a list.',
+            )
 
 
 def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterator[Issue]:
@@ -166,7 +196,9 @@ def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterat
         if not isinstance(step, dict) or step.get("type") != "loop":
             continue
         if level >= MAX_LOOP_DEPTH:
-            yield Issue(path, "too_deep", f"Loops nest at most {MAX_LOOP_DEPTH} deep; make the inner one a routine.")
+            yield Issue(
+                path, "too_deep", f"Loops nest at most {MAX_LOOP_DEPTH} deep; make the inner one a routine."
+            )
         if isinstance(step.get("body"), str):
             yield from _follow(step, path, top)
 
@@ -177,11 +209,17 @@ def _follow(step: Raw, path: str, top: dict[str, Raw]) -> Iterator[Issue]:
     while stack:
         name = stack.pop()
         if name not in top:
-            yield Issue(f"{path}.body", "unknown_step", f"No top-level step {shown(name)}; name one or write the body here.")
+            yield Issue(
+                f"{path}.body",
+                "unknown_step",
+                f"No top-level step {shown(name)}; name one or write the body here.",
+            )
             return
         if name in trail:
             way = " → ".join(str(part) for part in [*trail, name])
-            yield Issue(f"{path}.body", "cycle", f"The body leads back to itself: {way}. Point it at another step.")
+            yield Issue(
+                f"{path}.body", "cycle", f"The body leads back to itself: {way}. Point it at another step."
+            )
             return
         trail.append(name)
         if len(trail) > MAX_LOOP_DEPTH:

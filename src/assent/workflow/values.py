@@ -72,7 +72,11 @@ def marker(expression: str) -> str:
 def render(template: str, scope: Scope) -> str:
     """Fill `{{name}}`, `{{name.part}}` and `{{name + 1}}`, once: what a value holds is never read as a template."""
     text = _PLACE.sub(lambda match: _place(match[1], scope), template)
-    return text if len(text) <= MAX_PROMPT_CHARS else text[:MAX_PROMPT_CHARS] + "\n[… cut: the prompt is too long]"
+    return (
+        text
+        if len(text) <= MAX_PROMPT_CHARS
+        else text[:MAX_PROMPT_CHARS] + "\n[… cut: the prompt is too long]"
+    )
 
 
 def render_value(template: Any, scope: Scope) -> Any:

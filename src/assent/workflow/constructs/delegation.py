@@ -40,12 +40,17 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     ]
     if step.synthesis is not None:
         contract = lower_contract(step.synthesis.get("outputContract"), lowering, path)
-        text = step.synthesis.get("prompt", "Bring the results of the delegated work together: agreements, conflicts, gaps.")
+        text = step.synthesis.get(
+            "prompt", "Bring the results of the delegated work together: agreements, conflicts, gaps."
+        )
         asks.append(
             Ask(
                 id=f"{within.prefix}{step.id}.synthesis",
                 title=f"Synthesis: {step.title}"[:128],
-                prompt=(Text(text=lowering.bind(text, path)), *((contract_text(contract),) if contract else ())),
+                prompt=(
+                    Text(text=lowering.bind(text, path)),
+                    *((contract_text(contract),) if contract else ()),
+                ),
                 when=when,
                 contract=contract,
             )
@@ -64,5 +69,7 @@ def _work(number: int, part: Delegation) -> str:
     if part.allowed_tools:
         lines.append(f"Tools it needs: {', '.join(part.allowed_tools)}.")
     start = msgspec.json.encode({"workflowId": part.workflow_id}).decode()
-    lines.append(f"Start it with workflow_start {start} if that workflow is listed; otherwise do what it is named for.")
+    lines.append(
+        f"Start it with workflow_start {start} if that workflow is listed; otherwise do what it is named for."
+    )
     return "\n".join(lines)

@@ -22,7 +22,11 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         ask = Ask(
             id=f"{within.prefix}{step.id}.confirm",
             title=f"Confirm: {step.title}"[:128],
-            prompt=(Text(text=f"{step.title} begins once a person has confirmed it. Say in the notes what will be done."),),
+            prompt=(
+                Text(
+                    text=f"{step.title} begins once a person has confirmed it. Say in the notes what will be done."
+                ),
+            ),
             when=when,
             confirm=confirm,
             on_reject=step.on_reject,
@@ -39,11 +43,17 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     nodes = tuple(index for part in body for index in lowering.lower(part, inner))
     lowering.nodes[at] = _repeat(step, loop, within.prefix, nodes, when)
     if isinstance(loop.count, int) and loop.count > loop.max_iterations:
-        lowering.warn("loop_exceeds_limit", path, f"count is {loop.count}, maxIterations {loop.max_iterations}: raise it.")
+        lowering.warn(
+            "loop_exceeds_limit",
+            path,
+            f"count is {loop.count}, maxIterations {loop.max_iterations}: raise it.",
+        )
     return (*before, at)
 
 
-def _repeat(step: Step, loop: Loop, prefix: str, body: tuple[int, ...], when: dict[str, object] | None) -> Repeat:
+def _repeat(
+    step: Step, loop: Loop, prefix: str, body: tuple[int, ...], when: dict[str, object] | None
+) -> Repeat:
     source = loop.condition_source or {}
     by_artifact = source.get("kind") == "artifact_contract"
     names = {

@@ -1,4 +1,4 @@
-"""Prompts: plain text, structured blocks, guidance, functions, features and conditional fragments become pieces of text.
+"""Prompts: plain text, blocks, guidance, functions, features and conditional fragments become pieces of text.
 
 Blocks come in a fixed order, so the same definition always reads the same.
 """
@@ -27,7 +27,9 @@ def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, 
     if not step.prompt and not step.prompt_blocks:
         pieces.append(step.title)
         if not step.prompt_fragments and step.action is None:
-            lowering.warn("step_without_prompt", path, f'Step "{step.id}" has no prompt; the agent sees only its title.')
+            lowering.warn(
+                "step_without_prompt", path, f'Step "{step.id}" has no prompt; the agent sees only its title.'
+            )
     pieces += _list("Guidance", step.guidance)
     pieces += _list("Throughout", _features(lowering, within))
     if step.ask_for_files:
@@ -43,7 +45,9 @@ def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
     if "goal" in blocks:
         pieces.append(f"## Goal\n{_value(blocks['goal'], lowering, path)}")
     for key, title in (("constraints", "Constraints"), ("procedure", "Procedure")):
-        pieces += _list(title, [_value(part, lowering, path) for part in blocks.get(key, ())], numbered=key == "procedure")
+        pieces += _list(
+            title, [_value(part, lowering, path) for part in blocks.get(key, ())], numbered=key == "procedure"
+        )
     wanted = [f"`{name}`: {what}" for name, what in sorted(blocks.get("outputRequired", {}).items())]
     pieces += _list("Output required", wanted)
     pieces += _list("Verify", [_value(part, lowering, path) for part in blocks.get("verify", ())])
@@ -62,13 +66,18 @@ def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = 
 def _value(value: str | list[dict[str, str]], lowering: Lowering, path: str) -> str:
     if isinstance(value, str):
         return value
-    return "".join(part["text"] if part["kind"] == "text" else _reference(part["refId"], lowering, path) for part in value)
+    return "".join(
+        part["text"] if part["kind"] == "text" else _reference(part["refId"], lowering, path)
+        for part in value
+    )
 
 
 def _reference(name: str, lowering: Lowering, path: str) -> str:
     if name in REFERENCES:
         return REFERENCES[name]
-    lowering.warn("unknown_ref", path, f'The reference text "{name}" is not known here; write it out as text.')
+    lowering.warn(
+        "unknown_ref", path, f'The reference text "{name}" is not known here; write it out as text.'
+    )
     return f"[unknown reference: {name}]"
 
 
@@ -78,7 +87,11 @@ def _features(lowering: Lowering, within: Within) -> list[str]:
         if name in FEATURES:
             lines += FEATURES[name]
         else:
-            lowering.warn("unknown_feature", "$.features", f'The feature "{name}" is not known here and changes nothing.')
+            lowering.warn(
+                "unknown_feature",
+                "$.features",
+                f'The feature "{name}" is not known here and changes nothing.',
+            )
             lines.append(f"[unknown feature: {name}]")
     return lines
 
@@ -94,7 +107,9 @@ def _functions(step: Step, lowering: Lowering, within: Within, path: str) -> lis
         if name in known:
             lines.append(_function(known[name]))
         else:
-            lowering.warn("unknown_function", path, f'No function "{name}" is defined; define it or drop the reference.')
+            lowering.warn(
+                "unknown_function", path, f'No function "{name}" is defined; define it or drop the reference.'
+            )
             lines.append(f"[unknown function: {name}]")
     return _list("Functions used here", lines) + _list("Calls", calls)
 
@@ -115,8 +130,12 @@ def contract_text(contract: Contract) -> Text:
     """How to send what a step's contract asks for."""
     need = "This step needs" if contract.required else "This step takes"
     if contract.example is None:
-        return Text(text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`.")
+        return Text(
+            text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`."
+        )
     example = msgspec.json.format(msgspec.json.encode(contract.example), indent=2).decode()
     # Doubled braces are placeholders; an example must come through the renderer as it is.
     example = example.replace("{{", "{ {").replace("}}", "} }")
-    return Text(text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{example}\n```")
+    return Text(
+        text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{example}\n```"
+    )

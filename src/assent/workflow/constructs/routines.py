@@ -20,8 +20,21 @@ from assent.workflow.values import text_of
 
 ROUTINE_TEMPLATES: Final = "wr.templates.routine."
 _ARGUMENT: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
-_FILLED: Final = ("title", "prompt", "promptBlocks", "agentRole", "guidance", "promptFragments", "audit", "verification",
-                  "synthesis", "parallelDelegations", "body")  # fmt: skip
+_FILLED: Final = frozenset(
+    [
+        "title",
+        "prompt",
+        "promptBlocks",
+        "agentRole",
+        "guidance",
+        "promptFragments",
+        "audit",
+        "verification",
+        "synthesis",
+        "parallelDelegations",
+        "body",
+    ]
+)
 _KEPT: Final = frozenset({"id", "when", "runCondition", "refId", "kind", "outputContract", "type"})
 
 
@@ -32,7 +45,9 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         raise ValueError("a step without a template call has no routine")
     path = f"{within.path}.{step.id}"
     name = call.template_id
-    routine_id = f"wr.routine-{name.removeprefix(ROUTINE_TEMPLATES)}" if name.startswith(ROUTINE_TEMPLATES) else name
+    routine_id = (
+        f"wr.routine-{name.removeprefix(ROUTINE_TEMPLATES)}" if name.startswith(ROUTINE_TEMPLATES) else name
+    )
     routine = lowering.library.get(routine_id)
     if routine is None:
         return _missing(step, name, lowering, within, path)
@@ -45,7 +60,11 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _missing(step: Step, name: str, lowering: Lowering, within: Within, path: str) -> tuple[int, ...]:
-    lowering.warn("unknown_template", path, f'The template "{name}" is not known here; add its routine or write the steps.')
+    lowering.warn(
+        "unknown_template",
+        path,
+        f'The template "{name}" is not known here; add its routine or write the steps.',
+    )
     own = f"\n\n{step.prompt}" if step.prompt else ""
     ask = Ask(
         id=within.prefix + step.id,
@@ -61,7 +80,9 @@ def _missing(step: Step, name: str, lowering: Lowering, within: Within, path: st
 def _inject(
     step: Step, routine: Definition, routine_id: str, lowering: Lowering, within: Within, path: str
 ) -> tuple[int, ...]:
-    args = {key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()}
+    args = {
+        key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()
+    }
     steps = [_fill(part, args) for part in routine.steps]
     if routine.meta_guidance:
         steps[0] = _guided(steps[0], routine.meta_guidance)
@@ -98,14 +119,18 @@ def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
 
 
 def _guided(step: Step, guidance: tuple[str, ...]) -> Step:
-    return step if step.type != "step" else msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
+    return (
+        step if step.type != "step" else msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
+    )
 
 
 def _fill(step: Step, args: dict[str, str]) -> Step:
     if not args:
         return step
     plain = msgspec.to_builtins(step)
-    return msgspec.convert({key: _filled(part, args) if key in _FILLED else part for key, part in plain.items()}, Step)
+    return msgspec.convert(
+        {key: _filled(part, args) if key in _FILLED else part for key, part in plain.items()}, Step
+    )
 
 
 def _filled(value: Any, args: dict[str, str]) -> Any:

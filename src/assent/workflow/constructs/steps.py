@@ -48,12 +48,18 @@ def _checks(step: Step, lowering: Lowering, within: Within, path: str) -> list[i
     if step.verification is not None:
         command = step.verification.get("command")
         run = f"Run this and report its result truthfully:\n\n```\n{command}\n```" if command else ""
-        text = "\n\n".join(filter(None, (step.verification.get("prompt", "Verify the result of the step before."), run)))
+        text = "\n\n".join(
+            filter(None, (step.verification.get("prompt", "Verify the result of the step before."), run))
+        )
         added.append(("verify", f"Verify: {step.title}", text))
     if step.audit is not None:
         rubric = "\n".join(f"- {line}" for line in step.audit.get("rubric", ()))
-        text = step.audit.get("prompt", "Audit the result of the step before as if somebody else had made it.")
-        added.append(("audit", f"Audit: {step.title}", f"{text}\n\nJudge each of:\n{rubric}" if rubric else text))
+        text = step.audit.get(
+            "prompt", "Audit the result of the step before as if somebody else had made it."
+        )
+        added.append(
+            ("audit", f"Audit: {step.title}", f"{text}\n\nJudge each of:\n{rubric}" if rubric else text)
+        )
     return [
         lowering.add(
             Ask(
@@ -92,7 +98,11 @@ def lower_contract(written: dict[str, Any] | None, lowering: Lowering, path: str
         )
     ref = written["contractRef"]
     if ref not in REGISTRY:
-        lowering.warn("unknown_contract", path, f'The contract "{ref}" is not known here; any object with a kind passes.')
+        lowering.warn(
+            "unknown_contract",
+            path,
+            f'The contract "{ref}" is not known here; any object with a kind passes.',
+        )
         return Contract(ref=ref, required=required)
     known = REGISTRY[ref]
     return Contract(ref=ref, required=required, kind=known.kind, schema=known.schema, example=known.example)

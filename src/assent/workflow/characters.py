@@ -1,0 +1,80 @@
+"""Single characters of a pattern: which ones a place accepts, and which one to write in an example.
+
+Works on the nodes of the standard library's pattern parser.
+"""
+
+from __future__ import annotations
+
+import re
+import re._constants as sre  # type: ignore[import-not-found]
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+Test = Callable[[str], bool]
+
+
+def is_word(char: str) -> bool:
+    """Letters, digits and the underscore."""
+    return char.isalnum() or char == "_"
+
+
+_CATEGORIES: Final[dict[Any, Test]] = {
+    sre.CATEGORY_DIGIT: str.isdecimal,
+    sre.CATEGORY_NOT_DIGIT: lambda char: not char.isdecimal(),
+    sre.CATEGORY_SPACE: str.isspace,
+    sre.CATEGORY_NOT_SPACE: lambda char: not char.isspace(),
+    sre.CATEGORY_WORD: is_word,
+    sre.CATEGORY_NOT_WORD: lambda char: not is_word(char),
+}
+
+
+def accepts(op: Any, argument: Any, flags: int) -> Test:
+    """The test of one place of a pattern."""
+    if op is sre.ANY:
+        return (lambda _: True) if flags & re.DOTALL else (lambda char: char != "\n")
+    members = [(op, argument)] if op is not sre.IN else list(argument)
+    negate = members[0][0] is sre.NEGATE or op is sre.NOT_LITERAL
+    tests = [_member(kind, value) for kind, value in members if kind is not sre.NEGATE]
+    fold = bool(flags & re.IGNORECASE)
+
+    def test(char: str) -> bool:
+        faces = (char, char.lower(), char.upper()) if fold else (char,)
+        return any(test(face) for face in faces for test in tests) is not negate
+
+    return test
+
+
+def _member(kind: Any, value: Any) -> Test:
+    if kind is sre.CATEGORY:
+        return _CATEGORIES[value]
+    low, high = value if kind is sre.RANGE else (value, value)
+    return lambda char: len(char) == 1 and low <= ord(char) <= high
+
+
+_LIKELY: Final = "a A0 _-.:#*/\n"
+
+
+def sample(tree: Iterable[Any]) -> str:
+    """A short text that the tree is meant to match: the first choice everywhere."""
+    text = ""
+    for op, argument in tree:
+        match op:
+            case sre.LITERAL:
+                text += chr(argument)
+            case sre.NOT_LITERAL | sre.ANY | sre.IN:
+                fits = accepts(op, argument, 0)
+                likely = (
+                    [chr(value) for kind, value in argument if kind is sre.LITERAL] if op is sre.IN else []
+                )
+                text += next((char for char in (*_LIKELY, *likely) if fits(char)), "")
+            case sre.SUBPATTERN:
+                text += sample(argument[3])
+            case sre.BRANCH:
+                text += sample(argument[1][0])
+            case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
+                text += sample(argument[2]) * min(int(argument[0]), 200)
+            case sre.ATOMIC_GROUP:
+                text += sample(argument)
+            case _:
+                continue
+    return text

@@ -1,0 +1,139 @@
+"""A run's context: what may be in it, how large it may be, and how an update changes it (W47–W49, W52–W54)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from assent.kernel.canonical import NotCanonical, canonical, depth
+from assent.kernel.limits import (
+    MAX_CONTEXT_BYTES,
+    MAX_JSON_DEPTH,
+    MAX_NOTES_BYTES,
+    MAX_OUTPUT_BYTES,
+    MAX_PROBLEMS,
+)
+from assent.workflow.issues import Issue, shown
+
+RESERVED: Final = frozenset({"__proto__", "constructor", "prototype"})
+NOTES_KEY: Final = "notesMarkdown"
+EMPTY_BYTES: Final = 2
+"""The canonical bytes of an empty context."""
+
+
+class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
+    """What was sent cannot be taken at all: `code` is `context_too_large` or `validation_error`.
+
+    For a size, `measured` and `allowed` are bytes. Nothing changed.
+    """
+
+    def __init__(self, code: str, issues: tuple[Issue, ...], measured: int = 0, allowed: int = 0) -> None:
+        super().__init__(f"{code}: " + "; ".join(f"{issue.path}: {issue.message}" for issue in issues[:3]))
+        self.code = code
+        self.issues = issues
+        self.measured = measured
+        self.allowed = allowed
+
+
+def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[dict[str, Any], str | None]:
+    """The context without the notes that S2 puts into it, and the notes; those at top level win."""
+    patch = dict(context or {})
+    inner = patch.pop(NOTES_KEY, None)
+    if inner is not None and not isinstance(inner, str):
+        raise ContentRefused(
+            "validation_error", (Issue("context.notesMarkdown", "type", "Notes are a text."),)
+        )
+    return patch, notes if notes is not None else inner
+
+
+def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+    """The context after an update, with its size: null deletes a key, other values replace the old one whole (W52).
+
+    `size` is that of `context` before (`EMPTY_BYTES` for an empty one), so an update costs what it changes and not what
+    was gathered before it.
+    """
+    if not patch:
+        return dict(context), size
+    if issues := list(_reserved(patch)):
+        raise ContentRefused("validation_error", tuple(issues[:MAX_PROBLEMS]))
+    if depth(patch) > MAX_JSON_DEPTH:
+        message = f"Context nests at most {MAX_JSON_DEPTH} deep; flatten it."
+        raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
+    merged, measured = dict(context), size
+    for key, value in patch.items():
+        if key in merged:
+            measured -= _entry_bytes(key, merged.pop(key), last=not merged)
+        if value is not None:
+            measured += _entry_bytes(key, value, last=not merged)
+            merged[key] = value
+    if measured > MAX_CONTEXT_BYTES:
+        message = f"The context has {measured} bytes of canonical JSON; {MAX_CONTEXT_BYTES} are allowed. Store less."
+        raise ContentRefused(
+            "context_too_large", (Issue("context", "too_large", message),), measured, MAX_CONTEXT_BYTES
+        )
+    return merged, measured
+
+
+def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
+    """What one entry adds to the canonical bytes: key, colon, value, and a comma unless it stands alone."""
+    return size_of(key, "context") + 1 + size_of(value, f"context.{key}"[:200]) + (0 if last else 1)
+
+
+def size_of(value: Any, path: str) -> int:
+    """Bytes of canonical JSON; a value that has none is a validation error, the same way every time (W54)."""
+    try:
+        return len(canonical(value))
+    except (NotCanonical, TypeError, RecursionError) as error:
+        raise ContentRefused("validation_error", (Issue(path, "not_json", f"Not plain JSON: {error}."),))
+
+
+def _reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
+    for key in patch:
+        if key == "wr" or key.startswith("wr."):
+            yield Issue(
+                f"context.{key}", "reserved_key", f"{shown(key)} belongs to the server; choose another name."
+            )
+    stack: list[tuple[str, Any]] = [("context", patch)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, Mapping):
+            for key, part in value.items():
+                if key in RESERVED:
+                    yield Issue(
+                        f"{path}.{key}", "reserved_key", f"{shown(key)} is reserved; choose another name."
+                    )
+                stack.append((f"{path}.{key}"[:200], part))
+        elif isinstance(value, list):
+            stack.extend((f"{path}[]"[:200], part) for part in value)
+
+
+def check_notes(notes: str | None, path: str = "notesMarkdown") -> None:
+    """Notes are text of bounded length, in bytes (W50)."""
+    if notes is None:
+        return
+    try:
+        measured = len(notes.encode())
+    except UnicodeEncodeError:
+        raise ContentRefused(
+            "validation_error", (Issue(path, "not_text", "Notes hold half a character (a lone surrogate)."),)
+        )
+    if measured > MAX_NOTES_BYTES:
+        message = f"The notes have {measured} bytes; {MAX_NOTES_BYTES} are allowed. Shorten them."
+        raise ContentRefused(
+            "validation_error", (Issue(path, "too_large", message),), measured, MAX_NOTES_BYTES
+        )
+
+
+def check_output_size(output: Any) -> None:
+    """Output is JSON of bounded size."""
+    if output is None:
+        return
+    if depth(output) > MAX_JSON_DEPTH:
+        message = f"Output nests at most {MAX_JSON_DEPTH} deep."
+        raise ContentRefused("validation_error", (Issue("output", "too_deep", message),))
+    measured = size_of(output, "output")
+    if measured > MAX_OUTPUT_BYTES:
+        message = f"The output has {measured} bytes; {MAX_OUTPUT_BYTES} are allowed. Send less."
+        raise ContentRefused(
+            "validation_error", (Issue("output", "too_large", message),), measured, MAX_OUTPUT_BYTES
+        )

@@ -1,0 +1,254 @@
+"""The machine: from a program, a snapshot and what an agent sent, to the next snapshot and an outcome.
+
+Pure and total: the same input gives the same outcome, every run ends, and a snapshot that was not advanced is as it
+was (W26). Approval is asked for last, after everything else was found good (W40).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS
+from assent.workflow import conditions, context, outputs
+from assent.workflow.control import LoopEvent, Stuck, Walk
+from assent.workflow.issues import Issue, Warning
+from assent.workflow.program import LOOP_CONTROL, Ask, Program
+from assent.workflow.snapshot import Snapshot, pending_step, scope_of, step_key
+from assent.workflow.values import render, render_value
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What a human decided about the confirmation of the pending step: `approved` or `rejected`, and why."""
+
+    status: str
+    reason: str = ""
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent sends with an advance."""
+
+    notes: str | None = None
+    output: Any = None
+    context: dict[str, Any] = {}
+
+
+class Pending(msgspec.Struct, frozen=True, rename="camel"):
+    """The step being asked, as the agent sees it."""
+
+    step_id: str
+    title: str
+    prompt: str
+    require_confirmation: bool
+    step_key: str
+    action: dict[str, Any] | None = None
+    model_tier: str | None = None
+
+
+class Advanced(msgspec.Struct, frozen=True, tag="advanced", tag_field="kind"):
+    """The run moved to another step. `step_key` names the one completed."""
+
+    snapshot: Snapshot
+    step_key: str
+    artifacts: tuple[dict[str, Any], ...] = ()
+    events: tuple[LoopEvent, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+class Complete(msgspec.Struct, frozen=True, tag="complete", tag_field="kind"):
+    """The run moved past its last step."""
+
+    snapshot: Snapshot
+    step_key: str
+    artifacts: tuple[dict[str, Any], ...] = ()
+    events: tuple[LoopEvent, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+class Blocked(msgspec.Struct, frozen=True, tag="blocked", tag_field="kind"):
+    """The step stays; the issues say what is missing. `snapshot` only counts the attempt.
+
+    `exhausted` after ten in a row (W39): an agent that gets this should stop and ask its human.
+    """
+
+    snapshot: Snapshot
+    reason: str
+    issues: tuple[Issue, ...]
+    example: dict[str, Any] | None = None
+    notes_example: str | None = None
+    exhausted: bool = False
+
+
+class NeedsConfirmation(msgspec.Struct, frozen=True, tag="needs_confirmation", tag_field="kind"):
+    """Everything is good except that a human has not agreed (or did not: then `rejected` says why)."""
+
+    snapshot: Snapshot
+    step_id: str
+    step_key: str
+    title: str
+    confirmation: str
+    action: dict[str, Any] | None = None
+    rejected: str | None = None
+
+
+Outcome = Advanced | Complete | Blocked | NeedsConfirmation
+
+
+def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
+    """The first snapshot of a run. `Blocked` when the context lacks what a loop at the very start needs."""
+    values, size = context.updated({}, context.EMPTY_BYTES, initial or {})
+    before = Snapshot(at=None, context=values, context_bytes=size)
+    walk = Walk(program, before)
+    try:
+        at = walk.settle()
+    except Stuck as stuck:
+        return Blocked(before, "loop_blocked", outputs.bounded(list(stuck.issues)))
+    return _moved(walk, before, at, "", ())
+
+
+def pending(program: Program, snapshot: Snapshot) -> Pending | None:
+    """The step being asked, rendered; nothing when the run is complete."""
+    if snapshot.at is None:
+        return None
+    step = pending_step(program, snapshot)
+    names = scope_of(program, snapshot)
+    parts = [render(part.text, names) for part in step.prompt if conditions.holds(part.when, names)]
+    return Pending(
+        step_id=step.id,
+        title=render(step.title, names),
+        prompt="\n\n".join(parts),
+        require_confirmation=confirms(program, snapshot),
+        step_key=step_key(program, snapshot),
+        action=_action(step, program, snapshot),
+        model_tier=step.model_tier,
+    )
+
+
+def confirms(program: Program, snapshot: Snapshot) -> bool:
+    """Whether the pending step waits for a human by the context as it is now."""
+    step = pending_step(program, snapshot)
+    return step.confirm is not None and conditions.holds(step.confirm.when, scope_of(program, snapshot))
+
+
+def advance(
+    program: Program, snapshot: Snapshot, content: Content, decision: Decision | None = None
+) -> Outcome:
+    """Complete the pending step with what was sent. Raises `ContentRefused` for what cannot be taken at all."""
+    step = pending_step(program, snapshot)
+    context.check_output_size(content.output)
+    output, issues = outputs.take_apart(content.output)
+    notes = content.notes if content.notes is not None else output.notes
+    context.check_notes(notes)
+    values, size = context.updated(snapshot.context, snapshot.context_bytes, content.context)
+    current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
+    issues += outputs.check(step, notes, output, content.output, scope_of(program, current))
+    if issues:
+        return _blocked(program, snapshot, current, step, issues)
+    # Asked for if the rule holds before or after the update: content cannot talk its own step out of a gate.
+    waits = confirms(program, snapshot) or confirms(program, current)
+    try:
+        # Whether the way is free is found out before a human is asked, as if they had agreed.
+        outcome = _move(program, current, step, output, decision or (Decision("approved") if waits else None))
+    except Stuck as stuck:
+        return _blocked(program, snapshot, current, step, list(stuck.issues))
+    if not waits or (decision is not None and _lets_pass(step, decision)):
+        return outcome
+    return NeedsConfirmation(
+        snapshot=snapshot,
+        step_id=step.id,
+        step_key=step_key(program, snapshot),
+        title=render(step.title, scope_of(program, current)),
+        confirmation=step.confirm.kind if step.confirm else "",
+        action=_action(step, program, current),
+        rejected=decision.reason if decision is not None else None,
+    )
+
+
+def _lets_pass(step: Ask, decision: Decision) -> bool:
+    return decision.status == "approved" or (decision.status == "rejected" and step.on_reject == "continue")
+
+
+def _action(step: Ask, program: Program, snapshot: Snapshot) -> dict[str, Any] | None:
+    if step.action is None:
+        return None
+    return {"tool": step.action.tool, "args": render_value(step.action.args, scope_of(program, snapshot))}
+
+
+def _move(
+    program: Program, current: Snapshot, step: Ask, output: outputs.Output, decision: Decision | None
+) -> Advanced | Complete:
+    walk = Walk(program, current)
+    for _, artifact in output.of_kind(LOOP_CONTROL):
+        if artifact.get("decision") in ("continue", "stop"):
+            loop_id = artifact.get("loopId")
+            walk.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
+    if decision is not None:
+        walk.decisions = {**walk.decisions, step.id: {"decision": decision.status, "reason": decision.reason}}
+    key = step_key(program, current)
+    if current.at is not None:
+        walk.finish(current.at)
+    return _moved(walk, current, walk.settle(), key, tuple(artifact for _, artifact in output.artifacts))
+
+
+def _moved(
+    walk: Walk, before: Snapshot, at: int | None, key: str, artifacts: tuple[dict[str, Any], ...]
+) -> Advanced | Complete:
+    after = Snapshot(
+        at=at,
+        done=f"{walk.done:x}",
+        frames=tuple(walk.frames),
+        context=before.context,
+        context_bytes=before.context_bytes,
+        decisions=walk.decisions,
+        ahead=walk.ahead,
+    )
+    outcome = Complete if at is None else Advanced
+    return outcome(after, key, artifacts, tuple(walk.events), tuple(walk.warnings))
+
+
+def _blocked(
+    program: Program, before: Snapshot, current: Snapshot, step: Ask, issues: list[Issue]
+) -> Blocked:
+    attempts = before.blocked + 1
+    found = outputs.bounded(issues)
+    return Blocked(
+        snapshot=msgspec.structs.replace(before, blocked=attempts),
+        reason=_reason(found),
+        issues=found,
+        example=outputs.example_output(step, _example_decisions(program, current, found)),
+        notes_example=outputs.example_notes(step, scope_of(program, current)),
+        exhausted=attempts > MAX_BLOCKED_ATTEMPTS,
+    )
+
+
+def _reason(issues: tuple[Issue, ...]) -> str:
+    codes = {issue.code for issue in issues}
+    for code, reason in (
+        ("assessment_followup", "assessment_followup"),
+        ("missing_assessment", "missing_assessment"),
+        ("missing_output", "missing_output"),
+        ("notes_required", "notes_required"),
+        ("loop_decision_missing", "loop_decision_missing"),
+    ):
+        if code in codes:
+            return reason
+    if any(issue.path.startswith("output") for issue in issues):
+        return "invalid_output"
+    if any(issue.code.startswith("loop_") for issue in issues):
+        return "loop_blocked"
+    return "validation_failed"
+
+
+def _example_decisions(
+    program: Program, current: Snapshot, issues: tuple[Issue, ...]
+) -> tuple[dict[str, Any], ...]:
+    if not any(issue.code == "loop_decision_missing" for issue in issues):
+        return ()
+    return (
+        {
+            "kind": LOOP_CONTROL,
+            "decision": "stop",
+            "metadata": {"reason": "Nothing is left to do in this loop."},
+        },
+    )
