@@ -1,0 +1,71 @@
+"""The workflow contract, pure: definitions, programs, and the machine that runs them.
+
+    definition = parse(document, file)                    # or DefinitionRefused with every issue
+    compiled   = compile_definition(definition, library)  # program, workflow_hash, warnings
+    outcome    = start(compiled.program, context)         # Advanced | Complete | Blocked
+    step       = pending(program, outcome.snapshot)       # what the agent is shown
+    outcome    = advance(program, snapshot, Content(notes=…, output=…, context=…), decision)
+
+Nothing here reads a clock, makes a token or stores anything; `ContentRefused` is raised for content that cannot be
+taken at all, everything else is an outcome.
+"""
+
+from __future__ import annotations
+
+from assent.workflow.compiler import Compiled, compile_definition
+from assent.workflow.context import ContentRefused, check_notes, split_notes
+from assent.workflow.dashboard import Dashboard, reduce
+from assent.workflow.history import Leaf, Note, Recap, preferred_tip, recap
+from assent.workflow.interpreter import (
+    Advanced,
+    Blocked,
+    Complete,
+    Content,
+    Decision,
+    NeedsConfirmation,
+    Outcome,
+    Pending,
+    advance,
+    pending,
+    start,
+)
+from assent.workflow.issues import Issue, Warning
+from assent.workflow.program import Program, UnknownFormat, workflow_hash
+from assent.workflow.snapshot import Snapshot, step_key
+from assent.workflow.source import Definition, DefinitionRefused, parse
+
+__all__ = [
+    "Advanced",
+    "Blocked",
+    "Compiled",
+    "Complete",
+    "Content",
+    "ContentRefused",
+    "Dashboard",
+    "Decision",
+    "Definition",
+    "DefinitionRefused",
+    "Issue",
+    "Leaf",
+    "NeedsConfirmation",
+    "Note",
+    "Outcome",
+    "Pending",
+    "Program",
+    "Recap",
+    "Snapshot",
+    "UnknownFormat",
+    "Warning",
+    "advance",
+    "check_notes",
+    "compile_definition",
+    "parse",
+    "pending",
+    "preferred_tip",
+    "recap",
+    "reduce",
+    "split_notes",
+    "start",
+    "step_key",
+    "workflow_hash",
+]

@@ -1,0 +1,150 @@
+"""Structured outputs become dashboard artifacts: a deterministic fold, one reducer for each kind.
+
+Tables are keyed and deduplicated (the later row wins) and sorted, so the same outputs in the same order always give the
+same dashboard. A kind without a reducer is kept as a document of its own; nothing is guessed from notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Rows with one identity each."""
+
+    title: str
+    key: str
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+
+
+class Dashboard(msgspec.Struct, frozen=True, rename="camel"):
+    """What a run's outputs add up to."""
+
+    header: dict[str, Any] = {}
+    tables: dict[str, Table] = {}
+    findings: tuple[dict[str, Any], ...] = ()
+    comments: tuple[dict[str, Any], ...] = ()
+    revision_log: tuple[dict[str, str], ...] = ()
+    documents: dict[str, dict[str, Any]] = {}
+
+
+SEVERITIES: Final = ("critical", "major", "minor", "nit")
+
+
+def _place(entry: Mapping[str, Any]) -> tuple[str, int]:
+    location = entry.get("location")
+    location = location if isinstance(location, Mapping) else entry
+    file = location.get("file")
+    line = location.get("line", location.get("startLine"))
+    return (file if isinstance(file, str) else "", line if isinstance(line, int) else 0)
+
+
+def _finding_key(entry: Mapping[str, Any]) -> tuple[str, int, str]:
+    return (*_place(entry), str(entry.get("title", "")))
+
+
+def _finding_order(entry: Mapping[str, Any]) -> tuple[int, str, int, str]:
+    severity = str(entry.get("severity", "")).casefold()
+    return (SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES), *_finding_key(entry))
+
+
+def _merged(
+    old: Iterable[dict[str, Any]],
+    new: Iterable[Any],
+    key: Callable[[Mapping[str, Any]], Any],
+    order: Callable[[Mapping[str, Any]], Any],
+) -> tuple[dict[str, Any], ...]:
+    rows = {key(row): row for row in (*old, *(entry for entry in new if isinstance(entry, dict)))}
+    return tuple(sorted(rows.values(), key=order))
+
+
+def _logged(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    entry = artifact.get("revisionLogEntry")
+    if not isinstance(entry, str) or not entry:
+        return board
+    line = {"step": step_key, "entry": entry}
+    log = board.revision_log if line in board.revision_log else (*board.revision_log, line)
+    return msgspec.structs.replace(board, revision_log=log)
+
+
+def _triage(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    return msgspec.structs.replace(board, header={**board.header, **artifact.get("review", {})})
+
+
+def _changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    old = board.tables["changedFiles"].rows if "changedFiles" in board.tables else ()
+
+    def path(row: Mapping[str, Any]) -> str:
+        return str(row.get("path", ""))
+
+    rows = _merged(old, artifact.get("changedFiles", ()), path, path)
+    table = Table("Changed files", "path", ("path", "summary", "risk"), rows)
+    return msgspec.structs.replace(board, tables={**board.tables, "changedFiles": table})
+
+
+def _findings(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    return msgspec.structs.replace(
+        board,
+        findings=_merged(board.findings, artifact.get("findings", ()), _finding_key, _finding_order),
+        comments=_merged(board.comments, artifact.get("mrComments", ()), _finding_key, _finding_key),
+    )
+
+
+def _verdict(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    header = {name: artifact[name] for name in ("verdict", "confidence", "summary") if name in artifact}
+    found = [
+        {
+            "severity": str(entry.get("severity", "")).capitalize(),
+            "title": entry.get("summary", ""),
+            **(
+                {"location": {"file": _place(entry)[0], "line": _place(entry)[1]}} if _place(entry)[0] else {}
+            ),
+            **({"rationale": entry["causalLink"]} if "causalLink" in entry else {}),
+            **({"suggestion": entry["remediation"]} if "remediation" in entry else {}),
+        }
+        for entry in artifact.get("findings", ())
+        if isinstance(entry, dict)
+    ]
+    return msgspec.structs.replace(
+        board,
+        header={**board.header, **header},
+        findings=_merged(board.findings, found, _finding_key, _finding_order),
+    )
+
+
+def _document(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    return msgspec.structs.replace(board, documents={**board.documents, str(artifact.get("kind")): artifact})
+
+
+def _nothing(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+    return board
+
+
+REDUCERS: Final[dict[str, Callable[[Dashboard, str, dict[str, Any]], Dashboard]]] = {
+    "mr_review.phase_0_triage": _triage,
+    "mr_review.changed_files": _changed_files,
+    "mr_review.findings": _findings,
+    "wr.review_verdict": _verdict,
+    "wr.loop_control": _nothing,
+}
+
+
+def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | None = None) -> Dashboard:
+    """Fold `(step key, artifact)` pairs, in the order they were sent, onto a dashboard."""
+    board = board or Dashboard()
+    for step_key, artifact in outputs:
+        board = REDUCERS.get(str(artifact.get("kind")), _document)(board, step_key, artifact)
+        board = _logged(board, step_key, artifact)
+    return board
+
+
+def copy_ready(comment: Mapping[str, Any]) -> str:
+    """A comment as a person pastes it: place, title, body."""
+    file, line = _place(comment)
+    place = f"`{file}:{line}`" if line else f"`{file}`" if file else ""
+    head = " ".join(filter(None, (place, f"**{comment['title']}**" if comment.get("title") else "")))
+    return "\n\n".join(filter(None, (head, str(comment.get("body", "")))))

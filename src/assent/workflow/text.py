@@ -1,0 +1,156 @@
+"""Execution answers as text: what an agent reads first (W33, W76). Deterministic, and names the tokens to use next.
+
+Only words are decided here; every fact comes in. Tokens are shown because a model copies what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from assent.workflow.history import Recap, cut
+from assent.workflow.interpreter import Blocked, Pending
+from assent.workflow.issues import Warning
+from assent.workflow.program import Program
+
+_MAX_EXAMPLE_BYTES = 8_192
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """The tokens that the next call needs."""
+
+    state_token: str
+    ack_token: str
+
+
+class Child(msgspec.Struct, frozen=True):
+    """A branch that already goes on from a node."""
+
+    title: str
+    summary: str
+
+
+def started(
+    program: Program, pending: Pending | None, tokens: Tokens, warnings: Sequence[Warning] = ()
+) -> str:
+    """The answer to a start: what the workflow is, what holds throughout, and the first step."""
+    head = [f"# {program.name}", program.description, *program.preamble]
+    body = (
+        [_step(pending), _next_call(tokens)]
+        if pending
+        else ["Nothing needs doing: the workflow is complete."]
+    )
+    return _joined(*head, _warnings(warnings), *body)
+
+
+def advanced(pending: Pending, tokens: Tokens, warnings: Sequence[Warning] = ()) -> str:
+    """The answer to an advance that leads to another step."""
+    return _joined(_warnings(warnings), _step(pending), _next_call(tokens))
+
+
+def completed(program: Program, warnings: Sequence[Warning] = ()) -> str:
+    """The answer to the advance past the last step."""
+    return _joined(
+        _warnings(warnings),
+        f"# {program.name}: complete",
+        "Every step is done. There is no next call for this run; tell the user the result.",
+    )
+
+
+def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
+    """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry."""
+    lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
+    parts = [
+        f"# Not advanced: {pending.title}",
+        "The step stays pending. To pass it, correct:\n" + "\n".join(lines),
+    ]
+    if outcome.example is not None:
+        parts.append(f"This `output` passes; replace its values with yours:\n{_json(outcome.example)}")
+    if outcome.notes_example is not None:
+        parts.append(f"Notes of this form pass:\n\n> {cut(outcome.notes_example, 1_000)}")
+    retry = "Retry with the same stateToken and this NEW ackToken (the one you just used is spent):"
+    return _joined(*parts, f"{retry}\n{_json(_call(tokens))}")
+
+
+def rehydrated(
+    program: Program,
+    pending: Pending | None,
+    tokens: Tokens | None,
+    recap: Recap,
+    children: Sequence[Child] = (),
+    warnings: Sequence[Warning] = (),
+) -> str:
+    """The answer to a stateToken alone: where the run stands, what was noted, what already goes on from here."""
+    omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
+    notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
+    branches = ""
+    if children:
+        listed = "\n".join(f"- {child.title}: {cut(child.summary, 400)}" for child in children)
+        branches = f"## Already continued from here\n{listed}\nAdvancing with other content makes one more branch beside these."
+    body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
+    return _joined(
+        f"# Resumed: {program.name}", *program.preamble, notes, branches, _warnings(warnings), *body
+    )
+
+
+def checkpointed(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
+    """The answer to a checkpoint: the notes are kept and nothing moved."""
+    head = (
+        "These notes were already stored; nothing was added."
+        if again
+        else "Your notes are stored with this step."
+    )
+    if pending is None or tokens is None:
+        return _joined(head, "The run is complete.")
+    return _joined(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
+
+
+def needs_confirmation(pending: Pending, tokens: Tokens, review_url: str | None) -> str:
+    """The answer to an advance that waits for a human."""
+    link = f"\nReview link, if the user is not in this chat: {review_url}" if review_url else ""
+    return _joined(
+        f"# Waiting for a human: {pending.title}",
+        "Your work on this step was accepted, and the step needs a person's consent. Show them what you submitted and ask."
+        + link,
+        "After they have decided, repeat exactly this call, with the same content:\n" + _json(_call(tokens)),
+    )
+
+
+def _step(pending: Pending | None) -> str:
+    if pending is None:
+        return ""
+    parts = [f"# {pending.title}", f"Step: `{pending.step_key}`", pending.prompt]
+    if pending.action is not None:
+        parts.append(f"This step is about calling a tool. Its call:\n{_json(pending.action)}")
+    if pending.require_confirmation:
+        parts.append("A person must confirm before the run goes past this step; the server enforces it.")
+    return "\n\n".join(parts)
+
+
+def _next_call(tokens: Tokens | None) -> str:
+    if tokens is None:
+        return ""
+    return (
+        "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what you "
+        "did, found and decided), `context` (values that later steps need) and `output` (if the step asks for it):\n"
+        + _json(_call(tokens))
+    )
+
+
+def _call(tokens: Tokens) -> dict[str, str]:
+    return {"stateToken": tokens.state_token, "ackToken": tokens.ack_token}
+
+
+def _warnings(warnings: Sequence[Warning]) -> str:
+    return "\n".join(f"Warning ({warning.code}): {warning.message}" for warning in warnings)
+
+
+def _json(value: Any) -> str:
+    body = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return f"```json\n{cut(body, _MAX_EXAMPLE_BYTES)}\n```"
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,122 @@
+"""Bytes of a definition file to a document: JSON or YAML, bounded, with duplicate keys refused.
+
+The one place that knows YAML. Which folders are read, and when, is for the caller to say.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from assent.kernel.canonical import depth
+from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
+from assent.workflow.issues import Issue
+
+SUFFIXES: Final = (".json", ".yaml", ".yml")
+_MAX_YAML_NODES: Final = 200_000
+"""What anchors may unfold to: a small file must not become a large document."""
+
+
+class DocumentRefused(Exception):  # noqa: N818 - an answer to the author
+    """The file holds no document that could be a definition."""
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue.message)
+        self.issues = (issue,)
+
+
+def load_document(text: str | bytes, suffix: str) -> Any:
+    """The value in a file's text. `suffix` is one of `SUFFIXES`."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise _refused("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_WORKFLOW_BYTES:
+        raise _refused("too_large", f"The file has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken.")
+    value = _yaml(text) if suffix.lower() in (".yaml", ".yml") else _json(text.removeprefix("\ufeff"))
+    if depth(value) > MAX_JSON_DEPTH:
+        raise _refused("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
+    return value
+
+
+def _refused(code: str, message: str) -> DocumentRefused:
+    return DocumentRefused(Issue("$", code, message))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise _refused("duplicate_key", f'The key "{key[:60]}" stands twice in one object; keep one.')
+        seen[key] = value
+    return seen
+
+
+def _constant(name: str) -> Any:
+    raise _refused("not_json", f"{name} is no JSON number; write a plain one.")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        raise _refused("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
+    except (RecursionError, ValueError):
+        raise _refused(
+            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
+        )
+
+
+def _yaml(text: str) -> Any:
+    import yaml  # imported where the first YAML file is met: most folders hold none
+
+    class Loader(yaml.SafeLoader):
+        """Plain JSON values only: no dates, no keys twice, no unfolding without end."""
+
+        nodes = 0
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            self.nodes += 1
+            if self.nodes > _MAX_YAML_NODES:
+                raise _refused("too_large", "The file unfolds to too many values; use fewer anchors.")
+            return super().construct_object(node, deep=deep)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            names = [self.construct_object(key, deep=True) for key, _ in node.value]
+            if odd := [name for name in names if not isinstance(name, str)]:
+                raise _refused("key", f"The key {odd[0]!r} is not a text; write it in quotes.")
+            _unique([(name, None) for name in names])
+            return super().construct_mapping(node, deep=True)
+
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":merge"))]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    try:
+        value = yaml.load(text, Loader)  # noqa: S506 - a safe loader, narrowed further
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise _refused("not_yaml", f"{place}{getattr(error, 'problem', None) or 'not YAML'}.")
+    except (RecursionError, ValueError):
+        raise _refused(
+            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
+        )
+    _bounded(value)
+    return value
+
+
+def _bounded(value: Any) -> None:
+    """Anchors share objects, so a small text can stand for a huge document: count what it unfolds to, and stop early."""
+    stack, count = [value], 0
+    while stack:
+        node = stack.pop()
+        count += 1
+        if count > _MAX_YAML_NODES:
+            raise _refused("too_large", "The file unfolds to too many values; use fewer anchors.")
+        if isinstance(node, dict):
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
