@@ -24,7 +24,7 @@ _DOMAIN: Final = (
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 )
 _ADDRESS: Final = re.compile(rf"{_LOCAL}@{_DOMAIN}")
-_NAMED: Final = re.compile(r'"?(?P<name>[^<>"\x00-\x1f\x7f-\x9f\u2028\u2029]*?)"?\s*<(?P<address>[^<>]*)>')
+_NAMED: Final = re.compile(r'"?(?P<name>[^<>"\x00-\x1f\x7f-\x9f\u2028\u2029]*?)"? *<(?P<address>[^<>]*)>')
 
 
 class Mailbox(msgspec.Struct, frozen=True):
