@@ -127,11 +127,11 @@ def figures(
 
 FLOOR: Final = (
     statements.lock_head,
-    statements.insert_event,
     statements.advance_head,
+    statements.append_event,
     statements.keep_answer,
 )
-"""The statements of one transaction, in order."""
+"""The statements of one transaction, in order. A store skips one that is empty in its dialect."""
 
 FloorTransaction = tuple[tuple[Any, ...], ...]
 
@@ -143,11 +143,20 @@ def floor_transactions(stream: str, count: int) -> list[FloorTransaction]:
 
 def _floor_values(stream: str, seq: int) -> FloorTransaction:
     place: dict[str, Any] = {"workspace_id": WORKSPACE, "stream_id": stream}
-    lock, insert, advance, keep = FLOOR
+    before, after = (f"{number:064d}" for number in (seq - 1, seq))
+    lock, advance, insert, keep = FLOOR
     return (
         lock(**place, genesis=journal.GENESIS, now_ms=NOW_MS).values,
-        insert(**place, seq=seq, kind=EVENT.kind, at_ms=NOW_MS, body=BODY, hash=DIGEST).values,
-        advance(**place, previous_seq=seq - 1, seq=seq, hash=DIGEST, now_ms=NOW_MS).values,
+        advance(**place, previous_hash=before, seq=seq, hash=after, now_ms=NOW_MS).values,
+        insert(
+            **place,
+            seq=seq,
+            kind=EVENT.kind,
+            now_ms=NOW_MS,
+            body=BODY,
+            previous_hash=before,
+            hash=after,
+        ).values,
         keep(
             workspace_id=WORKSPACE,
             tool=TOOL,

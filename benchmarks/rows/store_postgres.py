@@ -129,13 +129,14 @@ async def _bare(connections: list[Connection], plan: Plan) -> Cost:
 
 
 async def _loop(connection: Connection, work: list[FloorTransaction]) -> None:
-    lock, insert, advance, keep = [await connection.prepare(statement.postgres) for statement in FLOOR]
-    for locked, inserted, advanced, kept in work:
+    prepared = [
+        await connection.prepare(statement.postgres) if statement.postgres else None for statement in FLOOR
+    ]
+    for transaction in work:
         await connection.execute("BEGIN")
-        await lock.fetch(*locked)
-        await insert.fetch(*inserted)
-        await advance.fetch(*advanced)
-        await keep.fetch(*kept)
+        for statement, values in zip(prepared, transaction, strict=True):
+            if statement is not None:
+                await statement.fetch(*values)
         await connection.execute("COMMIT")
 
 
@@ -179,23 +180,22 @@ def _pgbench_script() -> str:
         "genesis": f"'{'0' * 64}'",
         "now_ms": str(NOW_MS),
         "seq": ":next",
-        "previous_seq": ":seq",
+        "previous_hash": ":hash",
         "kind": f"'{EVENT.kind}'",
-        "at_ms": str(NOW_MS),
         "body": f"'{BODY}'",
-        "hash": f"'{DIGEST}'",
+        "hash": "lpad(CAST(:next AS text), 64, '0')",
         "tool": f"'{TOOL}'",
         "key": f"{stream} || '-' || :next",
         "request_digest": f"'{DIGEST}'",
         "response": f"'{ANSWER}'",
         "expires_at": str(NOW_MS + 1),
     }
-    lock, insert, advance, keep = (_filled(statement, values) for statement in FLOOR)
+    lock, *others = (_filled(statement, values) for statement in FLOOR if statement.postgres)
     lines = [
         "BEGIN;",
         f"{lock} \\gset",
         "\\set next :seq + 1",
-        *(f"{sql};" for sql in (insert, advance, keep)),
+        *(f"{sql};" for sql in others),
     ]
     return "\n".join([*lines, "COMMIT;"]) + "\n"
 

@@ -84,15 +84,15 @@ def _bare(connection: sqlite3.Connection, plan: Plan) -> Cost:
     """What the plan costs with nothing but the driver: one commit for one transaction of every caller."""
     by_caller = [floor_transactions(plan.stream(index), plan.each) for index in range(plan.callers)]
     batches: list[tuple[FloorTransaction, ...]] = list(zip(*by_caller, strict=True))
-    lock, insert, advance, keep = (statement.sqlite for statement in FLOOR)
+    lock, advance, insert, keep = (statement.sqlite for statement in FLOOR)
     execute = connection.execute
     watch = Stopwatch()
     for batch in batches:
         execute("BEGIN IMMEDIATE")
-        for locked, inserted, advanced, kept in batch:
+        for locked, advanced, inserted, kept in batch:
             execute(lock, locked).fetchall()
-            execute(insert, inserted)
-            execute(advance, advanced).fetchall()
+            execute(advance, advanced)
+            execute(insert, inserted).fetchall()
             execute(keep, kept).fetchall()
         execute("COMMIT")
     return watch.cost(plan.transactions)
