@@ -70,9 +70,9 @@ def _json(text: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    import yaml  # imported where the first YAML file is met: most folders hold none
+    import yaml  # type: ignore[import-untyped]  # imported where the first YAML file is met: most folders hold none
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
         """Plain JSON values only: no dates, no keys twice, no unfolding without end."""
 
         nodes = 0
@@ -109,7 +109,7 @@ def _yaml(text: str) -> Any:
 
 
 def _bounded(value: Any) -> None:
-    """Anchors share objects, so a small text can stand for a huge document: count what it unfolds to, and stop early."""
+    """Anchors share objects, so a small text can stand for a huge document: count what it unfolds to."""
     stack, count = [value], 0
     while stack:
         node = stack.pop()

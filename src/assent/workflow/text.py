@@ -67,7 +67,7 @@ def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
         "The step stays pending. To pass it, correct:\n" + "\n".join(lines),
     ]
     if outcome.example is not None:
-        parts.append(f"This `output` passes; replace its values with yours:\n{_json(outcome.example)}")
+        parts.append("As `output` this passes; put your own values in:\n" + _json(outcome.example))
     if outcome.notes_example is not None:
         parts.append(f"Notes of this form pass:\n\n> {cut(outcome.notes_example, 1_000)}")
     retry = "Retry with the same stateToken and this NEW ackToken (the one you just used is spent):"
@@ -88,7 +88,9 @@ def rehydrated(
     branches = ""
     if children:
         listed = "\n".join(f"- {child.title}: {cut(child.summary, 400)}" for child in children)
-        branches = f"## Already continued from here\n{listed}\nAdvancing with other content makes one more branch beside these."
+        branches = (
+            f"## Already continued from here\n{listed}\nAdvancing with other content makes one more branch."
+        )
     body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
     return _joined(
         f"# Resumed: {program.name}", *program.preamble, notes, branches, _warnings(warnings), *body
@@ -112,7 +114,7 @@ def needs_confirmation(pending: Pending, tokens: Tokens, review_url: str | None)
     link = f"\nReview link, if the user is not in this chat: {review_url}" if review_url else ""
     return _joined(
         f"# Waiting for a human: {pending.title}",
-        "Your work on this step was accepted, and the step needs a person's consent. Show them what you submitted and ask."
+        "Your work on this step is good, and the step needs a person's consent. Show them what you submitted and ask."
         + link,
         "After they have decided, repeat exactly this call, with the same content:\n" + _json(_call(tokens)),
     )
@@ -133,8 +135,8 @@ def _next_call(tokens: Tokens | None) -> str:
     if tokens is None:
         return ""
     return (
-        "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what you "
-        "did, found and decided), `context` (values that later steps need) and `output` (if the step asks for it):\n"
+        "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what "
+        "you did, found and decided), `context` (values that later steps need) and `output` (if the step asks for it):\n"
         + _json(_call(tokens))
     )
 
