@@ -1,0 +1,100 @@
+"""Takes a text that the calling agent or a model wrote to a channel, as it is.
+
+Divided where the channel divides, titled where it needs a title, and checked against the channel, the evidence and what
+was learned.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.drafting import channels, threads
+from assent.drafting.claims import claims_in, warnings_for
+from assent.drafting.cleaning import cut
+from assent.drafting.composer import NOTHING_LEARNED
+from assent.drafting.counting import emoji_in
+from assent.drafting.evidence import Evidence
+from assent.drafting.language import UNKNOWN, language_of
+from assent.drafting.lessons import Lessons, Rule, rules_from
+from assent.drafting.mail_html import mail_html
+from assent.drafting.naming import name_of
+from assent.drafting.records import Composed, MemoryUse
+from assent.drafting.supplied import supplied_parts
+from assent.drafting.voice import Voice, forbids, voice_of
+
+MAX_REMINDERS: Final = 8
+_SIGNS: Final = {"no_emoji": "emoji", "no_hashtags": "hashtags", "no_exclamation": "exclamation marks"}
+
+
+def adapt(
+    channel_id: str,
+    text: str,
+    evidence: Evidence,
+    lessons: Lessons = NOTHING_LEARNED,
+    *,
+    title: str = "",
+    preheader: str = "",
+    source: str = "supplied",
+) -> Composed:
+    """The text as a draft. `title` is the subject of an e-mail. Nothing is refused here; `problems` says what would."""
+    row = channels.BY_ID[channel_id]
+    rules = rules_from(lessons, channel_id)
+    given = supplied_parts(row, text, title, name_of(evidence)[0])
+    language = language_of(given.body)
+    language = evidence.language if language == UNKNOWN else language
+    mail = row.shape == "email"
+    preheader = (preheader or given.preheader) if mail else ""
+    parts = threads.split(given.body, row.body.most, row.body.count) if row.splits else ()
+    found = claims_in("\n".join([given.title, given.body]) if title else given.body, evidence)
+    checked = channels.check(channel_id, given.body, title=given.title, preheader=preheader, parts=parts)
+    problems = checked.problems
+    if len(parts) > threads.MOST_PARTS:
+        problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")
+    reminders, used = _reminders(given.body, voice_of(evidence, rules), rules)
+    return Composed(
+        channel=channel_id,
+        body="\n\n".join(parts) if len(parts) > 1 else given.body,
+        title="" if mail else given.title,
+        subject=given.title if mail else "",
+        preheader=preheader,
+        html=mail_html(given.body, preheader=preheader, language=language) if mail else "",
+        parts=parts if len(parts) > 1 else (),
+        claims=found,
+        warnings=(*problems, *warnings_for(found), *reminders),
+        recommendations=checked.advice,
+        problems=problems,
+        memory_used=used,
+        language=language,
+        source=source,
+    )
+
+
+def _reminders(
+    text: str, voice: Voice, rules: tuple[Rule, ...]
+) -> tuple[tuple[str, ...], tuple[MemoryUse, ...]]:
+    """Where a text does what was rejected before."""
+    has = {
+        "no_emoji": bool(emoji_in(text)),
+        "no_hashtags": "#" in text,
+        "no_exclamation": "!" in text or "！" in text,
+    }
+    told: dict[str, str] = {}
+    for rule in rules:
+        says = rule.value and forbids(Voice(banned=(rule.value.casefold(),)), text)
+        if has.get(rule.kind):
+            reminder = f"Has {_SIGNS[rule.kind]}; an earlier draft was changed or rejected over them."
+        elif rule.kind == "phrase" and says:
+            reminder = f"Says “{rule.value}”, which was rejected before."
+        elif rule.kind == "replace" and says:
+            reminder = f"Says “{rule.value}”; it was edited to “{rule.after}” before."
+        elif rule.kind == "claim" and says:
+            reminder = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
+        else:
+            continue
+        told.setdefault(reminder, rule.entry_id)
+    used = {entry: reminder for reminder, entry in told.items()}
+    known = {rule.value.casefold() for rule in rules}
+    for word in voice.banned:
+        if word not in known and forbids(Voice(banned=(word,)), text):
+            told.setdefault(f"Says “{word}”, which the brand's voice does not.", "")
+    return tuple(told)[:MAX_REMINDERS], tuple(MemoryUse(entry, how) for entry, how in used.items())

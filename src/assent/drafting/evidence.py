@@ -1,0 +1,242 @@
+"""What is known about a product, each fact with where it came from.
+
+Facts are cleaned text that may be quoted to readers; whatever a page or a repository says is data, and nothing in it is
+followed. Deliberately unaware of channels and of how a draft is written from it. The names of the sources are the ones
+that claims, assets and the brain show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from assent.drafting.cleaning import LINE_CHARS, one_line, usable
+from assent.drafting.language import language_of_all, sentences
+from assent.drafting.page import Page
+from assent.drafting.readme import plain, read_readme
+from assent.drafting.sources import CHANGE_SOURCES, FEATURE_SOURCES, MEMORY_SOURCES, VALUE_SOURCES
+
+MAX_FACTS: Final = 120
+MAX_PER_LIST: Final = 30
+
+_NOISE_COMMIT: Final = re.compile(
+    r"^(?:merge\b|revert\b|wip\b|bump\b|release\b|v?\d+\.\d+|(?:chore|ci|test|tests|build|style|refactor|docs|deps)\b[(:!]|"
+    r"(?:chore|lint|format|typo|cleanup|refactor|rename|initial commit|"
+    r"update (?:deps|dependencies|lockfile|readme|changelog)|fix (?:lint|tests?|ci|build|typos?))\b)",
+    re.IGNORECASE,
+)
+_COMMIT_PREFIX: Final = re.compile(
+    r"^(?:[0-9a-f]{7,40}\s+)?(?:feat|fix|perf|feature|add)(?:\([^)]{0,60}\))?!?:\s*", re.IGNORECASE
+)
+_COMMIT_TAIL: Final = re.compile(r"\s*(?:\(?#\d+\)?|\[[^\]]{0,40}\])\s*$")
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One thing that is known, and where from. `entry_id` is its place in the brain."""
+
+    source: str
+    text: str
+    entry_id: str | None = None
+
+
+class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A brain entry as it is given in."""
+
+    entry_id: str
+    kind: str
+    text: str
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is known, in order of arrival; a claim names a fact by its place."""
+
+    facts: tuple[Fact, ...] = ()
+    product_url: str = ""
+    language: str = "und"
+
+    def of(self, *sources: str) -> list[tuple[int, Fact]]:
+        """The facts of these sources with their places, in the order of the sources."""
+        return [
+            (place, fact)
+            for source in sources
+            for place, fact in enumerate(self.facts)
+            if fact.source == source
+        ]
+
+    def first(self, *sources: str) -> str:
+        """The first text of the first source that has one."""
+        found = self.of(*sources)
+        return found[0][1].text if found else ""
+
+
+def gather(
+    *,
+    product_url: str = "",
+    page: Page | None = None,
+    repo_context: Mapping[str, Any] | None = None,
+    brand: Mapping[str, Any] | None = None,
+    entries: Iterable[MemoryEntry] = (),
+) -> Evidence:
+    """All evidence of one launch. Later duplicates of a text are dropped."""
+    found = [
+        *from_brand(brand or {}),
+        *from_repo_context(repo_context or {}),
+        *(from_page(page) if page is not None else ()),
+        *from_entries(entries),
+    ]
+    facts: list[Fact] = []
+    seen: set[tuple[str, bool]] = set()
+    for fact in found:
+        # A remembered fact stays beside an equal one, so that the answer can say that memory was used.
+        key = (fact.text.casefold(), fact.entry_id is not None)
+        if key not in seen and len(facts) < MAX_FACTS:
+            seen.add(key)
+            facts.append(fact)
+    return Evidence(facts=tuple(facts), product_url=product_url.strip(), language=_language(facts))
+
+
+def from_page(page: Page) -> tuple[Fact, ...]:
+    """Facts from a product page."""
+    return (
+        *_facts("page_site_name", [page.site_name], 80),
+        *_facts("page_title", [page.title], 200),
+        *_facts("page_description", [page.description]),
+        *_facts("og_title", [page.og_title], 200),
+        *_facts("og_description", [page.og_description]),
+        *_facts("heading", page.headings, 160),
+        *_facts("page_text", page.paragraphs),
+    )
+
+
+def from_readme(markdown: str) -> tuple[Fact, ...]:
+    """Facts from a README."""
+    read = read_readme(markdown)
+    return (
+        *_facts("readme_title", [read.title], 120),
+        *_facts("readme", read.paragraphs),
+        *_facts("readme_feature", read.features, 240),
+    )
+
+
+def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Facts from `repoContext`; lists may be given as text with a line each, and the other way round."""
+    readme = context.get("readme") or context.get("README") or ""
+    commits = [subject for raw in _lines(context.get("recentCommits")) if (subject := commit_subject(raw))]
+    return (
+        *_facts("whatChanged", _changes(context.get("whatChanged"))),
+        *_facts("commit", commits, 200),
+        *_facts("changedFile", _lines(context.get("changedFiles")), 200, prose=False),
+        *_facts("route", _lines(context.get("routes")), 200, prose=False),
+        *_facts("targetCustomer", _lines(context.get("targetCustomer"))[:1], 240),
+        *_facts("launchGoal", _lines(context.get("launchGoal"))[:1], 240, prose=False),
+        *from_readme(readme if isinstance(readme, str) else "\n".join(_lines(readme))),
+    )
+
+
+def from_brand(brand: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Facts from `brand`."""
+    return (
+        *_facts("brand_name", _lines(brand.get("name"))[:1], 80),
+        *_facts("brand_audience", _lines(brand.get("audience"))[:1], 240),
+        *_facts("brand_voice", _lines(brand.get("voice")), prose=False),
+        *_facts("brand_pillar", _lines(brand.get("pillars")), 120),
+    )
+
+
+def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
+    """Facts from the brain. Entries of other kinds are for `lessons`."""
+    found: list[Fact] = []
+    for entry in entries:
+        source = MEMORY_SOURCES.get(entry.kind)
+        if source is None:
+            continue
+        most = 4_000 if source in ("voice_sample", "brand_voice") else LINE_CHARS
+        found += _facts(
+            source, [entry.text], most, entry_id=entry.entry_id, prose=source in ("proof", "repo_fact")
+        )
+    return tuple(found)
+
+
+def enough(evidence: Evidence) -> bool:
+    """Whether there is anything to write about: what the product is, what it does, or what changed."""
+    grounds = evidence.of(*VALUE_SOURCES, *FEATURE_SOURCES, *CHANGE_SOURCES)
+    return any(_says_something(fact.text) for _, fact in grounds)
+
+
+def commit_subject(message: str) -> str:
+    """What a commit did, for readers; nothing if it was housekeeping."""
+    subject = _COMMIT_TAIL.sub("", message.strip().partition("\n")[0])
+    if _NOISE_COMMIT.match(re.sub(r"^[0-9a-f]{7,40}\s+", "", subject)):
+        return ""
+    return _COMMIT_PREFIX.sub("", subject).strip()
+
+
+def _says_something(text: str) -> bool:
+    words = text.split()
+    return len(words) >= 2 or sum(1 for char in text if char.isalpha() and ord(char) > 0x2E7F) >= 5
+
+
+def _changes(value: Any) -> list[str]:
+    """What changed, a sentence or bullet each."""
+    found = []
+    for line in _lines(value):
+        bare = re.sub(r"^\s*(?:[-*+•・]|\d{1,2}[.)])\s+", "", line)
+        if not re.match(r"^#{1,6}\s", bare):
+            found += sentences(_COMMIT_PREFIX.sub("", plain(bare)))
+    return found
+
+
+def _lines(value: Any) -> list[str]:
+    """A text or list as lines; anything else that agents send (numbers, objects) as its text."""
+    if value is None or isinstance(value, bool):
+        return []
+    if isinstance(value, str):
+        return [line for line in value.splitlines() if line.strip()][:200]
+    if isinstance(value, Mapping):
+        value = [value.get("message") or value.get("text") or value.get("name") or ""]
+    if isinstance(value, Sequence):
+        return [line for each in value[:200] for line in _lines(each)]
+    return [str(value)]
+
+
+def _facts(
+    source: str,
+    texts: Iterable[str],
+    most: int = LINE_CHARS,
+    *,
+    entry_id: str | None = None,
+    prose: bool = True,
+) -> list[Fact]:
+    """Cleaned facts. What is not prose (voice, routes) is for our rules only and never quoted."""
+    found: list[Fact] = []
+    for text in texts:
+        if len(found) >= MAX_PER_LIST:
+            break
+        line = one_line(plain(text) if source in ("commit", "whatChanged") else text, most)
+        if line and (_safe(line) if prose else True):
+            line = _safe(line) if prose else line
+            found.append(Fact(source=source, text=line, entry_id=entry_id))
+    return found
+
+
+def _safe(line: str) -> str:
+    """The line without the sentences that are not for readers."""
+    if usable(line):
+        return line
+    return " ".join(sentence for sentence in sentences(line) if usable(sentence)) if len(line) > 60 else ""
+
+
+def _language(facts: Sequence[Fact]) -> str:
+    speaking = {
+        *VALUE_SOURCES,
+        "whatChanged",
+        "readme_feature",
+        "heading",
+        "targetCustomer",
+        "brand_audience",
+    }
+    own = [fact.text for fact in facts if fact.source in speaking]
+    return language_of_all(own or [fact.text for fact in facts if fact.source == "commit"])

@@ -1,0 +1,157 @@
+"""Which language a text is in, and where its sentences end: enough to choose phrases and never to mix two languages.
+
+A script decides for most of the world; Latin text is decided by the small words of a language. `und` means that nobody
+can tell, and is a language of its own without phrases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+UNKNOWN: Final = "und"
+
+_SCRIPTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("ja", re.compile(r"[\u3041-\u30ff\uff66-\uff9d]")),
+    ("ko", re.compile(r"[\uac00-\ud7a3\u1100-\u11ff]")),
+    ("zh", re.compile(r"[\u3400-\u9fff]")),
+    ("ar", re.compile(r"[\u0600-\u06ff\u0750-\u077f]")),
+    ("he", re.compile(r"[\u0590-\u05ff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+)
+_DENSE: Final = 0.15
+"""Share of letters in a script from which the text is in its language; product names stay Latin everywhere."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, to look others up in."""
+    return frozenset(text.split())
+
+
+_SMALL_WORDS: Final[dict[str, frozenset[str]]] = {
+    "en": word_set(
+        "the a an and or of to in for with on is are was be it its this that from by at as you your we our i my not "
+        "no can will has have now when what how who new all more than into every without one up so but if they their "
+        "them just about out get let lets add added fix fixed over any where while per"
+    ),
+    "de": word_set(
+        "der die das den dem des ein eine einen einem einer eines und oder von zu zum zur in im für mit auf ist sind "
+        "war es ihr ihre wir unser unsere sie du dein deine ich mein nicht kein keine kann wird hat haben jetzt wenn "
+        "was wie wer neu alle mehr als ohne auch bei aus nach über sich so aber ob noch nur durch pro ihren ihrem jede "
+        "jeder"
+    ),
+    "fr": word_set(
+        "le la les un une des et ou de du à au aux en dans pour avec sur est sont ce cette il elle nous vous votre vos "
+        "nos ne pas plus que qui sans par se son sa ses leur chaque tout"
+    ),
+    "es": word_set(
+        "el la los las un una unos y o de del a al en para con por es son que se su sus tu tus nosotros no más sin "
+        "cada lo como todo cuando este esta"
+    ),
+    "it": word_set(
+        "il lo la gli le un una e o di del della dei a al in per con su è sono che si suo tuo noi non più senza ogni "
+        "come questo questa da nel"
+    ),
+    "pt": word_set(
+        "o os as um uma e ou de do da dos em no na para com por é são que se seu sua nós não mais sem cada como este "
+        "esta ao você"
+    ),
+    "nl": word_set(
+        "de het een en of van te in voor met op is zijn dat die je jouw wij onze niet geen meer zonder elke als dit "
+        "deze er maar ook naar uit bij"
+    ),
+}
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_SAMPLE_CHARS: Final = 4_000
+
+RIGHT_TO_LEFT: Final = frozenset({"ar", "he"})
+UNSPACED: Final = frozenset({"ja", "zh", "th"})
+
+_NOT_AN_END: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|inc|ltd|"
+    r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|\b\d{1,2})\.$",
+    re.IGNORECASE,
+)
+_BREAK: Final = re.compile(
+    r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
+)
+
+
+def language_of(text: str) -> str:
+    """The language of a text as a two-letter code, or `und`."""
+    sample = text[:_SAMPLE_CHARS]
+    letters = sum(1 for char in sample if char.isalpha())
+    if not letters:
+        return UNKNOWN
+    for code, script in _SCRIPTS:
+        if len(script.findall(sample)) / letters >= _DENSE:
+            return code
+    words = [word.lower() for word in _WORD.findall(sample)]
+    if not words:
+        return UNKNOWN
+    scores = {code: sum(word in small for word in words) for code, small in _SMALL_WORDS.items()}
+    best = max(scores, key=lambda code: scores[code])
+    rivals = sorted(scores.values(), reverse=True)
+    if scores[best] == 0 or (rivals[1] == rivals[0] and best != "en"):
+        return UNKNOWN
+    return best
+
+
+def language_of_all(texts: Iterable[str]) -> str:
+    """The language that most of these texts are in, by their length. Latin text that shows no other is English."""
+    weights: dict[str, int] = {}
+    total = latin = 0
+    for text in texts:
+        code = language_of(text)
+        total += len(text)
+        if code == UNKNOWN:
+            latin += len(text)
+        else:
+            weights[code] = weights.get(code, 0) + len(text)
+    if weights:
+        return max(weights, key=lambda code: weights[code])
+    return "en" if latin and total else UNKNOWN
+
+
+def speaks(text: str, language: str) -> bool:
+    """Whether a text can stand in a draft of this language: it is in it, or too short to be in any other."""
+    code = language_of(text)
+    return (
+        code == language or (code == UNKNOWN and language not in UNSPACED | RIGHT_TO_LEFT) or not text.strip()
+    )
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each as it stands."""
+    found: list[str] = []
+    at = 0
+    for match in _BREAK.finditer(text):
+        piece = text[at : match.end()].strip()
+        if "\n" not in match.group() and _NOT_AN_END.search(text[at : match.start()].rstrip()):
+            continue
+        if piece:
+            found.append(piece)
+        at = match.end()
+    if rest := text[at:].strip():
+        found.append(rest)
+    return found
+
+
+ENDS: Final = ".!?…。！？؟۔"
+
+
+def ended(sentence: str, language: str) -> str:
+    """With its full stop, in the script's own form."""
+    bare = sentence.rstrip(" ,;:–—-、，；：")
+    if not bare or bare[-1] in ENDS or (len(bare) > 1 and bare[-1] in "\"'”’»)」』" and bare[-2] in ENDS):
+        return bare
+    return bare + ("。" if language in ("ja", "zh") else "" if language == "th" else ".")
+
+
+def unended(sentence: str) -> str:
+    """Without its full stop, for a list or the middle of a sentence."""
+    return sentence.rstrip(" .。,;:、")

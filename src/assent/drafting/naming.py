@@ -1,0 +1,42 @@
+"""What the product is called, and which fact says so."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assent.drafting.evidence import Evidence
+from assent.drafting.language import word_set
+
+SEPARATOR: Final = re.compile(r"\s+[|–—·•:›»-]\s+|\s*[|｜]\s*|:\s+|：")
+"""What stands between a name and the rest of a title."""
+_GENERIC_NAMES: Final = word_set(
+    "home welcome readme index app website untitled document documentation startseite ホーム"
+)
+
+
+def name_of(evidence: Evidence) -> tuple[str, int | None]:
+    """What the product is called, and the fact that says so; the host of its address if nothing else does."""
+    for place, fact in evidence.of("brand_name", "page_site_name"):
+        if _named(fact.text):
+            return fact.text.rstrip(" .:"), place
+    host = re.sub(r"^https?://(?:www\.)?|[/:?#].*$", "", evidence.product_url).lower()
+    label = re.sub(r"\W", "", host.partition(".")[0])
+    for place, fact in evidence.of("readme_title", "page_title", "og_title"):
+        parts = [part.strip() for part in SEPARATOR.split(fact.text) if part.strip()]
+        for part in parts:
+            if label and re.sub(r"\W", "", part).casefold() == label:
+                return part, place
+        if fact.source == "readme_title" and parts and _named(parts[0]) and len(parts[0].split()) <= 4:
+            return parts[0], place
+        if len(parts) > 1:
+            shortest = min((parts[0], parts[-1]), key=len)
+            if _named(shortest) and len(shortest.split()) <= 3 and len(shortest) <= 30:
+                return shortest, place
+        if len(parts) == 1 and _named(parts[0]) and len(parts[0].split()) <= 2 and len(parts[0]) <= 24:
+            return parts[0], place
+    return (host if re.search(r"\.[a-z][a-z0-9-]+$", host) else ""), None
+
+
+def _named(text: str) -> bool:
+    return len(text) <= 80 and text.casefold() not in _GENERIC_NAMES and any(char.isalpha() for char in text)

@@ -1,0 +1,187 @@
+"""What a product page says about itself: title, description, OpenGraph, headings.
+
+The page is whatever somebody's server sent, so every length and count is bounded, broken markup is read as far as it
+goes, and text that nobody sees (scripts, styles, templates, hidden parts) is not read at all.
+"""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Final
+
+import msgspec
+
+from assent.drafting.cleaning import one_line
+
+MAX_CHARS: Final = 1_000_000
+MAX_HEADINGS: Final = 24
+MAX_PARAGRAPHS: Final = 12
+MAX_META: Final = 200
+_COLLECT_CHARS: Final = 4_000
+
+_UNSEEN: Final = frozenset(
+    {
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "svg",
+        "iframe",
+        "object",
+        "select",
+        "textarea",
+        "nav",
+        "footer",
+    }
+)
+_VOID: Final = frozenset(
+    {
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    }
+)
+_HEADINGS: Final = frozenset({"h1", "h2", "h3"})
+_WANTED: Final = _HEADINGS | {"title", "p"}
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """The readable parts of a page, each one cleaned line."""
+
+    title: str = ""
+    description: str = ""
+    site_name: str = ""
+    og_title: str = ""
+    og_description: str = ""
+    language: str = ""
+    headings: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...] = ()
+
+
+def read_page(markup: str) -> Page:
+    """The page, from its HTML; never raises, whatever it is given."""
+    reader = _Reader()
+    text = markup[:MAX_CHARS].replace("\0", "")
+    try:
+        # In pieces, so that one unterminated construct cannot make the parser look at all of it again and again.
+        for start in range(0, len(text), 65_536):
+            reader.feed(text[start : start + 65_536])
+            if len(reader.rawdata) > 131_072:
+                break
+        reader.close()
+    except (AssertionError, ValueError, RecursionError):
+        # html.parser gives up on a few malformed declarations; what was read before stays.
+        pass
+    reader.finish()
+    return reader.page()
+
+
+def read_text(text: str) -> Page:
+    """A page that is plain text: its first line is its title, its first paragraphs what it says."""
+    blocks = [block for block in text[:MAX_CHARS].split("\n\n") if block.strip()][: MAX_PARAGRAPHS + 1]
+    lines = [one_line(block) for block in blocks]
+    return Page(title=lines[0][:200] if lines else "", paragraphs=tuple(line for line in lines[1:] if line))
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.meta: dict[str, str] = {}
+        self.found: dict[str, list[str]] = {"title": [], "heading": [], "p": []}
+        self.lang = ""
+        self.unseen: str | None = None
+        self.unseen_depth = 0
+        self.open: str | None = None
+        self.held: list[str] = []
+        self.held_chars = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.unseen is not None:
+            self.unseen_depth += tag == self.unseen
+            return
+        values = dict(attrs)
+        if tag == "html" and not self.lang:
+            self.lang = (values.get("lang") or "")[:20]
+        elif tag == "meta":
+            self._meta(values)
+        hidden = (
+            "hidden" in values or values.get("aria-hidden") == "true" or _invisible(values.get("style") or "")
+        )
+        if (tag in _UNSEEN or hidden) and tag not in _VOID:
+            self.finish()
+            self.unseen, self.unseen_depth = tag, 1
+        elif tag in _WANTED:
+            self.finish()
+            self.open = tag
+        elif self.open is not None and tag in ("br", "div", "li", "section"):
+            self._hold(" ")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _VOID:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.unseen is not None:
+            self.unseen_depth -= tag == self.unseen
+            if self.unseen_depth <= 0 or tag in ("body", "html"):
+                self.unseen = None
+            return
+        if tag == self.open:
+            self.finish()
+
+    def handle_data(self, data: str) -> None:
+        if self.unseen is None and self.open is not None:
+            self._hold(data)
+
+    def finish(self) -> None:
+        """Keeps what was gathered for the open element."""
+        if self.open is not None:
+            kind = "heading" if self.open in _HEADINGS else self.open
+            most = {"title": 1, "heading": MAX_HEADINGS, "p": MAX_PARAGRAPHS}[kind]
+            line = one_line("".join(self.held))
+            if line and len(self.found[kind]) < most and line not in self.found[kind]:
+                self.found[kind].append(line)
+        self.open, self.held, self.held_chars = None, [], 0
+
+    def page(self) -> Page:
+        meta = {name: one_line(value) for name, value in self.meta.items()}
+        return Page(
+            title=next(iter(self.found["title"]), ""),
+            description=meta.get("description", ""),
+            site_name=meta.get("og:site_name", "") or meta.get("application-name", ""),
+            og_title=meta.get("og:title", "") or meta.get("twitter:title", ""),
+            og_description=meta.get("og:description", "") or meta.get("twitter:description", ""),
+            language=self.lang.partition("-")[0].lower(),
+            headings=tuple(self.found["heading"]),
+            paragraphs=tuple(self.found["p"]),
+        )
+
+    def _hold(self, data: str) -> None:
+        if self.held_chars < _COLLECT_CHARS:
+            self.held.append(data[:_COLLECT_CHARS])
+            self.held_chars += len(data)
+
+    def _meta(self, values: dict[str, str | None]) -> None:
+        name = (values.get("property") or values.get("name") or "").strip().lower()[:60]
+        content = values.get("content") or ""
+        if name and content and len(self.meta) < MAX_META:
+            self.meta.setdefault(name, content[:_COLLECT_CHARS])
+
+
+def _invisible(style: str) -> bool:
+    flat = style[:500].replace(" ", "").lower()
+    return any(
+        sign in flat
+        for sign in ("display:none", "visibility:hidden", "font-size:0", "opacity:0;", "left:-9999")
+    ) or flat.endswith("opacity:0")

@@ -1,0 +1,60 @@
+"""Finds the title in a text that somebody supplied, or makes one from its first words. The text stays as it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from assent.drafting.channels import Channel
+from assent.drafting.cleaning import cut, one_line
+from assent.drafting.language import sentences
+
+_LABELLED: Final = re.compile(
+    r"^\s*(?:\*\*)?(?:title|subject|tagline|headline|betreff|titel|件名|الموضوع)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.+)",
+    re.IGNORECASE,
+)
+_PREHEADER: Final = re.compile(r"^\s*(?:preheader|preview(?: text)?)\s*[:：]\s*(.+)", re.IGNORECASE)
+_GREETING: Final = re.compile(
+    r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
+
+
+class Supplied(msgspec.Struct, frozen=True):
+    """A text with its title."""
+
+    title: str
+    body: str
+    preheader: str = ""
+
+
+def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
+    """Title and body. A labelled first line (“Subject: …”) or heading is the title and not part of the body."""
+    body, preheader = text.strip(), ""
+    if row.title is None:
+        return Supplied("", body)
+    title = one_line(title, 2_000)
+    first, _, rest = body.partition("\n")
+    labelled = _LABELLED.match(first) or (_HEADING.match(first) if row.id != "landing" else None)
+    if labelled and rest.strip():
+        title = title or one_line(labelled.group(1), 2_000).strip("* ")
+        body = rest.strip()
+    if row.shape == "email":
+        first, _, rest = body.partition("\n")
+        if (found := _PREHEADER.match(first)) and rest.strip():
+            preheader, body = one_line(found.group(1)), rest.strip()
+    return Supplied(title or _derived(row, body, name), body, preheader)
+
+
+def _derived(row: Channel, body: str, name: str) -> str:
+    """A title from the first sentence that is no greeting."""
+    most = min(row.title.most if row.title is not None else 80, row.title_advice or 1_000)
+    lines = [line.strip() for line in body.splitlines() if line.strip() and not _GREETING.match(line.strip())]
+    for sentence in sentences("\n".join(lines))[:3]:
+        text = one_line(re.sub(r"^[#>*•-]+\s*", "", sentence), 2_000).rstrip(".。 ")
+        if text:
+            return cut(text, most)
+    return cut(name, most)
