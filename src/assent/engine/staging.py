@@ -83,6 +83,8 @@ async def stage(
     `shape` is the operator's own answer, `more` fills the fields that it adds.
     """
     refuse_theater(preparation)
+    # The review link is signed with secrets that are known once the store is open; a local call may be the first.
+    await services.store.open()
     now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
     readiness = {
