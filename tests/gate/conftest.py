@@ -30,9 +30,10 @@ def gate_over(
 
 
 @pytest.fixture
-def changed_settings() -> dict[str, Any]:
-    """A call that gets no answer ends soon enough for a test."""
-    return {"connector_timeout_seconds": 0.05}
+def changed_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What a test says by indirect parametrisation."""
+    given: dict[str, Any] = getattr(request, "param", {})
+    return given
 
 
 @pytest.fixture(params=["http", "stdio"])

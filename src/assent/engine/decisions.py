@@ -72,6 +72,7 @@ def approve(
             assurance=decider.assurance,
             digest=action.digest,
             approvers=approvers,
+            since=action.version,
         )
         changed = msgspec.structs.replace(action, approval=approval)
         action = yield from actions.put(changed, moved(state, Move.APPROVE), Move.APPROVE, facts, now_ms)
@@ -122,7 +123,10 @@ def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
         action.workspace_id,
         SEND_JOB,
         f"{action.action_id}:{action.version}",
-        {"actionId": action.action_id},
+        {
+            "actionId": action.action_id,
+            "approval": action.approval.since if action.approval is not None else None,
+        },
         due_ms=due_ms,
         now_ms=now_ms,
     )

@@ -64,6 +64,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     by: str
     key: str | None = None
+    approval: int | None = None
+    """The one approval that asked for this, where it is a job's: another does not count (`Approval.since`)."""
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
@@ -133,6 +135,8 @@ def claim(
     gate.judge_execution(
         action, policy, now_ms, services.review_url(action.workspace_id, action.run_id, now_ms)
     )
+    if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
+        raise gate.needs_approval(action, None)
     refuse_wrong_tool(action, order.tool)
     if (missing := blocking_gate(action.effect)) is not None:
         raise Refusal(
@@ -189,9 +193,24 @@ async def perform(services: Services, claimed: Action) -> Delivered | NotSent | 
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
-    return await certain(
-        services, connector, connector.perform(gate.opened(claimed), services.connector_timeout_seconds)
-    )
+    timeout_seconds = services.connector_timeout_seconds
+    if claimed.attempt is None or _too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
+        return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
+    call = connector.perform(gate.opened(claimed), timeout_seconds)
+    return credible(await certain(services, connector, call))
+
+
+def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
+    """Whether a call made now could outlive its lease: a process that slept since the claim has lost it."""
+    return now_ms + int(timeout_seconds * 1000) > attempt.lease_until_ms
+
+
+def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
+    """What a connector returned, unless it is no delivery that could be shown to anybody (E68)."""
+    if isinstance(outcome, NotSent | OutcomeUnknown):
+        return outcome
+    named = isinstance(outcome, Delivered) and isinstance(outcome.external_id, str) and outcome.external_id
+    return outcome if named else OutcomeUnknown("the connector's answer names no effect")
 
 
 async def certain(
@@ -264,7 +283,9 @@ def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
 
 
 def _delivered(outcome: Any, action: Action) -> Move | None:
-    return {"executing": Move.SUCCEED, "outcome_unknown": Move.FOUND_DONE}.get(action.execution_state)
+    """Also where it was taken for not done: it must not be sent again."""
+    found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
+    return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
 
 
 def _not_sent(outcome: Any, action: Action) -> Move | None:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from assent.engine import actions, execution
-from assent.engine.execution import certain, record, settle
+from assent.engine.execution import certain, credible, record, settle
 from assent.engine.failpoints import failpoint
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
+from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.records import Action, ExecutionState
 from assent.lifecycle.transitions import Move
 from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
@@ -65,23 +66,33 @@ async def look_into(
     delivery, timeout = connector.delivery, services.connector_timeout_seconds
     approved = gate.opened(action)
     if delivery.kind == "natural_key":
-        return await certain(services, connector, connector.perform(approved, timeout))
+        return await _repeated(services, connector, approved)
     if delivery.kind == "native_key" and action.attempt is not None:
         age_ms = services.clock.now_ms() - action.attempt.started_ms
         # Half the window: the provider's clock and ours need not agree, and the call itself takes time.
         if delivery.window_ms is not None and age_ms < delivery.window_ms // 2:
-            return await certain(services, connector, connector.perform(approved, timeout))
+            return await _repeated(services, connector, approved)
         return None
     if delivery.kind == "read_back":
         found = await certain(services, connector, connector.look_up(approved, timeout))
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
-        if isinstance(found, NotSent):
-            return OutcomeUnknown(
-                found.detail
-            )  # the look-up did not get through; the effect is as unknown as before
-        return found
+        return _found(found)
     return None
+
+
+async def _repeated(
+    services: Services, connector: Connector, approved: ApprovedAction
+) -> Delivered | OutcomeUnknown:
+    """The answer to the same call under the same key, which the provider recognises."""
+    timeout_seconds = services.connector_timeout_seconds
+    return _found(await certain(services, connector, connector.perform(approved, timeout_seconds)))
+
+
+def _found(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | OutcomeUnknown:
+    """What asking again says about the first send: that the asking was refused says nothing."""
+    outcome = credible(outcome)
+    return OutcomeUnknown(outcome.detail) if isinstance(outcome, NotSent) else outcome
 
 
 def resolve(

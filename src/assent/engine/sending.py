@@ -26,6 +26,7 @@ async def send(services: Services, job: Job) -> None:
         tool=EXECUTE_TOOL,
         by="approve_and_send",
         key=f"job:{job.key}",
+        approval=job.payload.get("approval"),
     )
     try:
         await execution.execute(services, order)

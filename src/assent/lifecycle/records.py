@@ -120,6 +120,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     assurance: Assurance
     digest: str
     approvers: int = 1
+    since: int = 0
+    """The version of the action that was approved; it names this approval, also when somebody confirms it."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):

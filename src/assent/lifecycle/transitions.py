@@ -10,7 +10,7 @@
        ▲                  │  │  └────refuse───► failed
        │                  │  └──lose──► outcome_unknown ──found done──► executed
        │                  │                   │  └──found refused──► failed
-       └── retryable ◄────┴──postpone         └──found not done──► retryable
+       └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
 
 `executing`, `outcome_unknown` and `retryable` are execution states beside the status `approved` (C10). A refused move
 leaves the action as it was.
@@ -79,6 +79,7 @@ TABLE: Final[dict[tuple[State, Move], State]] = {
     (UNKNOWN, Move.FOUND_DONE): EXECUTED,
     (UNKNOWN, Move.FOUND_REFUSED): FAILED,
     (UNKNOWN, Move.FOUND_NOT_DONE): RETRYABLE,
+    (RETRYABLE, Move.FOUND_DONE): EXECUTED,
 }
 
 
