@@ -136,7 +136,7 @@ def _next_call(tokens: Tokens | None) -> str:
         return ""
     return (
         "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what "
-        "you did, found and decided), `context` (values that later steps need) and `output` (if the step asks for it):\n"
+        "you did, found and decided), `context` (values for later steps) and `output` (if the step asks for it):\n"
         + _json(_call(tokens))
     )
 

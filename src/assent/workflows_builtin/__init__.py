@@ -1,0 +1,1 @@
+"""The workflow definitions that ship with the server: data files, no code."""
