@@ -12,13 +12,14 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 from assent.connectors.manual import ManualConnector
 from assent.connectors.registry import register
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
+from assent.drafting.page import Page as ProductPage
 from assent.engine import execution, health, site_feed, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
@@ -82,9 +83,11 @@ class App:
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,
             measure_after_ms=int(settings.measure_after_seconds * 1000),
+            default_sender=settings.smtp_from or "",
+            read_page=partial(read_product_page, settings.allow_hosts),
             wake_jobs=lambda: self.wake_jobs(),
         )
-        self.visits = Visits(self.store, self.clock, os.urandom)
+        self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by whoever runs the jobs in this process."""
 
@@ -117,6 +120,18 @@ class App:
         await self.store.close()
 
 
+async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPage | str:
+    """A page of somebody else's, read as data and bounded in every way; or why not."""
+    from assent.drafting.page import read_page, read_text
+    from assent.outgoing import FetchRefused, fetch_page
+
+    try:
+        fetched = await fetch_page(url, allow_hosts=allow_hosts)
+    except FetchRefused as refused:
+        return str(refused)
+    return read_page(fetched.text) if fetched.is_html else read_text(fetched.text)
+
+
 def built_in_connectors(app: App) -> dict[str, Connector]:
     """The connectors that need no account, by id."""
     settings = app.settings
@@ -125,9 +140,14 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
         made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
         return Page(made.post_id, settings.base_url + made.path, made.published_ms)
 
+    async def seen(action: Action) -> tuple[int, int]:
+        await app.visits.flush()
+        counts = await app.store.read(lambda: site_feed.counts(action.workspace_id, action.external_id or ""))
+        return counts.views, counts.clicks
+
     return register(
         (
-            SiteConnector(publish),
+            SiteConnector(publish, seen),
             ManualConnector(),
             SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
         )

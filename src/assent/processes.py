@@ -72,7 +72,7 @@ class Surfaces:
         self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
 
     def site(self) -> ASGIApp:
-        from assent.serving.discovery import Documents
+        from assent.serving.discovery import Documents, operators
         from assent.serving.guard import AllowedPeers
         from assent.serving.site import build_site
         from assent.serving.web.feed import feed_routes
@@ -84,7 +84,7 @@ class Surfaces:
         return build_site(
             self.edge,
             self.messages,
-            Documents(catalog, settings.base_url),
+            Documents(catalog, settings.base_url, operators()),
             [
                 *page_routes(
                     self._app.services,

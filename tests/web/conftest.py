@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import re
 from collections.abc import AsyncIterator
@@ -14,11 +15,10 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
-from tests.surfaces import BASE_URL, ManualClock
+from tests.surfaces import BASE_URL, ManualClock, settings_for
 
+from assent.app import App
 from assent.engine import tenancy
-from assent.engine.rate import MemoryRateLimiter, calls_window, signups_window
-from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SIGNUPS_PER_HOUR
 from assent.ports import Statement, Store, Transaction
@@ -38,20 +38,9 @@ class Site:
         self.store = store
         self.clock = ManualClock()
         self.pages: str | None = BASE_URL
-        self.services = Services(
-            store=store,
-            clock=self.clock,
-            entropy=os.urandom,
-            rate_limiter=MemoryRateLimiter(),
-            calls=calls_window(60),
-            signups=signups_window(SIGNUPS_PER_HOUR),
-            page_address=lambda: self.pages,
-            connectors={},
-            review_url=lambda workspace_id, run_id, now_ms: f"{BASE_URL}/runs/{run_id}",
-            connector_timeout_seconds=5,
-            execution_lease_seconds=10,
-            measure_after_ms=86_400_000,
-            wake_jobs=lambda: None,
+        settings = settings_for("sqlite:///unused.db", Path("unused"), signups_per_hour=SIGNUPS_PER_HOUR)
+        self.services = dataclasses.replace(
+            App(settings, clock=self.clock).services, store=store, page_address=lambda: self.pages
         )
         self.app = Starlette(
             routes=page_routes(self.services, base_url=BASE_URL),

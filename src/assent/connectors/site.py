@@ -16,7 +16,7 @@ from assent.kernel.times import iso_time
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
-from assent.ports import Delivered, Delivery, OutcomeUnknown, StoreUnavailable
+from assent.ports import Delivered, Delivery, OutcomeUnknown, Reading, StoreUnavailable
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -31,14 +31,19 @@ Publish = Callable[[Action], Awaitable[Page]]
 """Puts an action's content on the feed, or finds it there."""
 
 
+Seen = Callable[[Action], Awaitable[tuple[int, int]]]
+"""How often a published action was viewed and its links followed."""
+
+
 class SiteConnector:
     """The built-in way out."""
 
     id = "site"
     delivery = Delivery("natural_key")
 
-    def __init__(self, publish: Publish) -> None:
+    def __init__(self, publish: Publish, seen: Seen) -> None:
         self._publish = publish
+        self._seen = seen
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return Readiness(ready=True)
@@ -54,3 +59,13 @@ class SiteConnector:
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         raise OutcomeUnknown("a page is not asked about, it is published again")
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        """The page's own counts: zero is a number here, because every view passes this server."""
+        views, clicks = await self._seen(action)
+        return Reading(
+            source=self.id,
+            channel=action.effect.channel,
+            status="ok",
+            metrics={"views": views, "clicks": clicks},
+        )

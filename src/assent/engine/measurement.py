@@ -126,7 +126,8 @@ async def measure(
         metadata={"measurement": msgspec.to_builtins(found)},
         created_ms=now_ms,
     )
-    await services.store.write(lambda: _keep(planned, asset, found, by, now_ms))
+    angles = {action.effect.channel: str(action.metadata.get("angle", "")) for action in sent}
+    await services.store.write(lambda: _keep(planned, asset, found, angles, by, now_ms))
     return found, asset
 
 
@@ -212,7 +213,9 @@ def record_by_hand(
     yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
 
 
-def _keep(planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int) -> Transaction[None]:
+def _keep(
+    planned: Scheduled, asset: Asset, found: Measurement, angles: dict[str, str], by: str, now_ms: int
+) -> Transaction[None]:
     workspace_id = asset.workspace_id
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
@@ -226,12 +229,15 @@ def _keep(planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms:
     yield from journal.append(workspace_id, asset.run_id, [event], now_ms)
     for reading in found.sources:
         if reading.status == "ok":
-            yield from brain.remember(
-                workspace_id, performance_entry(planned.tenant_id, asset, reading, found), now_ms
+            entry = performance_entry(
+                planned.tenant_id, asset, reading, found, angles.get(reading.channel, "")
             )
+            yield from brain.remember(workspace_id, entry, now_ms)
 
 
-def performance_entry(tenant_id: str, asset: Asset, reading: Reading, found: Measurement) -> brain.NewEntry:
+def performance_entry(
+    tenant_id: str, asset: Asset, reading: Reading, found: Measurement, angle: str
+) -> brain.NewEntry:
     numbers = (
         ", ".join(f"{name} {value:g}" for name, value in sorted(reading.metrics.items())) or "no numbers"
     )
@@ -243,7 +249,7 @@ def performance_entry(tenant_id: str, asset: Asset, reading: Reading, found: Mea
         natural_key=f"performance:{asset.asset_id}:{reading.channel}",
         channel=reading.channel,
         run_id=asset.run_id,
-        facts={"metrics": reading.metrics, "nextMove": found.next_move.move},
+        facts={"metrics": reading.metrics, "nextMove": found.next_move.move, "angle": angle},
     )
 
 

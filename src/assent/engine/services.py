@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from assent.drafting.page import Page
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
@@ -29,6 +30,10 @@ class Services:
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
+    default_sender: str
+    """Under whose name mail goes out where nobody says otherwise."""
+    read_page: Callable[[str], Awaitable[Page | str]]
+    """What a public page says about a product, or in words why it could not be read."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
 

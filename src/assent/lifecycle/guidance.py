@@ -68,6 +68,14 @@ class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
     agent_dependency: tuple[str, ...]
 
 
+class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
+    """A memory that shaped a draft, and how."""
+
+    entry_id: str
+    kind: str
+    how: str = ""
+
+
 class AssetView(msgspec.Struct, frozen=True, rename="camel"):
     """An asset as a run returns it (E13)."""
 
@@ -76,6 +84,7 @@ class AssetView(msgspec.Struct, frozen=True, rename="camel"):
     title: str
     body: str
     channel: str | None
+    memory_used: tuple[MemoryUsed, ...]
     metadata: dict[str, Any]
 
 
@@ -113,7 +122,8 @@ class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def asset_view(asset: Asset) -> AssetView:
-    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, asset.channel, asset.metadata)
+    used = msgspec.convert(asset.metadata.get("memoryUsed", []), tuple[MemoryUsed, ...])
+    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, asset.channel, used, asset.metadata)
 
 
 def action_view(action: Action) -> ActionView:

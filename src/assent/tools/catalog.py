@@ -24,6 +24,7 @@ from assent.tools import (
     manual,
     measuring,
     memory,
+    operating,
     runs,
     workspaces,
 )
@@ -33,6 +34,7 @@ CANONICAL: Final = "chieflab_"
 LEGACY: Final = "chiefmo_"
 
 ALL_TOOLS: Final[tuple[Tool, ...]] = (
+    *operating.TOOLS,
     *guide.TOOLS,
     *approvals.TOOLS,
     *execution.TOOLS,

@@ -33,7 +33,7 @@ from assent.serving.web.feed_documents import Entry
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.problems import NOT_FOUND, PageRefused
 from assent.serving.web.rendering import page
-from assent.serving.web.visitors import visitor_of
+from assent.serving.web.visitors import is_view
 
 POSTS_PER_PAGE: Final = 20
 MAX_EXCERPT_CHARS: Final = 280
@@ -173,9 +173,8 @@ class FeedPages:
         return post
 
     def _count(self, request: Request, post: Post, link: str = "") -> None:
-        visitor = visitor_of(request, trust_proxy=self._trust_proxy)
-        if visitor is not None:
-            self._visits.count(post, visitor, link)
+        if is_view(request):
+            self._visits.count(post, link)
 
 
 @lru_cache(maxsize=RENDERED_KEPT)

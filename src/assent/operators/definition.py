@@ -1,0 +1,38 @@
+"""What an operator is called and what it is given to work with."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from assent.drafting.evidence import Evidence
+from assent.drafting.lessons import Lessons
+
+
+class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An operator as it is listed (E50). `tools` are reachable from the primary tool through nextToolCalls (E1)."""
+
+    id: str
+    label: str
+    function: str
+    primary_tool: str
+    connectors: tuple[str, ...]
+    status: Literal["live"]
+    tools: tuple[str, ...]
+
+
+class Workbench(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operator may know: evidence, what was learned, which connectors there are, and when it is."""
+
+    evidence: Evidence
+    lessons: Lessons
+    connectors: frozenset[str]
+    now_ms: int
+    kinds: dict[str, str] = {}
+    """What sort of memory each entry is, by its id."""
+    warnings: tuple[str, ...] = ()
+    """What went wrong while evidence was gathered; said on every action."""
+    schedule_ms: int | None = None
+    sender: str = ""
+    recipients: tuple[str, ...] = ()

@@ -1,0 +1,137 @@
+"""From a composed text to a draft and a staged effect, the same for every operator that writes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.drafting import channels
+from assent.drafting.adapter import adapt
+from assent.drafting.channels import Channel
+from assent.drafting.composer import compose
+from assent.drafting.records import Composed, NeedsDraft
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle.records import Effect
+from assent.operators.definition import Workbench
+from assent.ports import Draft, StagedEffect
+
+PUBLISH: Final = "chieflab_publish_approved_post"
+SEND: Final = "chieflab_send_approved_email"
+
+
+class Supplied(msgspec.Struct, frozen=True, kw_only=True):
+    """Text that the calling agent brought for a channel."""
+
+    body: str
+    title: str = ""
+    subject: str = ""
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A draft for one channel, and the effect it would have; landing copy has none."""
+
+    channel: Channel
+    composed: Composed
+    draft: Draft
+    effect: StagedEffect | None
+
+
+def known_channel(name: str, path: str = "channel") -> Channel:
+    """The channel of a name, or what the names are."""
+    found = channels.channel(name)
+    if found is None:
+        names = ", ".join(each.id for each in channels.TABLE)
+        raise Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, f"one of {names}", repr(name[:40]))])
+    return found
+
+
+def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Written | NeedsDraft:
+    """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
+    if supplied is not None:
+        title = supplied.subject or supplied.title
+        made: Composed | NeedsDraft = adapt(
+            channel.id, supplied.body, bench.evidence, bench.lessons, title=title
+        )
+    else:
+        made = compose(channel.id, bench.evidence, bench.lessons)
+    if isinstance(made, NeedsDraft):
+        return made
+    if made.problems:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[
+                Problem(f"{channel.id}.body", problem, "the text as it is") for problem in made.problems
+            ],
+        )
+    draft = Draft(
+        type=channel.id if channel.action else "landing",
+        title=made.title or made.subject or f"{channel.label} draft",
+        body=made.body,
+        channel=channel.id,
+        metadata=draft_facts(bench, made, supplied is not None),
+    )
+    return Written(
+        channel=channel,
+        composed=made,
+        draft=draft,
+        effect=staged(bench, channel, made) if channel.action else None,
+    )
+
+
+def staged(bench: Workbench, channel: Channel, made: Composed) -> StagedEffect:
+    """The effect of publishing or sending a text, with what a human should know about it."""
+    mail = channel.shape == "email"
+    details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
+    effect = Effect(
+        channel=channel.id,
+        verb=channel.verb,
+        connector=connector_for(bench, channel),
+        title=made.title,
+        body=made.body,
+        subject=made.subject,
+        preheader=made.preheader,
+        html=made.html,
+        recipients=bench.recipients if mail else (),
+        sender=bench.sender if mail else "",
+        link=bench.evidence.product_url,
+        details=details,
+    )
+    return StagedEffect(
+        effect=effect,
+        executor_tool=SEND if mail else PUBLISH,
+        warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
+        recommendations=made.recommendations,
+        schedule_ms=bench.schedule_ms,
+        metadata={"angle": made.angle},
+    )
+
+
+def placed(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
+    """The effects of drafts, each tied to its draft's place."""
+    return tuple(
+        msgspec.structs.replace(each.effect, draft=index)
+        for index, each in enumerate(written)
+        if each.effect is not None
+    )
+
+
+def connector_for(bench: Workbench, channel: Channel) -> str:
+    """The first connector of the channel that is registered here; else the one it would need."""
+    return next((name for name in channel.connectors if name in bench.connectors), channel.connector)
+
+
+def draft_facts(bench: Workbench, made: Composed, supplied: bool) -> dict[str, Any]:
+    """What the draft rests on: claims with their evidence, and the memory that shaped it."""
+    return {
+        "source": "agent" if supplied else "composer",
+        "claims": [msgspec.to_builtins(claim) for claim in made.claims],
+        "angle": made.angle,
+        "preheader": made.preheader,
+        "parts": list(made.parts),
+        "memoryUsed": [
+            {"entryId": use.entry_id, "kind": bench.kinds.get(use.entry_id, "lesson"), "how": use.how}
+            for use in made.memory_used
+        ],
+        "warnings": list(made.warnings),
+    }

@@ -1,0 +1,24 @@
+"""`chieflab-email`: one e-mail to the recipients it names."""
+
+from __future__ import annotations
+
+from assent.drafting.records import NeedsDraft
+from assent.operators import post
+from assent.operators.definition import OperatorInfo, Workbench
+from assent.operators.drafts import Supplied, known_channel
+from assent.ports import Preparation
+
+INFO = OperatorInfo(
+    id="chieflab-email",
+    label="E-mail",
+    function="Prepares one e-mail and sends it once it is approved.",
+    primary_tool="chieflab_send",
+    connectors=("smtp", "resend"),
+    status="live",
+    tools=("chieflab_send", "chieflab_send_approved_email"),
+)
+
+
+def prepare(bench: Workbench, supplied: Supplied | None) -> Preparation | NeedsDraft:
+    """One draft and one action."""
+    return post.prepare(bench, known_channel("email"), supplied)

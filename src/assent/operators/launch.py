@@ -1,0 +1,87 @@
+"""`chieflab-launch`: a whole launch, composed of posts, an e-mail, landing copy and positioning."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.drafting import composer
+from assent.drafting.lessons import ranked_channels
+from assent.drafting.records import NeedsDraft
+from assent.operators.definition import OperatorInfo, Workbench
+from assent.operators.drafts import Supplied, Written, known_channel, placed, write
+from assent.ports import Draft, Preparation
+
+INFO = OperatorInfo(
+    id="chieflab-launch",
+    label="Launch",
+    function="Prepares a full launch: positioning, a draft per channel, landing copy and e-mail.",
+    primary_tool="chieflab_launch_product",
+    connectors=("site", "smtp", "manual", "zernio", "resend"),
+    status="live",
+    tools=(
+        "chieflab_launch_product",
+        "chieflab_execute_approved_action",
+        "chieflab_publish_approved_post",
+        "chieflab_send_approved_email",
+        "chieflab_measure",
+    ),
+)
+
+DEFAULT_CHANNELS: Final = ("site", "linkedin", "x", "email", "landing")
+
+
+class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
+    """A channel for which the agent is asked to bring a draft."""
+
+    channel: str
+    needs: str
+
+
+class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    preparation: Preparation
+    written: tuple[Written, ...]
+    missing: tuple[ChannelNote, ...]
+    positioning: str
+    angle: str
+
+
+def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied]) -> LaunchPlan:
+    """Drafts and actions for every channel, the one that worked best first."""
+    wanted = tuple(known_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
+    ordered = ranked_channels(dict.fromkeys((*wanted, *drafts)), bench.lessons)
+    written: list[Written] = []
+    missing: list[ChannelNote] = []
+    for name in ordered:
+        made = write(bench, known_channel(name), drafts.get(name))
+        if isinstance(made, NeedsDraft):
+            missing.append(ChannelNote(name, made.reason))
+        else:
+            written.append(made)
+    stance = composer.positioning(bench.evidence, bench.lessons)
+    angle = composer.launch_angle(bench.evidence, bench.lessons)
+    positioning = Draft(
+        type="positioning",
+        title="Positioning",
+        body=stance.text,
+        channel="positioning",
+        metadata={"claims": [msgspec.to_builtins(claim) for claim in stance.claims]},
+    )
+    outputs: dict[str, Any] = {
+        "positioning": stance.text,
+        "launchAngle": angle.text,
+        "channels": [each.channel.id for each in written],
+        "draftsNeeded": [msgspec.to_builtins(note) for note in missing],
+    }
+    return LaunchPlan(
+        preparation=Preparation(
+            drafts=(*(each.draft for each in written), positioning),
+            effects=placed(tuple(written)),
+            outputs=outputs,
+        ),
+        written=tuple(written),
+        missing=tuple(missing),
+        positioning=stance.text,
+        angle=angle.text,
+    )

@@ -1,0 +1,17 @@
+"""All operators, in the order in which they are listed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.operators import brain, connect, email, launch, measure, post
+from assent.operators.definition import OperatorInfo
+
+OPERATORS: Final[tuple[OperatorInfo, ...]] = (
+    launch.INFO,
+    post.INFO,
+    email.INFO,
+    measure.INFO,
+    brain.INFO,
+    connect.INFO,
+)

@@ -1,0 +1,382 @@
+"""The primary tools of the operators that write: launch, post, send (E9, E11, E59, E95, E101).
+
+Nothing here has an outside effect: a product page may be read, text is written, actions are staged.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from assent.drafting import evidence as gathering
+from assent.drafting.page import Page
+from assent.drafting.records import NeedsDraft
+from assent.engine import brain, recollection, staging
+from assent.engine.staging import PreparedRun, Request
+from assent.kernel.ids import TenantId
+from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
+from assent.operators import email, launch, post
+from assent.operators.definition import Workbench
+from assent.operators.drafts import Supplied, known_channel
+from assent.operators.launch import ChannelNote
+from assent.ports import Preparation
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, is_address, moment
+from assent.tools.definition import WRITES, Call, Tool
+
+SCOPE = "runs:write"
+
+Words = Annotated[str, msgspec.Meta(max_length=20_000)]
+Lines = Annotated[list[Annotated[str, msgspec.Meta(max_length=2_000)]], msgspec.Meta(max_length=200)]
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS)]
+Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
+Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="What the user wants to reach.")]
+ScheduleFor = Annotated[
+    str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
+]
+
+
+class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    what_changed: Words | Lines | None = None
+    recent_commits: Words | Lines | None = None
+    changed_files: Words | Lines | None = None
+    routes: Words | Lines | None = None
+    readme: Annotated[str, msgspec.Meta(max_length=200_000)] | None = None
+    readme_upper: Annotated[str, msgspec.Meta(max_length=200_000)] | None = msgspec.field(
+        default=None, name="README"
+    )
+    target_customer: Words | None = None
+    launch_goal: Words | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was given, under the contract's names."""
+        plain: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(self).items() if value}
+        upper = plain.pop("README", None)
+        return {"readme": upper, **plain} if upper is not None else plain
+
+
+class Brand(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+    audience: Words | None = None
+    voice: Words | None = None
+    pillars: Words | Lines | None = None
+
+
+class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
+    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
+    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+
+
+class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    product_url: Url | None = None
+    goal: Goal | None = None
+    channels: (
+        Annotated[
+            list[Annotated[str, msgspec.Meta(max_length=40)]],
+            msgspec.Meta(
+                min_length=1,
+                max_length=20,
+                description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, reddit, hn, "
+                "product_hunt, email, site, landing.",
+            ),
+        ]
+        | None
+    ) = None
+    tenant_id: TenantIdArgument | None = None
+    brand: Brand | None = None
+    repo_context: RepoContext | None = None
+    email: MailOptions | None = None
+    drafts: (
+        Annotated[
+            dict[str, Text],
+            msgspec.Meta(max_length=20, description="Your own text per channel id; kept as it is."),
+        ]
+        | None
+    ) = None
+    images_needed: bool | None = None
+    schedule_for: ScheduleFor | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
+    body: Text | None = None
+    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    goal: Goal | None = None
+    product_url: Url | None = None
+    repo_context: RepoContext | None = None
+    brand: Brand | None = None
+    tenant_id: TenantIdArgument | None = None
+    schedule_for: ScheduleFor | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    to: (
+        Annotated[str, msgspec.Meta(max_length=320)]
+        | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
+    )
+    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
+    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    body: Text | None = None
+    goal: Goal | None = None
+    product_url: Url | None = None
+    repo_context: RepoContext | None = None
+    tenant_id: TenantIdArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
+    channel: str
+    asset_id: str
+    title: str
+
+
+class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    positioning: str
+    launch_angle: str
+    channels: tuple[ChannelAsset, ...]
+    drafts_needed: tuple[ChannelNote, ...]
+
+
+class LaunchReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    launch_pack: LaunchPack
+    publish_actions: tuple[ActionView, ...]
+    images: tuple[AssetView, ...]
+
+
+class PostReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    publish_action: ActionView | None
+
+
+class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    send_action: ActionView | None
+
+
+async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
+    mail = request.email or MailOptions()
+    bench = await _bench(
+        call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
+    )
+    drafts = {name: Supplied(body=text) for name, text in (request.drafts or {}).items()}
+    for name in drafts:
+        known_channel(name, f"drafts.{name}")
+    if mail.subject and "email" in drafts:
+        drafts["email"] = Supplied(body=drafts["email"].body, subject=mail.subject)
+    if not gathering.enough(bench.evidence) and not drafts:
+        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+    wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
+    plan = launch.prepare(bench, wanted, drafts)
+    preparation = _guided(plan.preparation, NEXT_LAUNCH)
+
+    def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
+        return {
+            "launch_pack": LaunchPack(
+                positioning=plan.positioning,
+                launch_angle=plan.angle,
+                channels=tuple(
+                    ChannelAsset(each.channel.id, asset.asset_id, asset.title)
+                    for each, asset in zip(plan.written, assets, strict=False)
+                ),
+                drafts_needed=plan.missing,
+            ),
+            "publish_actions": tuple(action_view(action) for action in staged),
+            "images": (),
+        }
+
+    return await staging.stage(
+        call.services,
+        _request(call, request, launch.INFO.id, "chieflab_launch_product"),
+        preparation,
+        LaunchReply,
+        more,
+    )
+
+
+async def prepare_post(call: Call, request: Post) -> PostReply:
+    channel = known_channel(request.channel)
+    bench = await _bench(call, request, brand=request.brand)
+    supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
+    if supplied is None and not gathering.enough(bench.evidence):
+        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+    made = post.prepare(bench, channel, supplied)
+    if isinstance(made, NeedsDraft):
+        raise bad_argument("body", made.reason, "no text")
+    return await staging.stage(
+        call.services,
+        _request(call, request, post.INFO.id, "chieflab_post"),
+        _guided(made, NEXT_POST),
+        PostReply,
+        lambda assets, staged: {"publish_action": action_view(staged[0]) if staged else None},
+    )
+
+
+async def prepare_send(call: Call, request: Send) -> SendReply:
+    given = [request.to] if isinstance(request.to, str) else request.to
+    bench = await _bench(call, request, sender=request.sender, recipients=addresses("to", given))
+    supplied = (
+        Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
+    )
+    if supplied is None and not gathering.enough(bench.evidence):
+        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+    made = email.prepare(bench, supplied)
+    if isinstance(made, NeedsDraft):
+        raise bad_argument("body", made.reason, "no text")
+    if supplied is None and request.subject:
+        made = _with_subject(made, request.subject)
+    return await staging.stage(
+        call.services,
+        _request(call, request, email.INFO.id, "chieflab_send"),
+        _guided(made, NEXT_SEND),
+        SendReply,
+        lambda assets, staged: {"send_action": action_view(staged[0]) if staged else None},
+    )
+
+
+def _with_subject(made: Preparation, subject: str) -> Preparation:
+    effects = tuple(
+        msgspec.structs.replace(each, effect=msgspec.structs.replace(each.effect, subject=subject))
+        for each in made.effects
+    )
+    return msgspec.structs.replace(made, effects=effects)
+
+
+async def _bench(
+    call: Call,
+    request: Any,
+    *,
+    brand: Brand | None = None,
+    sender: str | None = None,
+    recipients: tuple[str, ...] = (),
+) -> Workbench:
+    """Gather what the operator may know: the product page, the repository's facts, and the tenant's memory."""
+    if sender is not None and not is_address(sender.rpartition("<")[2].rstrip("> ")):
+        raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
+    schedule = getattr(request, "schedule_for", None)
+    schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
+    page, warnings = await _page(call, request.product_url)
+    tenant_id = brain.tenant_of(request.tenant_id)
+    entries, lessons, kinds = await call.services.store.read(
+        lambda: recollection.recollect(call.caller.workspace_id, tenant_id)
+    )
+    context = request.repo_context.given() if request.repo_context is not None else {}
+    if request.goal and "launchGoal" not in context:
+        context["launchGoal"] = request.goal
+    return Workbench(
+        evidence=gathering.gather(
+            product_url=request.product_url or "",
+            page=page,
+            repo_context=context,
+            brand=msgspec.to_builtins(brand) if brand is not None else {},
+            entries=entries,
+        ),
+        lessons=lessons,
+        connectors=frozenset(call.services.connectors),
+        kinds=kinds,
+        now_ms=call.now_ms,
+        warnings=warnings,
+        schedule_ms=schedule_ms,
+        sender=sender or call.services.default_sender,
+        recipients=recipients,
+    )
+
+
+async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...]]:
+    """The product page, or the warning that says why it could not be read."""
+    if url is None:
+        return None, ()
+    found = await call.services.read_page(url)
+    if isinstance(found, str):
+        return None, (f"The product page could not be read: {found}",)
+    return found, ()
+
+
+def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
+    inputs = msgspec.to_builtins(request)
+    key = inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=operator,
+        tool=tool,
+        inputs={name: value for name, value in inputs.items() if value is not None},
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=key,
+    )
+
+
+def _guided(preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:
+    return msgspec.structs.replace(preparation, next_calls=following)
+
+
+_SEE = SuggestedCall("chieflab_get_action", {"actionId": "…"}, "to show the current content of an action")
+NEXT_LAUNCH = (
+    SuggestedCall(
+        "chieflab_execute_approved_action", {"actionId": "…"}, "the user approved it and wants it out"
+    ),
+    SuggestedCall("chieflab_publish_approved_post", {"actionId": "…"}, "the user approved a post"),
+    SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved the e-mail"),
+    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "a channel is published by hand"),
+    SuggestedCall("chieflab_connect_provider", {"provider": "…"}, "a connector is missing"),
+    SuggestedCall("chieflab_measure", {"runId": "…"}, "a day after it went out"),
+    _SEE,
+)
+NEXT_POST = (
+    SuggestedCall(
+        "chieflab_publish_approved_post", {"actionId": "…"}, "the user approved it and wants it out"
+    ),
+    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "the channel is published by hand"),
+    _SEE,
+)
+NEXT_SEND = (
+    SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved it and wants it out"),
+    _SEE,
+)
+
+TOOLS = (
+    Tool(
+        name="chieflab_launch_product",
+        title="Launch a product",
+        description="Prepares a whole launch: positioning, a draft per channel, landing copy and e-mail, each "
+        "staged for "
+        "approval; nothing goes out. USE WHEN the user has built, shipped or deployed something and wants to launch "
+        "it, "
+        "get users, or asks what to do now. Give repoContext (whatChanged, readme, targetCustomer, …) or productUrl; "
+        "put your own texts into drafts. Then show every draft in the chat and stop.",
+        category="primary",
+        behaviour=WRITES,
+        request=LaunchProduct,
+        reply=LaunchReply,
+        handler=launch_product,
+        scope=SCOPE,
+        legacy_names=("chiefmo_launch_product",),
+    ),
+    Tool(
+        name="chieflab_post",
+        title="Prepare a post",
+        description="Prepares one post for one channel and stages it for approval; nothing goes out. USE WHEN the "
+        "user "
+        "wants a single post. Put your text into body; without it the server composes one for LinkedIn, X and the "
+        "site.",
+        category="primary",
+        behaviour=WRITES,
+        request=Post,
+        reply=PostReply,
+        handler=prepare_post,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_send",
+        title="Prepare an e-mail",
+        description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
+        "wants to write to somebody. Put your text into body and its subject into subject.",
+        category="primary",
+        behaviour=WRITES,
+        request=Send,
+        reply=SendReply,
+        handler=prepare_send,
+        scope=SCOPE,
+    ),
+)
