@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import gc
 import logging
 import os
 import signal
@@ -208,6 +209,7 @@ async def _serve(settings: Settings) -> int:
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, _stop, server)
             await _welcome(app)
+            gc.freeze()  # what a start leaves behind stays; looking through it again costs callers 100 ms
             await server.serve(sockets=[listener])
         finally:
             leading.cancel()
@@ -312,6 +314,7 @@ async def _behind_the_scenes(
 
     await answered.wait()
     await asyncio.to_thread(configure_logging, app.settings)
+    gc.freeze()  # as in `serve`: a pause here holds up every process that waits for its turn to write
     if leadership is None:
         async with running_jobs(app):
             await asyncio.Event().wait()
