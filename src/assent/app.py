@@ -129,7 +129,7 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPa
         fetched = await fetch_page(url, allow_hosts=allow_hosts)
     except FetchRefused as refused:
         return str(refused)
-    return read_page(fetched.text) if fetched.is_html else read_text(fetched.text)
+    return read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
