@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run test check static fast conformance bench lock clean
+.PHONY: help install dev run demo test check static fast conformance bench lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ dev: ## The same with everything the tests need
 
 run: install ## Serve on http://127.0.0.1:8080
 	@exec .venv/bin/assent serve
+
+demo: install ## Play the whole loop on a server of its own, in under a minute
+	@.venv/bin/assent demo
 
 test: static ## Everything: checks, all tests on both stores, conformance, real clients
 	@missing=$$(scripts/postgres.sh && scripts/node_tools.sh) || exit 1; \
