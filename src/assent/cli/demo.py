@@ -198,13 +198,8 @@ async def _when_due(agent: Client, run_id: str) -> dict[str, Any]:
 
 async def _taught(stage: Stage, agent: Client) -> None:
     stage.step("Remember. The user rejects a second draft and says why; the server keeps it.")
-    run = await agent.call(
-        "chieflab_post",
-        channel="site",
-        title="Huge news!!!",
-        body="Huge news!!! Our revolutionary import is here!!!",
-    )
-    reason = "No exclamation marks, and do not call it revolutionary."
+    run = await agent.call("chieflab_post", channel="site", **PRODUCT)
+    reason = "Open differently, and keep it shorter."
     await agent.call("chieflab_reject_action", actionId=run["actions"][0]["id"], reason=reason)
     stage.tell(f"Rejected: {reason}")
 
