@@ -1,0 +1,153 @@
+"""A server that answers as a test says: plain or with TLS, on loopback, one thread, no framework in between."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What to answer. `endless` repeats the body until the other side goes away; `stall` sends headers and waits."""
+
+    status: int = 200
+    body: bytes = b"<title>Here</title>"
+    headers: dict[str, str] = msgspec.field(
+        default_factory=lambda: {"Content-Type": "text/html; charset=utf-8"}
+    )
+    endless: bool = False
+    stall: bool = False
+
+
+class FarSide:
+    """The server, what it was asked, and what it answers by path."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.asked: list[Asked] = []
+        self.answers: dict[str, Answer] = {}
+        self.over = threading.Event()
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+
+@contextmanager
+def far_side(tls: ssl.SSLContext | None = None) -> Iterator[FarSide]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("content-length", 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            side.asked.append(Asked(self.command, self.path, headers, self.rfile.read(length)))
+            answer = side.answers.get(self.path, Answer())
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            if not (answer.endless or answer.stall):
+                self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.close_connection = True
+            try:
+                if answer.stall:
+                    self.wfile.flush()
+                    side.over.wait(20)
+                    return
+                self.wfile.write(answer.body)
+                while answer.endless and not side.over.is_set():
+                    self.wfile.write(answer.body)
+            except OSError:
+                pass
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Silent."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that hangs up is part of the tests."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    side = FarSide(server.server_address[1])
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield side
+    finally:
+        side.over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def redirect(to: str) -> Answer:
+    return Answer(status=302, headers={"Location": to}, body=b"")
+
+
+def packed_bomb(megabytes: int) -> bytes:
+    return gzip.compress(b"\0" * (megabytes * 1_000_000), compresslevel=9)
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def certificate(directory: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's context for a name, and a client's that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    (directory / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (directory / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(directory / "cert.pem", directory / "key.pem")
+    client = ssl.create_default_context(cafile=str(directory / "cert.pem"))
+    return server, client
