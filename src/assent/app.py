@@ -161,7 +161,7 @@ class _PreparedStore:
         self._store = store
         self._app = app
         self._ready = False
-        self._opening: asyncio.Lock | None = None
+        self._opening: asyncio.Task[None] | None = None
         self.dialect = store.dialect
 
     async def write(self, begin: Begin[T]) -> T:
@@ -178,27 +178,31 @@ class _PreparedStore:
         await self._prepare()
 
     async def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
         await self._store.close()
 
     async def _prepare(self) -> None:
-        if self._opening is None:
-            self._opening = asyncio.Lock()
-        async with self._opening:
-            if self._ready:
-                return
-            app = self._app
-            try:
-                app.secrets = resolve_secrets(app.settings)
-            except SettingsError as error:
-                # A start resolves them before it gets here; a stdio process finds out at its first real call.
-                raise StoreUnavailable(str(error)) from error
-            await self._store.open()
-            await check_secrets(self._store, app.secrets)
-            now_ms = app.clock.now_ms()
-            await self._store.write(
-                lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
-            )
-            self._ready = True
+        # One attempt at a time, and its outcome is everybody's: callers of an absent database do not queue for it.
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open_all())
+            self._opening.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        await asyncio.shield(self._opening)
+
+    async def _open_all(self) -> None:
+        app = self._app
+        try:
+            app.secrets = resolve_secrets(app.settings)
+        except SettingsError as error:
+            # A start resolves them before it gets here; a stdio process finds out at its first real call.
+            raise StoreUnavailable(str(error)) from error
+        await self._store.open()
+        await check_secrets(self._store, app.secrets)
+        now_ms = app.clock.now_ms()
+        await self._store.write(
+            lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
+        )
+        self._ready = True
 
 
 async def check_secrets(store: Store, secrets: Secrets) -> None:
