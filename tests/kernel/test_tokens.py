@@ -72,6 +72,7 @@ REVIEW_KEY = "80ddaeefd3ed2c076ded9a34f6b6e0248b0d1bb09a8bd372d4c05b95fdb63ed4"
 HELLO_MAC = "Bp7jDZ-KQYTj3CpVE2-KoGPBahtwtKEzwmrko6sfr0I"
 
 
+@pytest.mark.rule("E36", "E37")
 @given(st.binary(max_size=200))
 def test_the_signature_is_hmac_sha_256_over_the_encoded_payload(payload: bytes) -> None:
     encoded, signature = RING.sign(payload).split(".")
@@ -218,6 +219,7 @@ def test_when_the_old_secret_leaves_the_ring_its_tokens_end() -> None:
     assert refuses(KeyRing.for_purpose((OTHER,), "review"), old)
 
 
+@pytest.mark.rule("E40")
 def test_every_signature_is_compared_in_constant_time_against_every_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
