@@ -1,4 +1,4 @@
-"""The world of the truth table, over both stores."""
+"""The world of the truth table and a server with its feed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.connectors.kit import LEASE_SECONDS, engine_with
+from tests.connectors.site import Site
 from tests.connectors.world import World
 
 from assent.ports import Connector
@@ -38,3 +39,19 @@ async def world(request: pytest.FixtureRequest, database_url: str, tmp_path: Pat
             execution_lease_seconds=LEASE_SECONDS,
         ) as engine:
             yield World(engine, emulator, made)
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with engine_with(f"sqlite:///{tmp_path / 'feed.db'}", tmp_path) as engine:
+        running = Site(engine)
+        async with running.browser:
+            yield running
+
+
+@pytest.fixture
+async def site_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+    async with engine_with(database_url, tmp_path) as engine:
+        running = Site(engine)
+        async with running.browser:
+            yield running
