@@ -62,9 +62,10 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
         return of_run, events
 
     of_run, events = await call.services.store.read(begin)
+    # In the order of the cursor: ids of one moment do not follow the order of staging.
     shown = tuple(
         action
-        for action in of_run
+        for action in sorted(of_run, key=lambda action: action.action_id)
         if action.action_id > after and (status is None or action.status is status)
     )
     return _trail(shown, tuple(events) if not after else (), most, call.now_ms)
