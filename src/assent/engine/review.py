@@ -10,18 +10,22 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions, journal
+from assent.engine import actions, jobs, journal
 from assent.engine.decisions import SEND_JOB, Decider
 from assent.engine.jobs import JobState
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.policy import DEFAULT, Policy
-from assent.lifecycle.records import Action, Asset, ExecutionState, Run, Status
+from assent.lifecycle.policy import DEFAULT, Policy, suffices
+from assent.lifecycle.records import Action, Asset, Assurance, ExecutionState, Run, Status
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
 HISTORY_EVENTS: Final = 300
 """The last events of a run that a page shows: far more than a run has, bounded against one that was played with."""
+
+SOON_MS: Final = 15 * SECOND_MS
+"""A job that is due within this is under way for whoever looks."""
 
 _POLICY: Final = msgspec.json.Decoder(Policy)
 
@@ -32,6 +36,12 @@ class SendJob(msgspec.Struct, frozen=True):
     state: JobState
     due_ms: int
     last_error: str | None
+
+    def under_way(self, now_ms: int) -> bool:
+        """Whether it runs or is about to. One that waits for a later try is not."""
+        return self.state is JobState.RUNNING or (
+            self.state is JobState.WAITING and self.due_ms <= now_ms + SOON_MS
+        )
 
 
 class RunReview(msgspec.Struct, frozen=True):
@@ -88,17 +98,17 @@ def look_at(run: Run) -> Transaction[RunReview]:
     approvals: dict[ActionId, int] = {}
     send_jobs: dict[ActionId, SendJob] = {}
     for action in staged:
-        if policy.requirement(action.preflight.severity).approvers > 1:
-            counted = yield statements.count_approvals(
+        needed = policy.requirement(action.preflight.severity)
+        if needed.approvers > 1:
+            said = yield statements.list_approvals(
                 workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
             )
-            approvals[action.action_id] = counted[0]["approvers"]
+            enough = [row for row in said if suffices(Assurance(row["assurance"]), needed.assurance)]
+            approvals[action.action_id] = len(enough)
         if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
-            key = f"{action.action_id}:{action.version}"
-            jobs = yield statements.find_send_job(workspace_id=workspace_id, kind=SEND_JOB, key=key)
-            if jobs:
-                state = JobState(jobs[0]["state"])
-                send_jobs[action.action_id] = SendJob(state, jobs[0]["due_ms"], jobs[0]["last_error"])
+            job = yield from find_send_job(action)
+            if job is not None:
+                send_jobs[action.action_id] = job
     return RunReview(
         run=run,
         workspace_name=named[0]["name"] if named else workspace_id,
@@ -108,6 +118,38 @@ def look_at(run: Run) -> Transaction[RunReview]:
         events=tuple(events),
         approvals=approvals,
         send_jobs=send_jobs,
+    )
+
+
+def find_send_job(action: Action) -> Transaction[SendJob | None]:
+    """The last job that was to send an action."""
+    rows = yield statements.find_send_job(
+        workspace_id=action.workspace_id,
+        kind=SEND_JOB,
+        first_key=f"{action.action_id}:",
+        after_keys=f"{action.action_id};",
+    )
+    return SendJob(JobState(rows[0]["state"]), rows[0]["due_ms"], rows[0]["last_error"]) if rows else None
+
+
+def send_again(action: Action, now_ms: int) -> Transaction[None]:
+    """Make sure that a job will send an approved action now: an earlier one may have ended without getting through,
+    and its key is kept."""
+    if action.status is not Status.APPROVED or action.schedule_ms is not None:
+        return
+    job = yield from find_send_job(action)
+    if job is not None and job.under_way(now_ms):
+        return
+    yield from jobs.enqueue(
+        action.workspace_id,
+        SEND_JOB,
+        f"{action.action_id}:{action.version}:{now_ms}",
+        {
+            "actionId": action.action_id,
+            "approval": action.approval.since if action.approval is not None else None,
+        },
+        due_ms=now_ms,
+        now_ms=now_ms,
     )
 
 

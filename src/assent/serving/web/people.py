@@ -22,9 +22,9 @@ from assent.kernel import tokens
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.web.people_words import inbox_line
 from assent.serving.web.problems import Link, PageProblem, PageRefused
 from assent.serving.web.rendering import page
-from assent.serving.web.review_words import inbox_line
 
 INBOX_PAGE: Final = 50
 """Lines of one page of the inbox."""

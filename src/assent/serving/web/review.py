@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlencode
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -28,34 +26,24 @@ from assent.kernel.ids import ActionId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
-from assent.lifecycle.transitions import (
-    APPROVED,
-    AWAITING,
-    EXECUTED,
-    EXECUTING,
-    REJECTED,
-    RETRYABLE,
-    UNKNOWN,
-    state_of,
-)
+from assent.lifecycle.transitions import AWAITING, state_of
 from assent.ports import Transaction
-from assent.serving.web import review_decisions, review_view, review_words
+from assent.serving.web import review_after, review_decisions, review_problems, review_view
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
 from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, admit, linked_run
-from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, BadFields, NeedsPerson, Wish
-from assent.serving.web.review_view import Card, Looking, Tried
+from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
+from assent.serving.web.review_forms import OPEN, Looking, Tried
+from assent.serving.web.review_problems import BadFields, NeedsPerson
+from assent.serving.web.review_times import when
 
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 2.0
 """A connector that takes longer to say whether it is ready is shown as it was when the action was prepared."""
-
-LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
-"""After sending, the page looks by itself a few times and then stops."""
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -64,23 +52,6 @@ NO_SUCH_ACTION: Final = PageProblem(
     "Go back, reload the page and decide there.",
     None,
 )
-
-DONE: Final[dict[str, tuple[frozenset[object], str]]] = {
-    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. Nothing has been sent by that alone."),
-    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Somebody else has to approve it, too."),
-    "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
-    "edit": (
-        frozenset({AWAITING}),
-        "Saved. Please read it once more: what you saved needs an approval of its own.",
-    ),
-    "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
-    "withdraw": (
-        frozenset({AWAITING}),
-        "The approval is withdrawn. Nothing goes out until it is approved again.",
-    ),
-    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
-}
-"""What the page says after a decision, and only while the action is in a state in which that is true."""
 
 
 class ReviewPages:
@@ -119,15 +90,15 @@ class ReviewPages:
         except PageRefused as refused:
             if refused.problem is not STALE_FORM:
                 raise
-            tried = review_decisions.out_of_date(action_id, name, form)
+            tried = review_problems.out_of_date(action_id, name, form)
         except BadFields as bad:
-            tried = review_decisions.badly_filled(bad, action_id, name, form)
+            tried = review_problems.badly_filled(bad, action_id, name, form)
         except NeedsPerson:
-            tried = review_decisions.needs_person(action_id, name, form)
+            tried = review_problems.needs_person(action_id, name, form)
         except Refusal as refusal:
             if refusal.reason is Reason.WRONG_WORKSPACE:
                 raise PageRefused(NO_SUCH_ACTION) from None
-            tried = review_decisions.refused(refusal, action_id, name, form)
+            tried = review_problems.refused(refusal, action_id, name, form)
         else:
             return self._went_well(viewer, action, name, form)
         return await self._show(request, shown, tried)
@@ -198,16 +169,16 @@ class ReviewPages:
         name = self._cookies.name_given(request)
         looking = Looking(viewer.assurance, name, now_ms, nonce, tried)
         cards = review_view.cards(found, await self._readiness(found), looking)
-        look_again = _look_again(request, cards) if tried is None else None
+        look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "found": found,
-            "prepared": review_words.when(found.run.created_ms, now_ms),
+            "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
             "headline": review_view.headline(cards, has_actions=bool(found.actions)),
             "others": review_view.others(found),
             "tried": tried,
-            "done": _done(request, found) if tried is None else None,
+            "done": review_after.done(request, found) if tried is None else None,
             "looks_again": look_again is not None,
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
@@ -220,7 +191,7 @@ class ReviewPages:
 
     async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
         """Whether the connectors that open actions need could perform now."""
-        needed = {action.effect.connector for action in found.actions if state_of(action) in review_view.OPEN}
+        needed = {action.effect.connector for action in found.actions if state_of(action) in OPEN}
         return {
             name: readiness
             for name in sorted(needed)
@@ -258,31 +229,3 @@ class ReviewPages:
 def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
     """All that a decision rests on. Who takes it is judged when it arrives: somebody may sign in in between."""
     return f"{decision} {run_id} {action_id} {digest}"
-
-
-class Done(msgspec.Struct, frozen=True):
-    """A decision that went well, for the top of the page."""
-
-    text: str
-    action_id: str | None
-
-
-def _done(request: Request, found: RunReview) -> Done | None:
-    did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
-    if did == "end-links" and found.run.links_from_ms:
-        return Done("The review links of this run have ended. A new one works again.", None)
-    action = next((each for each in found.actions if each.action_id == action_id), None)
-    states, text = DONE.get(did, (frozenset(), ""))
-    return Done(text, action_id) if action is not None and state_of(action) in states else None
-
-
-def _look_again(request: Request, cards: Iterable[Card]) -> str | None:
-    """When to look by itself. Never while there is a form on the page that somebody may be filling in."""
-    shown = tuple(cards)
-    given = request.query_params.get("look", "")
-    times = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
-    if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):
-        return None
-    if any(card.forms and not card.in_flight for card in shown):
-        return None
-    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}"

@@ -10,7 +10,8 @@ import msgspec
 from assent.engine.journal import Event
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.records import Assurance
-from assent.serving.web.review_words import When, agent_name, when
+from assent.serving.web.review_times import When, when
+from assent.serving.web.review_words import agent_name
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -28,7 +29,7 @@ def who(facts: Facts) -> str:
     """Whoever did it, worded by how sure the server is that it was a human."""
     by, assurance = str(facts.get("by", "somebody")), facts.get("assurance")
     if assurance == Assurance.AGENT:
-        return f"an agent ({agent_name(by)})"
+        return agent_name(by)
     if assurance == Assurance.LINK:
         return f"“{by}” (by the review link)"
     if assurance is None:
@@ -51,7 +52,7 @@ def _answered(facts: Facts) -> str:
 
 
 def _attempt(facts: Facts) -> str:
-    return f"Sending began, by {agent_name(str(facts.get('by', 'somebody')))}"
+    return f"Sending began, asked for by {agent_name(str(facts.get('by', 'somebody')))}"
 
 
 SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
@@ -78,7 +79,7 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "review_links_ended": lambda facts: f"Review links ended by {who(facts)}",
 }
 
-NOTES: Final = ("reason", "evidence", "detail", "externalUrl", "externalId")
+NOTES: Final = ("detail", "evidence", "reason", "externalUrl", "externalId")
 """What of an event is worth a line of its own, the first that says something."""
 
 

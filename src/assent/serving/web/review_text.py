@@ -34,6 +34,7 @@ _ATTRIBUTE: Final = re.compile(
 _BLOCK: Final = re.compile(
     r"</?(?:p|div|br|tr|li|ul|ol|table|h[1-6]|blockquote|section)\b[^<>]*>", re.IGNORECASE
 )
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?)]}'’*_"
 
 
@@ -118,7 +119,7 @@ def _first_targets(found: list[tuple[str, str]]) -> Iterator[Target]:
 
 def _target(url: str, says: str) -> Target:
     try:
-        parts = urlsplit(url if "//" in url else f"//{url}")
+        parts = urlsplit(url if _SCHEME.match(url) else f"//{url}")
         host, user = parts.hostname or "", "@" in parts.netloc
     except ValueError:
         return Target(url, "", says, "cannot be read as an address")

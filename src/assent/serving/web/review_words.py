@@ -5,15 +5,11 @@ Tables first. An approval that an agent relayed is never worded like a human's (
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
 from assent.connectors.registry import CONNECTORS
-from assent.engine.review import Waiting
-from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.kernel.times import iso_time
 from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
@@ -65,27 +61,6 @@ class Badge(msgspec.Struct, frozen=True):
     tone: str = ""
 
 
-class When(msgspec.Struct, frozen=True):
-    """A moment for people and programs."""
-
-    iso: str
-    text: str
-    ago: str
-
-
-class InboxLine(msgspec.Struct, frozen=True):
-    """One thing that waits for somebody."""
-
-    href: str
-    title: str
-    summary: str
-    happens: str
-    workspace: str
-    badges: tuple[Badge, ...]
-    prepared: When
-    expires: When | None
-
-
 STATES: Final[dict[State, Badge]] = {
     AWAITING: Badge("Waits for approval", "warn"),
     APPROVED: Badge("Approved", "ok"),
@@ -104,11 +79,11 @@ SEVERITIES: Final[dict[Severity, Badge]] = {
 }
 
 ASSURANCES: Final[dict[Assurance, str]] = {
-    Assurance.AGENT: "An agent said in a chat that its user approved; the server did not see a human decide.",
-    Assurance.LINK: "Somebody who holds the review link, under the name they gave.",
+    Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
+    Assurance.LINK: "The server knows the link and not the person: the name is as they gave it.",
     Assurance.CLIENT: "The user answered in their client’s own dialog.",
-    Assurance.PERSON: "Signed in on this server.",
-    Assurance.PASSKEY: "Signed in on this server with a passkey.",
+    Assurance.PERSON: "They were signed in on this server.",
+    Assurance.PASSKEY: "They were signed in on this server, with a passkey.",
 }
 
 NEEDED: Final[dict[Assurance, str]] = {
@@ -212,17 +187,18 @@ def status_badge(action: Action, now_ms: int) -> Badge:
 def approved_by(approval: Approval) -> str:
     """Who approved it, worded by how sure the server is."""
     if approval.assurance is Assurance.AGENT:
-        return f"Relayed by an agent ({agent_name(approval.by)})"
+        return f"Approval relayed by {agent_name(approval.by)}"
     if approval.assurance is Assurance.LINK:
-        return f"“{approval.by}”, by the review link"
+        return f"“{approval.by}”, over the review link"
     return approval.by
 
 
 def agent_name(by: str) -> str:
-    """A caller as the journal names it."""
+    """A caller as the journal names it, in words."""
     if by.startswith("key:"):
-        return f"key {by.removeprefix('key:')}"
-    return "on this machine" if by == "local" else by
+        return f"an agent with key {by.removeprefix('key:')}"
+    known = {"local": "an agent on this machine", "approve_and_send": "the server, as approved"}
+    return known.get(by, by)
 
 
 def needs(policy: Policy, severity: Severity) -> str:
@@ -240,41 +216,3 @@ def summary(effect: Effect) -> str:
     """One line of the content."""
     text = " ".join((effect.subject or effect.title or effect.body).split())
     return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1].rstrip() + "…"
-
-
-def when(ms: int, now_ms: int) -> When:
-    moment = datetime.fromtimestamp(ms / 1000, UTC)
-    text = f"{moment.day} {moment:%B %Y, %H:%M} UTC"
-    return When(iso_time(ms), text, relative(ms - now_ms))
-
-
-def relative(delta_ms: int) -> str:
-    """`5 minutes ago`, `in 3 days`."""
-    size = abs(delta_ms)
-    if size < MINUTE_MS:
-        return "just now" if delta_ms <= 0 else "in less than a minute"
-    for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
-        if size >= unit_ms:
-            count = size // unit_ms
-            words = f"{count} {name}{'s' if count > 1 else ''}"
-            return f"{words} ago" if delta_ms < 0 else f"in {words}"
-    return "just now"
-
-
-def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
-    action = waiting.action
-    severity = action.preflight.severity
-    badges = [STATES[UNKNOWN]] if state_of(action) == UNKNOWN else []
-    badges.append(SEVERITIES[severity])
-    if not may_approve(waiting.policy, severity, Assurance.LINK):
-        badges.append(Badge(f"Needs {needs(waiting.policy, severity)}", "warn"))
-    return InboxLine(
-        href=f"/runs/{action.run_id}#action-{action.action_id}",
-        title=title(action.effect),
-        summary=summary(action.effect),
-        happens=what_happens(action.effect),
-        workspace=waiting.workspace_name,
-        badges=tuple(badges),
-        prepared=when(action.created_ms, now_ms),
-        expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
-    )

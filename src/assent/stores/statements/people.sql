@@ -103,5 +103,7 @@ WHERE (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
 
 -- name: find_send_job
--- The job that sends an approved action in this version of it, if there is one.
-SELECT state, due_ms, last_error FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key
+-- The last job that was to send an action: its keys begin with the action's id.
+SELECT state, due_ms, last_error FROM jobs
+WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
+ORDER BY created_ms DESC, key DESC LIMIT 1

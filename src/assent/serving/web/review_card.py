@@ -1,0 +1,245 @@
+"""One action as the review page shows it: everything that would be sent, and everything known about it. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.engine.jobs import JobState
+from assent.engine.review import RunReview, SendJob
+from assent.kernel.canonical import short_digest
+from assent.kernel.ids import ActionId
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Action, Assurance, Effect
+from assent.lifecycle.transitions import AWAITING, EXECUTING, state_of
+from assent.serving.web import review_history, review_text, review_words
+from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
+from assent.serving.web.review_history import Entry
+from assent.serving.web.review_text import Piece, Target
+from assent.serving.web.review_times import When, relative, when
+from assent.serving.web.review_words import Badge
+
+
+class Fact(msgspec.Struct, frozen=True):
+    label: str
+    text: str
+
+
+class HtmlPart(msgspec.Struct, frozen=True):
+    """The HTML of a mail: what it says, where it leads, and its source."""
+
+    text: tuple[Piece, ...]
+    targets: tuple[Target, ...]
+    source: tuple[Piece, ...]
+
+
+class Approved(msgspec.Struct, frozen=True):
+    """Who approved it and how."""
+
+    by: str
+    how: str
+    at: When
+    relayed: bool
+    people: int
+
+
+class Attempted(msgspec.Struct, frozen=True):
+    """What was sent and when."""
+
+    at: When
+    provider_key: str
+    detail: str
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One action on the page."""
+
+    action_id: str
+    title: str
+    summary: str
+    badge: Badge
+    severity: Badge
+    severity_why: str
+    happens: str
+    is_mail: bool
+    effect: Effect
+    body: tuple[Piece, ...]
+    size: str
+    targets: tuple[Target, ...]
+    html: HtmlPart | None
+    extras: tuple[Fact, ...]
+    warnings: tuple[str, ...]
+    recommendations: tuple[str, ...]
+    gates: tuple[str, ...]
+    readiness: Readiness
+    connector: str
+    cost: str
+    revision: int
+    digest: str
+    short_digest: str
+    schedule: When | None
+    expires: When | None
+    expired: bool
+    is_open: bool
+    in_flight: bool
+    sending: str
+    approval: Approved | None
+    approvals: str
+    needs: str
+    may_approve: bool
+    rejection: str | None
+    attempt: Attempted | None
+    last_attempt: str
+    executed: When | None
+    external_id: str | None
+    external_url: str | None
+    history: tuple[Entry, ...]
+    forms: dict[str, Form]
+
+
+def card_of(
+    found: RunReview,
+    action: Action,
+    ready_now: Readiness | None,
+    history: tuple[tuple[str | None, Entry], ...],
+    looking: Looking,
+) -> Card:
+    effect, preflight, now_ms = action.effect, action.preflight, looking.now_ms
+    job = found.send_jobs.get(action.action_id)
+    then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
+    may_approve = review_words.may_approve(found.policy, preflight.severity, looking.assurance)
+    sending = _sending(action, job, now_ms)
+    return Card(
+        action_id=action.action_id,
+        title=review_words.title(effect),
+        summary=review_words.summary(effect),
+        badge=review_words.status_badge(action, now_ms),
+        severity=review_words.SEVERITIES[preflight.severity],
+        severity_why=review_words.why_severe(action),
+        happens=review_words.what_happens(effect),
+        is_mail=review_words.is_mail(effect),
+        effect=effect,
+        body=review_text.pieces(effect.body),
+        size=_size(effect.body),
+        targets=review_text.targets(effect.body),
+        html=_html(effect.html),
+        extras=_extras(effect),
+        warnings=preflight.warnings,
+        recommendations=preflight.recommendations,
+        gates=tuple(
+            review_words.GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates
+        ),
+        readiness=ready_now or then,
+        connector=review_words.connector_name(effect.connector),
+        cost=_cost(preflight.estimated_cost_credits),
+        revision=action.revision,
+        digest=action.digest,
+        short_digest=short_digest(action.digest),
+        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
+        expired=action.expired(now_ms),
+        is_open=state_of(action) in OPEN and not action.expired(now_ms),
+        in_flight=bool(sending),
+        sending=sending,
+        approval=_approval(action, now_ms),
+        approvals=_approvals(found, action),
+        needs=review_words.needs(found.policy, preflight.severity),
+        may_approve=may_approve,
+        rejection=action.rejection,
+        attempt=_attempt(action, now_ms),
+        last_attempt=_last_attempt(action, job, now_ms),
+        executed=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
+        external_id=action.external_id,
+        external_url=_web_address(action.external_url),
+        history=review_history.of_action(history, action.action_id),
+        forms=forms_of(action, looking, may_approve, in_flight=bool(sending)),
+    )
+
+
+def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
+    """What is under way, in words, or nothing."""
+    if state_of(action) == EXECUTING:
+        return "It is being sent right now."
+    if job is not None and job.under_way(now_ms):
+        return "It is in the queue and goes out in a moment."
+    return ""
+
+
+def _last_attempt(action: Action, job: SendJob | None, now_ms: int) -> str:
+    """How the last try to send it ended, and when the next one is."""
+    if job is not None and job.last_error and job.state in (JobState.WAITING, JobState.DEAD):
+        again = (
+            f" It is tried again {relative(job.due_ms - now_ms)}." if job.state is JobState.WAITING else ""
+        )
+        return f"{job.last_error}{again}"
+    return _text(action.metadata.get("lastAttempt"))
+
+
+def _approval(action: Action, now_ms: int) -> Approved | None:
+    approval = action.approval
+    if approval is None:
+        return None
+    return Approved(
+        by=review_words.approved_by(approval),
+        how=review_words.ASSURANCES[approval.assurance],
+        at=when(approval.at_ms, now_ms),
+        relayed=approval.assurance is Assurance.AGENT,
+        people=approval.approvers,
+    )
+
+
+def _approvals(found: RunReview, action: Action) -> str:
+    so_far = found.approvals.get(ActionId(action.action_id))
+    if so_far is None or state_of(action) != AWAITING:
+        return ""
+    needed = found.policy.requirement(action.preflight.severity).approvers
+    return f"{so_far} of {needed} people have approved so far."
+
+
+def _attempt(action: Action, now_ms: int) -> Attempted | None:
+    if action.attempt is None:
+        return None
+    detail = _text(action.metadata.get("lastAttempt"))
+    return Attempted(when(action.attempt.started_ms, now_ms), action.provider_key, detail)
+
+
+def _html(source: str) -> HtmlPart | None:
+    if not source:
+        return None
+    return HtmlPart(
+        review_text.pieces(review_text.html_text(source)),
+        review_text.html_targets(source),
+        review_text.pieces(source),
+    )
+
+
+def _extras(effect: Effect) -> tuple[Fact, ...]:
+    """Everything else that is sent: nothing that an approval covers is left out."""
+    facts = [Fact("Link", effect.link)] if effect.link else []
+    facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+    facts += [
+        Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
+        for media in effect.media
+    ]
+    facts += [Fact(name, _text(value)) for name, value in effect.details.items()]
+    return tuple(facts)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _size(body: str) -> str:
+    words = len(body.split())
+    return f"{len(body):,} characters, {words:,} word{'' if words == 1 else 's'}"
+
+
+def _cost(credits: int) -> str:
+    return "nothing" if credits == 0 else f"{credits} credit{'' if credits == 1 else 's'}"
+
+
+def _web_address(url: str | None) -> str | None:
+    return url if url is not None and url.startswith(("https://", "http://")) else None

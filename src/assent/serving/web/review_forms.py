@@ -1,0 +1,102 @@
+"""Which forms an action has, and what stands in them.
+
+That follows from the action's state, its policy and how sure the server is of who is looking; the engine judges again
+when one of them comes back. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from assent.lifecycle.policy import suffices
+from assent.lifecycle.records import Action, Assurance, Effect
+from assent.lifecycle.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
+
+OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
+"""States in which a human can still do something."""
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """A form that came back and was not taken: what is wrong, and what was typed."""
+
+    action_id: str
+    decision: str
+    status: int
+    title: str
+    text: str
+    wrong: dict[str, str] = {}
+    typed: dict[str, str] = {}
+    sign_in: bool = False
+    reopen: bool = True
+    """Whether its form is shown open, to be corrected."""
+
+
+class Form(msgspec.Struct, frozen=True):
+    """One form of one action."""
+
+    decision: str
+    address: str
+    nonce: str
+    is_open: bool
+    values: dict[str, str]
+    wrong: dict[str, str]
+
+
+class Looking(msgspec.Struct, frozen=True):
+    """Who looks, when, and what the page needs to make its forms."""
+
+    assurance: Assurance
+    name: str
+    now_ms: int
+    nonce: Callable[[Action, str], str]
+    tried: Tried | None = None
+
+
+def offered(action: Action, looking: Looking, may_approve: bool, *, in_flight: bool) -> tuple[str, ...]:
+    """The decisions that a person can take about an action as it is now."""
+    state = state_of(action)
+    if state == UNKNOWN:
+        return ("resolve",)
+    if action.expired(looking.now_ms) or state not in OPEN:
+        return ()
+    if state == AWAITING:
+        return ("approve", "edit", "reject")
+    weaker = action.approval is not None and not suffices(action.approval.assurance, looking.assurance)
+    confirm = ("approve",) if weaker and may_approve else ()
+    send = ("send",) if may_approve and action.schedule_ms is None and not in_flight else ()
+    return (*confirm, *send, "edit", "withdraw", "reject")
+
+
+def forms_of(action: Action, looking: Looking, may_approve: bool, *, in_flight: bool) -> dict[str, Form]:
+    tried = (
+        looking.tried if looking.tried is not None and looking.tried.action_id == action.action_id else None
+    )
+    found = {}
+    for decision in offered(action, looking, may_approve, in_flight=in_flight):
+        back = tried if tried is not None and tried.decision == decision else None
+        found[decision] = Form(
+            decision=decision,
+            address=f"/runs/{action.run_id}/actions/{action.action_id}/{decision}",
+            nonce=looking.nonce(action, decision),
+            is_open=(back is not None and back.reopen) or decision == "resolve",
+            values={
+                "name": looking.name,
+                **_content(action.effect),
+                **(back.typed if back is not None else {}),
+            },
+            wrong=back.wrong if back is not None else {},
+        )
+    return found
+
+
+def _content(effect: Effect) -> dict[str, str]:
+    """What the edit form begins with."""
+    return {
+        "body": effect.body,
+        "title": effect.title,
+        "subject": effect.subject,
+        "recipients": "\n".join(effect.recipients),
+    }

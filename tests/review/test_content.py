@@ -1,0 +1,360 @@
+"""What a person reads before deciding: all of it, as it will be sent, and inert (security.md 2, 10)."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from markupsafe import escape
+from tests.review.hostile import CORPUS
+from tests.review.kit import TEXT, House, form, mail, post
+
+from assent.engine import actions
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Media, Severity
+from assent.ports import Draft
+from assent.serving.web.headers import CONTENT_SECURITY_POLICY
+from assent.serving.web.review_text import html_targets, html_text, pieces, targets
+
+
+def text_of(page: str) -> list[str]:
+    """The content boxes of a page."""
+    return [
+        html.unescape(found)
+        for found in re.findall(r'<div class="text" dir="auto">(.*?)</div>', page, re.DOTALL)
+    ]
+
+
+@pytest.mark.rule("E21")
+async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about_it(house: House) -> None:
+    run = await house.stage(
+        post(
+            warnings=("It claims a number without a source.",),
+            recommendations=("Add a picture.",),
+            gates=("legal_review",),
+            cost_credits=3,
+            media=(Media(kind="image", url="https://cdn.example/a.png", alt="A screenshot"),),
+            link="https://example.org/launch",
+            target={"account": "acme-inc"},
+            details={"visibility": "public"},
+        )
+    )
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert text_of(page) == [TEXT]
+    for fact in (
+        "LinkedIn post",
+        "Posts this to LinkedIn as acme-inc through Zernio.",
+        "Medium risk",
+        "It claims a number without a source.",
+        "Add a picture.",
+        "Legal review",
+        "Zernio, ready",
+        "3 credits",
+        "https://cdn.example/a.png",
+        "A screenshot",
+        "https://example.org/launch",
+        "visibility",
+        "revision 1",
+        run.actions[0].digest.removeprefix("sha256:")[:8],
+        "Prepared by an agent on this machine",
+        "Waits for approval",
+    ):
+        assert fact in page, fact
+
+
+async def test_a_mail_shows_sender_subject_and_every_recipient(house: House) -> None:
+    run = await house.stage(mail(60, preheader="It waits for your yes."))
+    page = await house.page(await house.owner(), run.run_id)
+
+    assert (
+        "Sends this to 60 people: reader1@example.org, reader2@example.org, reader3@example.org and 57 more"
+        in page
+    )
+    for number in range(1, 61):
+        assert f"<li><bdi>reader{number}@example.org</bdi></li>" in page
+    assert "Assent is here" in page
+    assert "Ada &lt;ada@example.com&gt;" in page
+    assert "It waits for your yes." in page
+    assert "It goes to 60 people, which is more than 50." in page
+
+
+async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_never_rendered(
+    house: House,
+) -> None:
+    source = (
+        "<h1>Hello</h1><p>Read <a href='https://evil.example/login'>https://example.org/assent</a></p>"
+        "<img src='https://track.example/pixel.gif'><script>alert(1)</script>"
+    )
+    run = await house.stage(mail(html=source))
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert source not in page
+    assert escape("<img src='https://track.example/pixel.gif'>") in page
+    assert "says example.org, leads to evil.example" in page
+    assert "https://track.example/pixel.gif" in page
+
+
+async def test_where_the_connector_is_not_ready_the_page_says_so_and_how_to_cure_it(house: House) -> None:
+    run = await house.stage(post())
+    house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio in the settings.")
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert "Zernio is not ready" in page
+    assert "Connect Zernio in the settings." in page
+    assert "Approve and send now" not in page
+
+
+async def test_a_connector_that_fails_to_say_whether_it_is_ready_does_not_take_the_page_away(
+    house: House,
+) -> None:
+    run = await house.stage(post())
+
+    async def broken(workspace_id: object) -> None:
+        raise RuntimeError("boom")
+
+    house.provider.readiness = broken  # type: ignore[assignment, method-assign]
+
+    assert "Zernio, ready" in await house.page(await house.opened(run), run.run_id)
+
+
+async def test_a_run_without_actions_shows_what_it_made(house: House) -> None:
+    run = await house.stage(
+        drafts=(Draft(type="report", title="Last week", body="Two posts.\n\n400 readers."),)
+    )
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert "Nothing to approve here" in page
+    assert text_of(page) == ["Two posts.\n\n400 readers."]
+
+
+async def test_severity_is_explained(house: House) -> None:
+    run = await house.stage(
+        post(severity=Severity.HIGH), post(connector="site", channel="site"), post(verb="charge")
+    )
+    page = await house.page(await house.owner(), run.run_id)
+
+    assert "Whoever prepared it declared it so." in page
+    assert "It stays on your own site." in page
+    assert "A charge cannot be taken back." in page
+
+
+class _Shape(HTMLParser):
+    """Which tags a page has, and with which attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[tuple[str, tuple[str, ...]]] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add((tag, tuple(sorted(name for name, _ in attrs))))
+
+
+def shape(page: str) -> set[tuple[str, tuple[str, ...]]]:
+    parser = _Shape()
+    parser.feed(page)
+    return parser.seen
+
+
+async def filled_with(house: House, words: str) -> tuple[str, str]:
+    """A run that has these words in every place that can hold any."""
+    run = await house.stage(mail(warnings=(words,), recommendations=(words,), gates=(words,)))
+    action = await house.action(run.actions[0].id)
+    effect = msgspec.structs.replace(
+        action.effect,
+        channel=words,
+        body=words,
+        subject=words,
+        title=words,
+        html=words,
+        sender=words,
+        preheader=words,
+        recipients=(words, *action.effect.recipients),
+        link=words,
+        media=(Media(kind=words, url=words, alt=words),),
+        target={words: words},
+        details={words: words},
+    )
+    changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
+    await house.app.store.write(lambda: actions.put_all(changed, (), house.clock.now_ms()))
+    return run.run_id, action.action_id
+
+
+@pytest.fixture
+async def known_shape(house: House) -> set[tuple[str, tuple[str, ...]]]:
+    """The tags of our own templates, with content that brings out all of them."""
+    run_id, _ = await filled_with(
+        house, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>"
+    )
+    owner = await house.owner()
+    return shape(await house.page(owner, run_id)) | shape((await owner.get("/inbox")).text)
+
+
+@pytest.mark.parametrize("payload", CORPUS)
+async def test_hostile_content_is_text_wherever_it_stands(
+    house: House, known_shape: set[tuple[str, tuple[str, ...]]], payload: str
+) -> None:
+    run_id, action_id = await filled_with(house, payload)
+    owner = await house.owner()
+
+    answer, inbox = await owner.get(f"/runs/{run_id}"), await owner.get("/inbox")
+
+    assert answer.status_code == inbox.status_code == 200
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert shape(answer.text) <= known_shape
+    assert shape(inbox.text) <= known_shape
+    assert form(answer.text, action_id, "edit").fields["body"] == payload
+
+
+async def test_hostile_words_of_a_reviewer_are_text_too(house: House) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    evil = '"><img src=x onerror=alert(1)>'
+
+    await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason=evil, name=evil)
+
+    page = await house.page(browser, run.run_id)
+    assert "<img src=x" not in page
+    assert escape(evil) in page
+
+
+async def test_characters_that_nobody_sees_are_named_where_they_stand(house: House) -> None:
+    run_id, _ = await house.store_as_is(post(body="Pay \u202eevil\u202c to \u200bus\U000e0041 now\x07"))
+    page = await house.page(await house.owner(), run_id)
+
+    for name in ("U+202E", "U+202C", "U+200B", "U+E0041", "U+0007"):
+        assert f'<span class="unseen">{name}</span>' in page
+
+
+def test_joiners_that_scripts_and_emoji_need_stay_as_they_are() -> None:
+    for text in ("👩\u200d💻", "می\u200cخواهم", "❤️", "naïve café", "a\tb\nc"):
+        assert [piece.text for piece in pieces(text)] == [text]
+
+
+def test_every_link_is_found_once_without_the_punctuation_around_it() -> None:
+    text = (
+        "See https://example.org/a, (https://example.org/b). Again: https://example.org/a! "
+        "[the docs](https://docs.example/x) and [example.org](https://evil.example/y), www.example.net/z"
+    )
+
+    found = {target.url: target for target in targets(text)}
+
+    assert list(found) == [
+        "https://docs.example/x",
+        "https://evil.example/y",
+        "https://example.org/a",
+        "https://example.org/b",
+        "www.example.net/z",
+    ]
+    assert found["https://docs.example/x"].says == "the docs"
+    assert found["https://evil.example/y"].oddity == "says example.org, leads to evil.example"
+
+
+@pytest.mark.parametrize(
+    ("url", "odd"),
+    [
+        ("https://example.org@evil.example/", "leads to evil.example"),
+        ("https://xn--pple-43d.com/", "may look like another"),
+        ("https://аpple.com/", "may look like another"),
+        ("https://[::1/", "cannot be read"),
+    ],
+)
+def test_an_address_made_to_deceive_says_so(url: str, odd: str) -> None:
+    [target] = targets(f"Look at {url}")
+
+    assert odd in target.oddity
+
+
+def test_the_links_of_html_are_found_whatever_the_quotes() -> None:
+    source = (
+        "<a href=https://a.example/1>one</a><A HREF='https://b.example/2'>two</A>"
+        '<a class="x" href="javascript:alert(1)">three</a><img src="https://c.example/p.png">'
+    )
+
+    found = {target.url: target for target in html_targets(source)}
+
+    assert {url: target.says for url, target in found.items()} == {
+        "https://a.example/1": "one",
+        "https://b.example/2": "two",
+        "javascript:alert(1)": "three",
+        "https://c.example/p.png": "",
+    }
+    assert found["javascript:alert(1)"].oddity == "is a javascript: link"
+
+
+def test_the_words_of_html_are_readable_and_nothing_that_is_hidden_there_is_lost() -> None:
+    source = "<style>p{}</style><h1>Hello&nbsp;you</h1><p>One<br>two</p><p style='display:none'>secret</p>"
+
+    text = html_text(source)
+
+    assert "Hello you" in text
+    assert "One\ntwo" in text
+    assert "secret" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" * 300_000,
+        "<a " * 100_000,
+        "<a href='" * 60_000,
+        "[" * 300_000,
+        "[a](" * 100_000,
+        "https://" * 60_000,
+        "&#" * 150_000,
+        "\u200b" * 100_000,
+        "x" * 2_000_000,
+    ],
+)
+def test_no_text_makes_reading_it_slow(text: str) -> None:
+    started = time.process_time()
+
+    pieces(text), targets(text), html_targets(text), html_text(text)
+
+    assert time.process_time() - started < 5
+
+
+async def test_a_draft_of_two_megabytes_is_shown_whole_and_one_that_is_typed_is_refused(house: House) -> None:
+    long = "All work and no play makes a dull page. " * 50_000
+    run_id, action_id = await house.store_as_is(post(body=long))
+    browser = await house.owner()
+    page = await house.page(browser, run_id)
+    assert text_of(page) == [long]
+
+    answer = await house.decide(browser, run_id, action_id, "edit", body=long + "!")
+
+    assert answer.status_code == 413
+    assert (await house.action(action_id)).revision == 1
+
+
+async def test_the_longest_text_that_may_be_approved_can_be_edited_whatever_its_characters(
+    house: House,
+) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    longest = "Ünïcode 😀 is fine. " * 6_000
+    longest = longest[:99_999] + "."
+
+    saved = await house.decide(browser, run.run_id, action_id, "edit", body=longest)
+    too_long = await house.decide(browser, run.run_id, action_id, "edit", body=longest + "x")
+
+    assert saved.status_code == 303
+    assert (await house.action(action_id)).effect.body == longest
+    assert too_long.status_code == 400
+    assert "at most 100000 characters" in too_long.text
+
+
+async def test_text_that_begins_with_line_breaks_survives_the_way_through_the_form(house: House) -> None:
+    run_id, action_id = await house.store_as_is(
+        post(body="\n\n  Indented, after two empty lines.\r\nAnd a line.\n")
+    )
+    browser = await house.owner()
+
+    unchanged = await house.decide(browser, run_id, action_id, "edit")
+
+    assert unchanged.status_code == 400
+    assert "Nothing is different yet" in unchanged.text
