@@ -63,6 +63,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None
+    model_url: str | None = None
+    model_kind: str = "openai"
+    model_name: str | None = None
+    model_api_key: str | None = None
     pool_size: int = 10
     no_color: bool = False
     config_file: Path | None = None

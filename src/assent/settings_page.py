@@ -62,6 +62,8 @@ _SHORT: Final = {
     Kind.KEY: "workspace key",
     Kind.SECRET: "secret, 32 characters or more",
     Kind.SECRETS: "list of secrets",
+    Kind.ENDPOINT: "web address",
+    Kind.TOKEN: "key of the service",
     Kind.MAIL_SERVER: "mail server address",
     Kind.MAILBOX: "e-mail address",
 }

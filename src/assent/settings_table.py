@@ -33,6 +33,8 @@ class Kind(enum.Enum):
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description
     SECRETS = "a list of secrets, newest first"
+    ENDPOINT = "a web address, such as https://models.example.com/v1"
+    TOKEN = "the key that the service gave out"  # noqa: S105 - a description
     MAIL_SERVER = "smtp://user:password@host:587 or smtps://user:password@host:465"
     MAILBOX = "an e-mail address, such as ann@example.org or Ann <ann@example.org>"
 
@@ -56,7 +58,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def secret(self) -> bool:
         """Whether the value must never be shown."""
-        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS, Kind.MAIL_SERVER)
+        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS, Kind.TOKEN, Kind.MAIL_SERVER)
 
 
 HOUR: Final = 3_600
@@ -265,6 +267,33 @@ TABLE: Final[tuple[Setting, ...]] = (
         env="ASSENT_SMTP_FROM",
         kind=Kind.MAILBOX,
         doc="Whom e-mails come from, unless an action names another sender.",
+    ),
+    Setting(
+        name="model_url",
+        env="ASSENT_MODEL_URL",
+        kind=Kind.ENDPOINT,
+        doc="A model that may write drafts, by the address that its paths follow (`https://…/v1`). Without one, and "
+        "whenever it fails, drafts are composed from the evidence alone.",
+    ),
+    Setting(
+        name="model_kind",
+        env="ASSENT_MODEL_KIND",
+        kind=Kind.CHOICE,
+        choices=("openai", "anthropic"),
+        default="openai",
+        doc="How the model is spoken to: chat completions, or messages.",
+    ),
+    Setting(
+        name="model_name",
+        env="ASSENT_MODEL_NAME",
+        kind=Kind.TEXT,
+        doc="Which model is asked for.",
+    ),
+    Setting(
+        name="model_api_key",
+        env="ASSENT_MODEL_API_KEY",
+        kind=Kind.TOKEN,
+        doc="The key for the model, if it wants one.",
     ),
     Setting(
         name="pool_size",

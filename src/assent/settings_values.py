@@ -132,6 +132,20 @@ def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]
     raise BadValue("it is not a list of names")
 
 
+def _endpoint(row: Setting, raw: object, base: Path, home: Path) -> str:
+    text = _text(row, raw, base, home).rstrip("/")
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        raise BadValue("its port is not a number from 1 to 65535") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadValue("it must start with http:// or https:// and a host")
+    if parts.query or parts.fragment or parts.username is not None:
+        raise BadValue("it may have a path, but neither options nor a user name")
+    return text
+
+
 def _mail_server(row: Setting, raw: object, base: Path, home: Path) -> str:
     # Read by the connector again; here only so that a mistake is found at the start.
     from assent.connectors.mail_server import parse_server
@@ -170,6 +184,8 @@ _PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
     Kind.KEY: _text,
     Kind.SECRET: _text,
     Kind.SECRETS: _names,
+    Kind.ENDPOINT: _endpoint,
+    Kind.TOKEN: _text,
     Kind.MAIL_SERVER: _mail_server,
     Kind.MAILBOX: _mailbox,
 }
