@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.connectors.site import FEED, Audit, Site, parsed, path_of
+
+from assent.serving.web import markdown
 
 ATTACKS = (
     "<script>alert(1)</script>",
@@ -67,3 +71,33 @@ async def test_hostile_content_is_inert(site: Site, attack: str, where: str) -> 
 async def test_characters_that_xml_cannot_hold_do_not_break_the_feed(site: Site) -> None:
     await site.publish(body="A bell \x07 and a \x0b, and \ufffe.", title="Ding \x08")
     parsed(await site.get(f"{FEED}atom.xml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("# A\n## B\n# C", "h2 h3 h2"),
+        ("### A\n#### B\n### C", "h2 h3 h2"),
+        ("#### A\n# B\n#### C", "h2 h2 h3"),
+        ("# A\n###### B", "h2 h3"),
+        ("A\n===\n\nB\n---", "h2 h3"),
+    ],
+)
+def test_headings_stand_below_the_title_without_a_gap(text: str, levels: str) -> None:
+    assert " ".join(re.findall(r"<(h\d)>", markdown.render(text).html)) == levels
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("See https://a.example/x_(y), https://b.example.", ("https://a.example/x_(y)", "https://b.example")),
+        ("(https://a.example/x)", ("https://a.example/x",)),
+        ("[a](https://a.example) https://a.example", ("https://a.example",)),
+        ("`https://a.example` and ```https://b.example```", ()),
+        ("![pic](https://a.example/p.png)", ("https://a.example/p.png",)),
+        ("[mail](mailto:ann@example.org) [up](../x) [root](/x) ftp://a.example", ()),
+        (f"https://a.example/{'x' * 2000}", ()),
+    ],
+)
+def test_the_links_of_a_text_are_its_web_addresses(text: str, links: tuple[str, ...]) -> None:
+    assert markdown.render(text).links == links

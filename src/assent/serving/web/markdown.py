@@ -56,10 +56,8 @@ def render(text: str, href: Href = as_written) -> Rendered:
     parser = _parser()
     tokens = parser.parse(text)
     links: dict[str, int] = {}
+    _order_headings(tokens)
     for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            # The page's own title is the first level.
-            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
         if token.children:
             token.children = _shown(token.children)
             for child in token.children:
@@ -89,6 +87,17 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     parser.validateLink = _leads_somewhere  # type: ignore[method-assign]
     return parser
+
+
+def _order_headings(tokens: list[Token]) -> None:
+    """Below the page's own title and without a gap, whatever levels the author used: readers jump by them."""
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    levels = sorted({token.tag for token in headings})
+    above = 1
+    for token in headings:
+        if token.type == "heading_open":
+            above = min(levels.index(token.tag) + 2, above + 1, 6)
+        token.tag = f"h{above}"
 
 
 def _leads_somewhere(url: str) -> bool:
