@@ -29,6 +29,10 @@ class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
     """The request body is over the limit."""
 
 
+class BodyCutShort(BodyTooLarge):
+    """The client went before its body was whole: nobody hears the answer, and nothing may be done."""
+
+
 class AllowedPeers:
     """Which Host and Origin values are ours: loopback on any port, the base address, and what the settings add."""
 
@@ -112,7 +116,7 @@ async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) 
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return b""
+            raise BodyCutShort
         chunk = message.get("body", b"")
         size += len(chunk)
         if size > most:

@@ -42,6 +42,7 @@ class Session:
         self._on_first_answer: Callable[[], None] | None = on_first_answer
         self._version = FIRST_VERSION
         self._in_flight: dict[Any, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
 
     async def run(self, lines: AsyncIterator[bytes | None]) -> None:
@@ -62,9 +63,11 @@ class Session:
                 await self._room.acquire()
                 key = _key(head.id)
                 task = self._in_flight[key] = asyncio.create_task(self._answer(line, head))
+                self._tasks.add(task)
                 task.add_done_callback(partial(self._landed, key))
-        if self._in_flight:
-            await asyncio.wait(list(self._in_flight.values()))
+        if self._tasks:
+            # Not by id: a client may have used one twice, and is owed both answers.
+            await asyncio.wait(set(self._tasks))
 
     async def _answer(self, line: bytes, head: _Head) -> None:
         reply = await self._messages.over_stdio(line, self._credentials, self._version)
@@ -85,6 +88,7 @@ class Session:
             task.cancel()
 
     def _landed(self, key: tuple[type, Any], task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
         if self._in_flight.get(key) is task:
             del self._in_flight[key]
         self._room.release()
