@@ -246,11 +246,15 @@ async def _listen(settings: Settings, leadership: Leadership | None) -> socket.s
 
 async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
     """Run the jobs while this process leads; on PostgreSQL every process does."""
-    while leadership is not None and not leadership.try_lead():
-        leadership.claim_serve()
+    while leadership is not None:
+        try:
+            if leadership.try_lead():
+                leadership.announce(address)
+                break
+            leadership.claim_serve()
+        except OSError as error:
+            log.warning("this process cannot lead yet: %s", error)
         await asyncio.sleep(POLL_SECONDS)
-    if leadership is not None:
-        leadership.announce(address)
     async with running_jobs(app):
         await asyncio.Event().wait()
 
@@ -323,6 +327,8 @@ async def _behind_the_scenes(
         if not leadership.serve_wanted() and leadership.try_lead():
             try:
                 await _lead(app, surfaces, leadership)
+            except OSError as error:
+                log.warning("this process cannot lead yet: %s", error)
             finally:
                 leadership.step_down()
         await asyncio.sleep(POLL_SECONDS)
@@ -335,8 +341,8 @@ async def _lead(app: App, surfaces: Surfaces, leadership: Leadership) -> None:
         log.warning("no pages from this process: %s", error)
         listener = None
     pages = asyncio.create_task(_pages_on_demand(surfaces, listener)) if listener is not None else None
-    leadership.announce(app.settings.base_url if listener is not None else None)
     try:
+        leadership.announce(app.settings.base_url if listener is not None else None)
         async with running_jobs(app):
             while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
                 await asyncio.sleep(POLL_SECONDS)

@@ -8,7 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.process.running import UNLIMITED, Serve, StdioClient, eventually, fetch, free_port, sign_up
+from tests.process.running import (
+    UNLIMITED,
+    Serve,
+    StdioClient,
+    eventually,
+    fetch,
+    free_port,
+    is_healthy,
+    sign_up,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -68,3 +77,16 @@ def test_on_stdio_a_full_disk_is_said_and_survived(tmp_path: Path) -> None:
         limit_files(client.process.pid, None)
         assert client.call("chieflab_signup_workspace", email="a@b.c")["ok"]
         assert client.end() == 0
+
+
+def test_a_disk_that_is_full_just_when_the_pages_change_hands_is_tried_again(tmp_path: Path) -> None:
+    port = free_port()
+    with Serve(tmp_path, port=port) as server, StdioClient(tmp_path, {"ASSENT_PORT": str(port)}) as client:
+        client.ask("initialize")
+        eventually((tmp_path / "leader.json").exists, "serve leads")
+        limit_files(client.process.pid, 0)
+        server.kill()
+        eventually(lambda: client.log.count("cannot lead") >= 2, "stdio tries to lead and says why it cannot")
+
+        limit_files(client.process.pid, None)
+        eventually(lambda: is_healthy(port), "stdio serves the pages")
