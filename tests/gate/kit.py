@@ -282,12 +282,10 @@ class Gate(Surface):
 
     async def claim(self, action_id: str, *, key: str | None = None, tool: str = EXECUTE) -> Action:
         """Claim an action as a process that dies right afterwards."""
-        services, now_ms = self.app.services, self.clock.now_ms()
         order = Order(
             workspace_id=self.workspace_id, action_id=ActionId(action_id), tool=tool, by="nobody", key=key
         )
-        attempt_id = services.new_id(now_ms)
-        claimed = await self.app.store.write(lambda: execution.claim(services, order, attempt_id, now_ms))
+        claimed = await execution.claimed(self.app.services, order)
         assert isinstance(claimed, Action)
         return claimed
 
