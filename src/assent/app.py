@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TypeVar
 
 from assent.connectors.manual import ManualConnector
@@ -33,6 +34,7 @@ from assent.ports import Begin, Clock, Connector, SchemaMismatch, Store, StoreUn
 from assent.secret_files import Secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
 from assent.stores import open_store
+from assent.workflow_library import WorkflowLibrary
 
 log = logging.getLogger("assent.app")
 
@@ -85,6 +87,8 @@ class App:
             measure_after_ms=int(settings.measure_after_seconds * 1000),
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
+            workflows=WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs)]),
+            workflow_keys=lambda: self.workflow_keys,
             wake_jobs=lambda: self.wake_jobs(),
         )
         self.visits = Visits(self.store, self.clock)
@@ -95,6 +99,11 @@ class App:
     def review_keys(self) -> KeyRing:
         """RUN_TOKEN_SECRET signs review links and nothing else."""
         return KeyRing(self.known_secrets.run_token)
+
+    @cached_property
+    def workflow_keys(self) -> tuple[bytes, ...]:
+        """Keys of workflow tokens, newest first; the same on every replica."""
+        return tuple(tokens.derive_key(secret, "workflow token") for secret in self.known_secrets.master)
 
     @property
     def known_secrets(self) -> Secrets:

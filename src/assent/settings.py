@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     review_ttl_seconds: int = 604_800
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
+    workflow_dirs: tuple[str, ...] = ()
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None

@@ -59,6 +59,7 @@ _SHORT: Final = {
     Kind.SWITCH: "`true` or `false`",
     Kind.PRESENCE: "anything",
     Kind.NAMES: "list",
+    Kind.FOLDERS: "folders",
     Kind.KEY: "workspace key",
     Kind.SECRET: "secret, 32 characters or more",
     Kind.SECRETS: "list of secrets",

@@ -29,6 +29,7 @@ class Kind(enum.Enum):
     SWITCH = "true or false"
     PRESENCE = "anything; setting it at all switches it on"
     CHOICE = "one of the listed words"
+    FOLDERS = "folders, separated by colons in a variable, an array of strings in the file"
     NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description
@@ -245,6 +246,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         kind=Kind.NAMES,
         default=(),
         doc="Hosts on private addresses that outgoing requests may reach, also without https and on any port.",
+    ),
+    Setting(
+        name="workflow_dirs",
+        env="ASSENT_WORKFLOW_DIRS",
+        kind=Kind.FOLDERS,
+        default=(),
+        doc="Folders with workflow definitions of your own, read beside the built-in ones.",
     ),
     Setting(
         name="execution_lease_seconds",

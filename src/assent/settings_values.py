@@ -124,6 +124,12 @@ def _choice(row: Setting, raw: object, base: Path, home: Path) -> str:
     return word
 
 
+def _folders(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
+    if isinstance(raw, str):
+        return tuple(part for part in raw.split(":") if part)
+    return _names(row, raw, base, home)
+
+
 def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
     if isinstance(raw, str):
         return tuple(re.split(r"[,\s]+", raw.strip(" ,\t\n")))
@@ -181,6 +187,7 @@ _PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
     Kind.PRESENCE: _presence,
     Kind.CHOICE: _choice,
     Kind.NAMES: _names,
+    Kind.FOLDERS: _folders,
     Kind.KEY: _text,
     Kind.SECRET: _text,
     Kind.SECRETS: _names,

@@ -70,9 +70,9 @@ def _json(text: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    import yaml  # type: ignore[import-untyped]  # imported where the first YAML file is met: most folders hold none
+    import yaml  # imported where the first YAML file is met: most folders hold none
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    class Loader(yaml.SafeLoader):
         """Plain JSON values only: no dates, no keys twice, no unfolding without end."""
 
         nodes = 0

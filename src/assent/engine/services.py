@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assent.drafting.page import Page
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Clock, Connector, Store
+
+if TYPE_CHECKING:
+    from assent.workflow_library import WorkflowLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,9 @@ class Services:
     """Under whose name mail goes out where nobody says otherwise."""
     read_page: Callable[[str], Awaitable[Page | str]]
     """What a public page says about a product, or in words why it could not be read."""
+    workflows: WorkflowLibrary
+    workflow_keys: Callable[[], tuple[bytes, ...]]
+    """The keys of workflow tokens, newest first."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
 

@@ -38,6 +38,13 @@ class Reason(enum.StrEnum):
     ACTION_EXPIRED = "action_expired"
     ACTION_CLOSED = "action_closed"
     VALIDATION_ERROR = "validation_error"
+    WORKFLOW_NOT_FOUND = "workflow_not_found"
+    CONTEXT_TOO_LARGE = "context_too_large"
+    TOKEN_INVALID_FORMAT = "token_invalid_format"
+    TOKEN_UNSUPPORTED_VERSION = "token_unsupported_version"
+    TOKEN_BAD_SIGNATURE = "token_bad_signature"
+    TOKEN_SCOPE_MISMATCH = "token_scope_mismatch"
+    TOKEN_UNKNOWN_NODE = "token_unknown_node"
     INSUFFICIENT_SCOPE = "insufficient_scope"
     UNKNOWN_TOOL = "unknown_tool"
     TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
@@ -235,6 +242,62 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="I made a mistake in a tool call and will correct it.",
         fix="Correct every entry of problems (path, what was expected, what came) and call again.",
         stop_rule="Do not repeat the call unchanged.",
+    ),
+    Reason.WORKFLOW_NOT_FOUND: Meaning(
+        status=404,
+        retryable=False,
+        summary="There is no workflow {workflow}.",
+        user_message="I looked for a workflow that does not exist here.",
+        fix="Call workflow_list and take workflowId from there{suggestion}.",
+        stop_rule="Do not guess workflow ids.",
+    ),
+    Reason.CONTEXT_TOO_LARGE: Meaning(
+        status=413,
+        retryable=False,
+        summary="The context has {measured} bytes; {allowed} are allowed.",
+        user_message="I tried to keep more with the workflow than it can hold.",
+        fix="Send only facts that conditions and loops need, and put the rest into notes.",
+        stop_rule="Do not send the same context again.",
+    ),
+    Reason.TOKEN_INVALID_FORMAT: Meaning(
+        status=400,
+        retryable=False,
+        summary="That is not a workflow token.",
+        user_message="I lost a workflow token and will find the run again.",
+        fix="Copy stateToken and ackToken whole from the last answer; if they are gone, call workflow_resume.",
+        stop_rule="Do not make up or shorten tokens.",
+    ),
+    Reason.TOKEN_UNSUPPORTED_VERSION: Meaning(
+        status=400,
+        retryable=False,
+        summary="This server does not know that version of workflow tokens.",
+        user_message="The workflow token is of another version of the server.",
+        fix="Call workflow_resume to get tokens of this version.",
+        stop_rule="Do not change the token.",
+    ),
+    Reason.TOKEN_BAD_SIGNATURE: Meaning(
+        status=403,
+        retryable=False,
+        summary="The workflow token was altered, or is too old.",
+        user_message="A workflow token did not arrive as it was given out.",
+        fix="Copy the token again, whole; if that does not help, call workflow_resume.",
+        stop_rule="Do not change tokens.",
+    ),
+    Reason.TOKEN_SCOPE_MISMATCH: Meaning(
+        status=409,
+        retryable=False,
+        summary="The two tokens do not belong together.",
+        user_message="I mixed up the tokens of two steps.",
+        fix="Send stateToken and ackToken of the same answer; stateToken alone gives a fresh ackToken.",
+        stop_rule="Do not combine tokens of different answers.",
+    ),
+    Reason.TOKEN_UNKNOWN_NODE: Meaning(
+        status=404,
+        retryable=False,
+        summary="This workspace has no such place in a workflow.",
+        user_message="That workflow run is not in this workspace.",
+        fix="Call workflow_resume to find the run.",
+        stop_rule="Do not try tokens of other workspaces.",
     ),
     Reason.INSUFFICIENT_SCOPE: Meaning(
         status=403,

@@ -24,7 +24,7 @@ from assent.kernel.limits import MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import StoreUnavailable
 from assent.tools.catalog import Catalog, input_schema
-from assent.tools.definition import Call, Tool
+from assent.tools.definition import Call, Prose, Tool
 
 log = logging.getLogger("assent.edge")
 
@@ -54,6 +54,8 @@ class Answer:
     bad_arguments: bool = False
     """The arguments break the published schema (C16), as opposed to values that were refused."""
     retry_after_seconds: int | None = None
+    prose: str | None = None
+    """A readable text that goes before the payload (W76)."""
 
     @property
     def is_error(self) -> bool:
@@ -88,7 +90,9 @@ class Edge:
         request_id = self._request_ids()
         try:
             reply = await self._call(name, arguments, credentials, address, request_id)
-            return Answer(_TEXT.encode(reply).decode(), msgspec.to_builtins(reply))
+            prose = reply.text if isinstance(reply, Prose) else None
+            payload = reply.reply if isinstance(reply, Prose) else reply
+            return Answer(_TEXT.encode(payload).decode(), msgspec.to_builtins(payload), prose=prose)
         except BadArguments as bad:
             return refused(bad.refusal, bad_arguments=True)
         except AtGate as gate:

@@ -143,7 +143,9 @@ class McpServer:
             raise at_gate(exchange, answer)
         return {
             "resultType": COMPLETE,
-            "content": [{"type": "text", "text": answer.text}],
+            "content": [
+                {"type": "text", "text": said} for said in (answer.prose, answer.text) if said is not None
+            ],
             "structuredContent": answer.value,
             "isError": answer.is_error,
         }

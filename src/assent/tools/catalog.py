@@ -26,6 +26,7 @@ from assent.tools import (
     memory,
     operating,
     runs,
+    workflows,
     workspaces,
 )
 from assent.tools.definition import Tool
@@ -41,6 +42,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     *manual.TOOLS,
     *measuring.TOOLS,
     *memory.TOOLS,
+    *workflows.TOOLS,
     *audit.TOOLS,
     *runs.TOOLS,
     *connections.TOOLS,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 
-Category = Literal["primary", "review", "execute", "workspace", "legacy"]
+Category = Literal["primary", "review", "execute", "workspace", "workflow", "legacy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,14 @@ class Call:
         if self.principal is None:
             raise LookupError("a public tool asked for its caller")
         return self.principal
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A reply with a readable text to go before it (W76)."""
+
+    reply: Any
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

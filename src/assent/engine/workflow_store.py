@@ -1,0 +1,213 @@
+"""Runs of workflows in the store: programs, nodes, answers, checkpoints, confirmations.
+
+A run is a tree of nodes. An advance reads one node and writes one, so that it costs the same at step 1,000 as at step 1
+(W74). The log of a run is its stream in the journal; an append locks it, so a run changes one step at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.engine import journal
+from assent.engine.journal import Head
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.ports import Row, Transaction
+from assent.stores.loader import statements
+from assent.workflow.program import Program
+from assent.workflow.program import decode as decode_program
+from assent.workflow.program import encode as encode_program
+from assent.workflow.snapshot import Snapshot
+from assent.workflow.snapshot import decode as decode_snapshot
+from assent.workflow.snapshot import encode as encode_snapshot
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: RunId
+    session_id: str
+    workflow_id: str
+    workflow_hash: str
+    name: str
+    nodes: int
+    created_ms: int = 0
+    updated_ms: int = 0
+
+
+class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A node and the run it belongs to."""
+
+    run: RunRecord
+    node: int
+    parent: int | None
+    step_key: str
+    title: str
+    notes: str
+    snapshot: Snapshot
+    is_complete: bool
+    children: int
+
+
+class KeptAnswer(msgspec.Struct, frozen=True):
+    child: int | None
+    answer: str
+    text: str
+
+
+_programs: dict[str, Program] = {}
+_KEPT_PROGRAMS = 64
+
+
+def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
+    """A pinned program. The hash names its content, so one that was decoded before is the same (W7, W17)."""
+    if (known := _programs.get(workflow_hash)) is not None:
+        return known
+    rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
+    program = decode_program(rows[0]["program"].encode())
+    if len(_programs) >= _KEPT_PROGRAMS:
+        _programs.pop(next(iter(_programs)))
+    _programs[workflow_hash] = program
+    return program
+
+
+def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms: int) -> Transaction[None]:
+    """Keep a program under its hash."""
+    yield statements.pin_program(
+        workspace_id=workspace_id,
+        workflow_hash=workflow_hash,
+        workflow_id=program.id,
+        program=encode_program(program).decode(),
+        created_ms=now_ms,
+    )
+
+
+def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transaction[None]:
+    yield statements.touch_workflow_session(
+        workspace_id=workspace_id, session_id=run.session_id, now_ms=now_ms
+    )
+    yield statements.insert_workflow_run(
+        workspace_id=workspace_id,
+        run_id=run.run_id,
+        session_id=run.session_id,
+        workflow_id=run.workflow_id,
+        workflow_hash=run.workflow_hash,
+        name=run.name,
+        now_ms=now_ms,
+    )
+
+
+def insert_node(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    node: int,
+    *,
+    parent: int | None,
+    step_key: str,
+    title: str,
+    notes: str,
+    artifacts: tuple[dict[str, Any], ...],
+    snapshot: Snapshot,
+    event_seq: int,
+    now_ms: int,
+) -> Transaction[None]:
+    yield statements.insert_workflow_node(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        node=node,
+        parent=parent,
+        step_key=step_key,
+        title=title,
+        notes=notes,
+        artifacts=msgspec.json.encode(artifacts).decode(),
+        snapshot=encode_snapshot(snapshot).decode(),
+        is_complete=1 if snapshot.is_complete else 0,
+        event_seq=event_seq,
+        created_ms=now_ms,
+    )
+    if parent is not None:
+        yield statements.count_workflow_child(workspace_id=workspace_id, run_id=run_id, node=parent)
+        yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+
+
+def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
+    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
+    if not rows:
+        return None
+    row = rows[0]
+    return NodeRecord(
+        run=run_of(row),
+        node=row["node"],
+        parent=row["parent"],
+        step_key=row["step_key"],
+        title=row["title"],
+        notes=row["notes"],
+        snapshot=decode_snapshot(row["snapshot"].encode()),
+        is_complete=bool(row["is_complete"]),
+        children=row["children"],
+    )
+
+
+def store_snapshot(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, snapshot: Snapshot
+) -> Transaction[None]:
+    yield statements.store_workflow_snapshot(
+        workspace_id=workspace_id, run_id=run_id, node=node, snapshot=encode_snapshot(snapshot).decode()
+    )
+
+
+def find_answer(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str
+) -> Transaction[KeptAnswer | None]:
+    rows = yield statements.find_workflow_answer(
+        workspace_id=workspace_id, run_id=run_id, node=node, edge=edge
+    )
+    return KeptAnswer(rows[0]["child"], rows[0]["answer"], rows[0]["text"]) if rows else None
+
+
+def keep_answer(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str, kept: KeptAnswer, now_ms: int
+) -> Transaction[None]:
+    yield statements.keep_workflow_answer(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        node=node,
+        edge=edge,
+        child=kept.child,
+        answer=kept.answer,
+        text=kept.text,
+        created_ms=now_ms,
+    )
+
+
+def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction[Head]:
+    """One event of a run, under its lock."""
+    return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
+
+
+def confirmation(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, content: str
+) -> Transaction[ActionId | None]:
+    """The action that a human was asked about for this content."""
+    rows = yield statements.find_workflow_confirmation(
+        workspace_id=workspace_id, run_id=run_id, node=node, content=content
+    )
+    return ActionId(rows[0]["action_id"]) if rows else None
+
+
+def set_confirmation(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, content: str, action_id: ActionId
+) -> Transaction[None]:
+    yield statements.set_workflow_confirmation(
+        workspace_id=workspace_id, run_id=run_id, node=node, content=content, action_id=action_id
+    )
+
+
+def run_of(row: Row) -> RunRecord:
+    return RunRecord(
+        run_id=RunId(row["run_id"]),
+        session_id=row["session_id"],
+        workflow_id=row["workflow_id"],
+        workflow_hash=row["workflow_hash"],
+        name=row["name"],
+        nodes=row["nodes"],
+    )

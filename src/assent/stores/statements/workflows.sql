@@ -1,0 +1,151 @@
+-- name: pin_program
+-- A program under its hash, once.
+INSERT INTO workflow_programs (workspace_id, workflow_hash, workflow_id, program, created_ms)
+VALUES (:workspace_id, :workflow_hash, :workflow_id, :program, :created_ms)
+ON CONFLICT (workspace_id, workflow_hash) DO NOTHING
+
+-- name: find_program
+-- A pinned program.
+SELECT program FROM workflow_programs WHERE workspace_id = :workspace_id AND workflow_hash = :workflow_hash
+
+-- name: touch_workflow_session
+-- A session comes into being with its first run, and is as fresh as its last.
+INSERT INTO workflow_sessions (workspace_id, session_id, created_ms, updated_ms)
+VALUES (:workspace_id, :session_id, :now_ms, :now_ms)
+ON CONFLICT (workspace_id, session_id) DO UPDATE SET updated_ms = excluded.updated_ms
+
+-- name: insert_workflow_run
+-- A run, pinned to its program.
+INSERT INTO workflow_runs (workspace_id, run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms,
+                           updated_ms)
+VALUES (:workspace_id, :run_id, :session_id, :workflow_id, :workflow_hash, :name, 1, :now_ms, :now_ms)
+
+-- name: find_workflow_run
+-- One run of a workspace.
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms
+FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: find_workflow_node
+-- A node with its run, in one look-up: what an advance needs, however long the run is.
+SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.snapshot, n.is_complete, n.children, r.run_id, r.session_id,
+       r.workflow_id, r.workflow_hash, r.name, r.nodes
+FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
+WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
+
+-- name: insert_workflow_node
+-- A node of a run.
+INSERT INTO workflow_nodes (workspace_id, run_id, node, parent, step_key, title, notes, artifacts, snapshot,
+                            is_complete, children, event_seq, created_ms)
+VALUES (:workspace_id, :run_id, :node, :parent, :step_key, :title, :notes, :artifacts, :snapshot,
+        :is_complete, 0, :event_seq, :created_ms)
+
+-- name: count_workflow_child
+-- A node has got one more branch.
+UPDATE workflow_nodes SET children = children + 1
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
+
+-- name: grow_workflow_run
+-- A run has got one more node.
+UPDATE workflow_runs SET nodes = nodes + 1, updated_ms = :now_ms
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: store_workflow_snapshot
+-- A refused answer changes nothing of a node but how often it was refused.
+UPDATE workflow_nodes SET snapshot = :snapshot
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
+
+-- name: find_workflow_answer
+-- What was answered to the same tokens and content before.
+SELECT child, answer, text FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND edge = :edge
+
+-- name: keep_workflow_answer
+-- An answer, to be given again word for word.
+INSERT INTO workflow_answers (workspace_id, run_id, node, edge, child, answer, text, created_ms)
+VALUES (:workspace_id, :run_id, :node, :edge, :child, :answer, :text, :created_ms)
+
+-- name: list_workflow_children
+-- The branches that go on from a node, oldest first.
+SELECT node, title, step_key, notes, is_complete FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND parent = :node ORDER BY node LIMIT 20
+
+-- name: list_workflow_ancestors
+-- The way from the start to a node, newest first, with what was noted on it.
+WITH RECURSIVE way (node, parent, step_key, title, notes, artifacts) AS (
+  SELECT node, parent, step_key, title, notes, artifacts FROM workflow_nodes
+  WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
+  UNION ALL
+  SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.artifacts
+  FROM workflow_nodes n JOIN way w ON n.node = w.parent
+  WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id
+)
+SELECT node, parent, step_key, title, notes, artifacts FROM way ORDER BY node DESC LIMIT :most
+
+-- name: list_workflow_nodes
+-- Every node of a run, in the order in which they came to be.
+SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, event_seq, created_ms
+FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node
+
+-- name: find_workflow_tip
+-- The leaf with the latest event in the log: checkpoints count, clocks do not.
+SELECT n.node FROM workflow_nodes n
+LEFT JOIN workflow_checkpoints c
+  ON c.workspace_id = n.workspace_id AND c.run_id = n.run_id AND c.node = n.node
+WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.children = 0
+GROUP BY n.node, n.event_seq
+ORDER BY CASE WHEN coalesce(max(c.event_seq), 0) > n.event_seq THEN max(c.event_seq) ELSE n.event_seq END DESC,
+         n.node DESC
+LIMIT 1
+
+-- name: insert_workflow_checkpoint
+-- Notes on a node; the same notes again are the same checkpoint.
+INSERT INTO workflow_checkpoints (workspace_id, run_id, node, digest, notes, event_seq, created_ms)
+VALUES (:workspace_id, :run_id, :node, :digest, :notes, :event_seq, :created_ms)
+ON CONFLICT (workspace_id, run_id, node, digest) DO NOTHING
+RETURNING node
+
+-- name: find_workflow_checkpoint
+-- Whether these notes are on this node already.
+SELECT event_seq FROM workflow_checkpoints
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND digest = :digest
+
+-- name: list_workflow_checkpoints
+-- The checkpoints of a run, in order.
+SELECT node, digest, notes, event_seq, created_ms FROM workflow_checkpoints
+WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY event_seq
+
+-- name: find_workflow_confirmation
+-- The action that a human was asked about for this content.
+SELECT action_id FROM workflow_confirmations
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND content = :content
+
+-- name: set_workflow_confirmation
+-- A human is asked about this content; after a rejection about a new action.
+INSERT INTO workflow_confirmations (workspace_id, run_id, node, content, action_id)
+VALUES (:workspace_id, :run_id, :node, :content, :action_id)
+ON CONFLICT (workspace_id, run_id, node, content) DO UPDATE SET action_id = excluded.action_id
+
+-- name: list_step_confirmations
+-- What humans were asked about this step on any branch of this run, newest first.
+SELECT a.action_id, a.status, a.metadata FROM workflow_confirmations c
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id ORDER BY a.action_id DESC LIMIT 20
+
+-- name: list_workflow_runs
+-- Runs of a workspace, freshest first; empty filters match all.
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
+WHERE workspace_id = :workspace_id
+  AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
+ORDER BY updated_ms DESC, run_id DESC LIMIT :most
+
+-- name: search_workflow_runs
+-- Runs in whose notes, titles or session a text occurs, freshest first.
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
+FROM workflow_runs r
+WHERE r.workspace_id = :workspace_id AND (
+  lower(r.session_id) LIKE :pattern OR lower(r.name) LIKE :pattern OR lower(r.workflow_id) LIKE :pattern
+  OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
+             AND lower(n.notes) LIKE :pattern)
+  OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+             AND lower(c.notes) LIKE :pattern))
+ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most

@@ -1,0 +1,84 @@
+"""The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W1–W10).
+
+Opaque, at most 64 characters, 128 bits of MAC. A token names and proves nothing else: which workspace may use it is
+decided by the look-up. Deterministic: the same place gives the same token, on every replica that has the key.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import uuid
+from typing import Final, Literal
+
+import msgspec
+
+from assent.kernel import tokens
+from assent.kernel.ids import RunId
+
+Kind = Literal["st", "ack"]
+
+VERSION: Final = "v1"
+MAC_BYTES: Final = 16
+KEYS_IN_USE: Final = 2
+"""Tokens of the newest key and of the one before it are good (W6)."""
+
+_SHAPE: Final = re.compile(r"(st|ack)\.(v\d{1,4})\.([A-Za-z0-9_-]{4,80})")
+_BODY_BYTES: Final[dict[str, int]] = {"st": 24, "ack": 26}
+_BODY_CHARS: Final[dict[str, int]] = {"st": 54, "ack": 56}
+
+
+class Handle(msgspec.Struct, frozen=True):
+    """A place in a run. `attempt` counts the answers that a step has refused."""
+
+    kind: Kind
+    run_id: RunId
+    node: int
+    attempt: int = 0
+
+
+class HandleRefused(Exception):  # noqa: N818 - an answer
+    """The token is not one of ours for this use; `reason` is the rule's code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
+    """The token of a place, made with the newest key."""
+    body = _body(handle)
+    return f"{handle.kind}.{VERSION}.{tokens.encode(body + _mac(keys[0], handle.kind, body))}"
+
+
+def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
+    """The place that a token names. Raises `HandleRefused`."""
+    shaped = _SHAPE.fullmatch(text)
+    if shaped is None:
+        raise HandleRefused("token_invalid_format")
+    found, version, payload = shaped.groups()
+    if version != VERSION:
+        raise HandleRefused("token_unsupported_version")
+    if len(payload) != _BODY_CHARS[found]:
+        raise HandleRefused("token_invalid_format")
+    try:
+        raw = tokens.decode(payload)
+    except tokens.TokenInvalid:
+        raise HandleRefused("token_bad_signature") from None
+    body, mac = raw[: _BODY_BYTES[found]], raw[_BODY_BYTES[found] :]
+    good = [hmac.compare_digest(_mac(key, found, body), mac) for key in keys[:KEYS_IN_USE]]
+    if not any(good):
+        raise HandleRefused("token_bad_signature")
+    if found != kind:
+        raise HandleRefused("token_scope_mismatch")
+    attempt = int.from_bytes(body[24:26], "big") if kind == "ack" else 0
+    return Handle(kind, RunId(str(uuid.UUID(bytes=body[:16]))), int.from_bytes(body[16:24], "big"), attempt)
+
+
+def _body(handle: Handle) -> bytes:
+    body = uuid.UUID(handle.run_id).bytes + handle.node.to_bytes(8, "big")
+    return body + min(handle.attempt, 0xFFFF).to_bytes(2, "big") if handle.kind == "ack" else body
+
+
+def _mac(key: bytes, kind: str, body: bytes) -> bytes:
+    return hmac.digest(key, kind.encode() + b"." + body, "sha256")[:MAC_BYTES]
