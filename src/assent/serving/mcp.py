@@ -51,6 +51,8 @@ class Exchange:
     status: int | None = None
     retry_after_seconds: int | None = None
     gate: Reason | None = None
+    odd_arguments: Any = None
+    """Arguments that are no object: the SDK would refuse them without saying what is wrong."""
 
 
 @dataclass
@@ -103,6 +105,9 @@ class McpServer:
         modern: tuple[Any, Any] | None,
     ) -> dict[str, Any]:
         """The result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
+        if method == "tools/call" and params is not None and not isinstance(params.get("arguments", {}), dict):
+            exchange.odd_arguments = params["arguments"]
+            params = {**params, "arguments": {}}
         if modern is None:
             connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
         else:
@@ -128,9 +133,8 @@ class McpServer:
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
         exchange: Exchange = ctx.request
-        answer = await self._edge.answer(
-            params.name, params.arguments, exchange.credentials, exchange.address
-        )
+        arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
+        answer = await self._edge.answer(params.name, arguments, exchange.credentials, exchange.address)
         if answer.reason is Reason.UNKNOWN_TOOL:
             raise MCPError(code=INVALID_PARAMS, message=answer.value["summaryForUser"], data=answer.value)
         if answer.reason is Reason.INTERNAL_ERROR:

@@ -39,7 +39,7 @@ CONNECT_SECONDS: Final = 5.0
 ACQUIRE_SECONDS: Final = 10.0
 """How long a call waits for a free connection: longer, and its caller is better served by a clear answer."""
 
-COMMAND_SECONDS: Final = 30.0
+COMMAND_SECONDS: Final = 10.0
 """How long one statement may take, locks included: none of ours is slow, so the server has stopped
 answering."""
 
