@@ -130,7 +130,7 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
             record(
                 "kind decision",
                 kind=_kind("wr.loop_control"),
-                loopId=text(1, 64, pattern="^[A-Za-z0-9_-]+$"),
+                loopId=text(1, 200, pattern="^[A-Za-z0-9_.-]+$"),
                 decision={
                     "enum": ["continue", "stop"],
                     "hint": "Say continue for one more pass, stop to leave the loop.",

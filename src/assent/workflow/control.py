@@ -22,7 +22,7 @@ MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
 """Rounds of loops without a single step to ask, before the loops are left."""
 
 
-class LoopEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+class LoopEvent(msgspec.Struct, frozen=True):
     """What happened to a loop on the way to the next step, for the log (W61).
 
     `kind` is `loop_entered`, `loop_iterated` or `loop_exited`; an exit says how many iterations there were and why.
@@ -64,13 +64,15 @@ class Walk:
         for n in range(len(self.frames) - 1, -1, -1):
             loop = self._loop(self.frames[n])
             if loop.artifact is not None and loop_id in (None, loop.loop_id, loop.id):
-                self.frames[n] = Frame(self.frames[n].loop, self.frames[n].iteration, decision)
+                self.frames[n] = msgspec.structs.replace(self.frames[n], decision=decision)
                 return
         self.ahead = (loop_id or "", decision)
 
     def finish(self, index: int) -> None:
         """Mark a node done."""
         self.done |= 1 << index
+        if isinstance(self.program.nodes[index], Ask):
+            self.frames = [msgspec.structs.replace(frame, asked=True) for frame in self.frames]
 
     def settle(self) -> int | None:
         """The next step to ask, or nothing when the run is complete. Raises `Stuck`."""
@@ -139,13 +141,12 @@ class Walk:
     def _end_of_round(self) -> None:
         frame = self.frames[-1]
         loop = self._loop(frame)
-        asked = any(self.done >> index & 1 for index in loop.body)
         self._rounds += 1
         following = frame.iteration + 1
         if loop.artifact is not None:
-            if frame.decision is None and asked:
+            if frame.decision is None and frame.asked:
                 raise Stuck(_no_decision(loop))
-            more, reason = asked and frame.decision == "continue", "stop" if asked else "empty"
+            more, reason = frame.decision == "continue", "stop" if frame.asked else "empty"
         elif loop.mode in ("for", "forEach"):
             more, reason = following < self._total(loop, running=True), "done"
         else:

@@ -6,7 +6,7 @@ was (W26). Approval is asked for last, after everything else was found good (W40
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -91,6 +91,8 @@ class NeedsConfirmation(msgspec.Struct, frozen=True, tag="needs_confirmation", t
     action: dict[str, Any] | None = None
     rejected: str | None = None
 
+
+_WHY: Final = {"reason": "Nothing is left to do in this loop."}
 
 Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 
@@ -216,7 +218,7 @@ def _blocked(
         snapshot=msgspec.structs.replace(before, blocked=attempts),
         reason=_reason(found),
         issues=found,
-        example=outputs.example_output(step, _example_decisions(program, current, found)),
+        example=outputs.example_output(step, _example_decisions(program, current)),
         notes_example=outputs.example_notes(step, scope_of(program, current)),
         exhausted=attempts > MAX_BLOCKED_ATTEMPTS,
     )
@@ -240,15 +242,25 @@ def _reason(issues: tuple[Issue, ...]) -> str:
     return "validation_failed"
 
 
-def _example_decisions(
-    program: Program, current: Snapshot, issues: tuple[Issue, ...]
-) -> tuple[dict[str, Any], ...]:
-    if not any(issue.code == "loop_decision_missing" for issue in issues):
-        return ()
-    return (
-        {
-            "kind": LOOP_CONTROL,
-            "decision": "stop",
-            "metadata": {"reason": "Nothing is left to do in this loop."},
-        },
-    )
+def _example_decisions(program: Program, current: Snapshot) -> tuple[dict[str, Any], ...]:
+    """The loop decisions that are due with this step: none, one, or one for each loop that would end its round."""
+    waiting = [frame for frame in current.frames if getattr(program.nodes[frame.loop], "artifact", None)]
+    for count in range(len(waiting) + 1):
+        names = [
+            program.nodes[frame.loop].id if count > 1 else None for frame in waiting[len(waiting) - count :]
+        ]
+        walk = Walk(program, current)
+        for name in names:
+            walk.decide("stop", name)
+        if current.at is not None:
+            walk.finish(current.at)
+        try:
+            walk.settle()
+        except Stuck as stuck:
+            if any(issue.code == "loop_decision_missing" for issue in stuck.issues):
+                continue
+        return tuple(
+            {"kind": LOOP_CONTROL, **({"loopId": name} if name else {}), "decision": "stop", "metadata": _WHY}
+            for name in names
+        )
+    return ()

@@ -192,14 +192,13 @@ def bounded(issues: list[Issue]) -> tuple[Issue, ...]:
 
 def example_output(step: Ask, extra: tuple[dict[str, Any], ...] = ()) -> dict[str, Any] | None:
     """An output that passes the step, or nothing if it asks for none."""
-    parts: list[dict[str, Any]] = []
-    if step.contract is not None:
-        parts.append(step.contract.example or {"kind": step.contract.ref})
+    parts: list[dict[str, Any]] = list(extra)
+    if step.contract is not None and step.contract.kind not in {part["kind"] for part in extra}:
+        parts.insert(0, step.contract.example or {"kind": step.contract.ref})
     for wanted in step.assessments if step.consequences else ():
         if (made := _example_assessment(step, wanted)) is None:
             return None
         parts.append(made)
-    parts += [part for part in extra if part["kind"] not in {done["kind"] for done in parts}]
     return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
 
 

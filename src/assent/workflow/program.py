@@ -20,8 +20,10 @@ LOOP_CONTROL: Final = "wr.loop_control"
 ASSESSMENT: Final = "wr.assessment"
 
 
-class Data(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A value of the program: absent fields take no room in it and do not move its hash."""
+class Data(msgspec.Struct, frozen=True, kw_only=True):
+    """A value of the program. Every field is written, absent or not: which defaults the codec would leave out depends
+    on the identity of objects, and the hash must depend on nothing but the meaning.
+    """
 
 
 class Text(Data, frozen=True):

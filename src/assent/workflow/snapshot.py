@@ -18,14 +18,17 @@ SNAPSHOT_FORMAT: Final = 1
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True):
-    """One loop that is running: its node, the iteration (from 0), and what the agent decided in it."""
+    """One loop that is running: its node, the iteration (from 0), what the agent decided in it, and whether this
+    iteration asked anything at all.
+    """
 
     loop: int
     iteration: int = 0
     decision: str | None = None
+    asked: bool = False
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A point of a run. `at` is the node being asked, or nothing once the run is complete."""
 
     at: int | None

@@ -104,7 +104,7 @@ def _place(expression: str, scope: Scope) -> str:
 
 def text_of(value: Any) -> str:
     """A value inside a prompt: text as it is, everything else as JSON, long ones cut with a marker."""
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
     if len(text) > MAX_PROMPT_VALUE_CHARS:
         return text[:MAX_PROMPT_VALUE_CHARS] + f"[… {len(text) - MAX_PROMPT_VALUE_CHARS} more characters]"
     return text

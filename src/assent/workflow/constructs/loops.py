@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from assent.workflow.constructs.steps import lower_confirm
+from assent.workflow.contracts import REGISTRY
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import LOOP_CONTROL, Ask, Repeat, Text
+from assent.workflow.program import Ask, Repeat, Text
 from assent.workflow.source import Loop, Step
 
 
@@ -42,6 +43,10 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     body = (within.steps[step.body],) if isinstance(step.body, str) else step.body
     nodes = tuple(index for part in body for index in lowering.lower(part, inner))
     lowering.nodes[at] = _repeat(step, loop, within.prefix, nodes, when)
+    if (decider := (loop.condition_source or {}).get("contractRef")) and decider not in REGISTRY:
+        lowering.warn(
+            "unknown_contract", path, f'The contract "{decider}" is not known here; wr.loop_control decides.'
+        )
     if isinstance(loop.count, int) and loop.count > loop.max_iterations:
         lowering.warn(
             "loop_exceeds_limit",
@@ -74,7 +79,7 @@ def _repeat(
         body=body,
         when=when,
         condition=source.get("condition", loop.condition) if decided and not by_artifact else None,
-        artifact=LOOP_CONTROL if decided and by_artifact else None,
+        artifact=source["contractRef"] if decided and by_artifact else None,
         loop_id=source.get("loopId") if decided and by_artifact else None,
         items=loop.items if loop.type == "forEach" else None,
         count=loop.count if loop.type == "for" else None,

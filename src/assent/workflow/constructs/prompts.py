@@ -14,6 +14,7 @@ from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Contract, Text
 from assent.workflow.snippets import FEATURES, REFERENCES
 from assent.workflow.source import Function, Step
+from assent.workflow.values import text_of
 
 
 def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
@@ -123,7 +124,7 @@ def _function(function: Function) -> str:
 
 
 def _arguments(args: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in sorted(args.items()))
+    return ", ".join(f"{name}={text_of(value)}" for name, value in sorted(args.items()))
 
 
 def contract_text(contract: Contract) -> Text:
@@ -133,7 +134,9 @@ def contract_text(contract: Contract) -> Text:
         return Text(
             text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`."
         )
-    example = msgspec.json.format(msgspec.json.encode(contract.example), indent=2).decode()
+    example = msgspec.json.format(
+        msgspec.json.encode(contract.example, order="deterministic"), indent=2
+    ).decode()
     # Doubled braces are placeholders; an example must come through the renderer as it is.
     example = example.replace("{{", "{ {").replace("}}", "} }")
     return Text(

@@ -1,0 +1,61 @@
+"""Files become documents only if they are plain, bounded and say each thing once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.workflow.library import builtin_files, read
+
+from assent.workflow_files import DocumentRefused, load_document
+
+BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n"
+    for before, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "code"),
+    [
+        ('{"a": 1, "a": 2}', ".json", "duplicate_key"),
+        ("a: 1\na: 2", ".yaml", "duplicate_key"),
+        ('{"a": NaN}', ".json", "not_json"),
+        ("{", ".json", "not_json"),
+        ("", ".json", "not_json"),
+        ("[" * 100_000, ".json", "too_deep"),
+        ("[" * 65 + "]" * 65, ".json", "too_deep"),
+        ("a: [", ".yaml", "not_yaml"),
+        ("[" * 3_000, ".yml", "too_deep"),
+        ("!!python/object/apply:os.getcwd []", ".yaml", "not_yaml"),
+        ("a: &a [*a]", ".yaml", "not_yaml"),
+        (BILLION, ".yaml", "too_large"),
+        ("1: x", ".yaml", "key"),
+        ('"' + "x" * 1_048_576 + '"', ".json", "too_large"),
+        (b"\xff\xfe{", ".json", "not_utf8"),
+    ],
+)
+def test_a_bad_file_is_refused_by_code(text: str | bytes, suffix: str, code: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        load_document(text, suffix)
+    assert refused.value.issues[0].code == code
+
+
+def test_yaml_says_the_same_as_json() -> None:
+    import yaml
+
+    for path in builtin_files():
+        value = read(path)
+        assert load_document(yaml.safe_dump(value, allow_unicode=True), ".yaml") == value
+
+
+def test_dates_and_numbers_of_yaml_stay_plain() -> None:
+    assert load_document("when: 2024-05-02\nn: 3\nlist: &l [1]\nagain: *l", ".yml") == {
+        "when": "2024-05-02", "n": 3, "list": [1], "again": [1],
+    }  # fmt: skip
+
+
+def test_a_byte_order_mark_is_no_obstacle() -> None:
+    assert load_document("\ufeff" + json.dumps({"a": 1}), ".json") == load_document(
+        b'\xef\xbb\xbf{"a": 1}', ".json"
+    )
