@@ -82,7 +82,7 @@ def warnings_for(claims: tuple[Claim, ...]) -> list[str]:
     for each in risky[:MAX_WARNINGS]:
         what = " and ".join(WHY[risk] for risk in each.risk[:2])
         where = (
-            f"it is taken from {SOURCES[each.evidence[0].source]}"
+            f"it is taken from {SOURCES[each.evidence[-1].source]}"
             if each.evidence
             else "nothing in the evidence says so"
         )

@@ -20,7 +20,6 @@ from assent.drafting.lessons import Lessons, Rule, rules_from
 from assent.drafting.lines import Lines
 from assent.drafting.mail_html import mail_html
 from assent.drafting.material import Material, material_of
-from assent.drafting.phrases import phrases_for
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
 from assent.drafting.voice import Voice, forbids, voice_of
 from assent.drafting.writer import Writer
@@ -54,8 +53,10 @@ def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> State
         named = held.name and held.name.casefold() not in lead.text.casefold()
         text = lines.say("{name}: {text}" if named else "{text}", name=held.name, text=lead.text)
         made.append(Claimed(text, (lead.fact,)))
-    if held.audience is not None and (pattern := phrases_for(held.language).positioning_audience):
-        made.append(Claimed(lines.say(pattern, audience=held.audience.text), (held.audience.fact,)))
+    if held.audience is not None and (pattern := lines.phrases.audience_apart):
+        about = held.audience
+        whom = lines.phrases.positioning_audience if about.object else pattern
+        made.append(Claimed(lines.say(whom, audience=about.object or about.text), (about.fact,)))
     return _statement(made, evidence, lines.joint)
 
 
@@ -117,7 +118,7 @@ class _Draft:
             body = "\n\n".join(parts)
         made = _claims([each for block in blocks for each in block.claims], self.evidence)
         checked = channels.check(row.id, body, title=title, preheader=preheader, parts=parts)
-        used = self._memory(made, opened, body)
+        used, told = self._memory(made, opened, body)
         mail = row.shape == "email"
         return Composed(
             channel=row.id,
@@ -129,7 +130,7 @@ class _Draft:
             parts=parts if len(parts) > 1 else (),
             claims=made,
             warnings=(*checked.problems, *warnings_for(made), *self._still_said(body)),
-            recommendations=(*dict.fromkeys(use.how for use in used if use.how != QUOTED), *checked.advice),
+            recommendations=(*told, *checked.advice),
             problems=checked.problems,
             memory_used=used,
             angle=opened.angle,
@@ -137,15 +138,18 @@ class _Draft:
             language=language,
         )
 
-    def _memory(self, made: tuple[Claim, ...], opened: Opened, body: str) -> tuple[MemoryUse, ...]:
-        """The entries that shaped this draft, and how."""
+    def _memory(
+        self, made: tuple[Claim, ...], opened: Opened, body: str
+    ) -> tuple[tuple[MemoryUse, ...], tuple[str, ...]]:
+        """The entries that shaped this draft and how, and what to tell of the lessons among them."""
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
         for entry, how in self.lines.voice.entries:
             used.setdefault(entry, how)
-        for rule in self.rules:
-            if _applied(rule, opened, self.lines.material, body):
-                used.setdefault(rule.entry_id, rule.why)
-        return tuple(MemoryUse(entry, how) for entry, how in used.items())
+        applied = [rule for rule in self.rules if _applied(rule, opened, self.lines.material, body)]
+        for rule in applied:
+            used.setdefault(rule.entry_id, rule.why)
+        told = tuple(dict.fromkeys(rule.why for rule in applied))
+        return tuple(MemoryUse(entry, how) for entry, how in used.items()), told
 
     def _still_said(self, body: str) -> list[str]:
         found = [word for word in self.lines.voice.banned if forbids(Voice(banned=(word,)), body)]

@@ -26,10 +26,12 @@ _GENERIC: Final = (
     "agency|studio|design|space|world|live|news|social|tools|systems|software|solutions|services|academy|email|health|"
     "care|finance|money|games|media|network|team|works|work|xyz|club|wiki|art|zone|link|click|one|today|support|run|sh"
 )
+_ELSE: Final = r"\s<>\"'؛،\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef"
+"""What ends an address: blanks, quotes, and the scripts that are written against it without a blank."""
 _ADDRESS: Final = re.compile(
-    r"https?://[^\s<>\"'「」『』（）、。，！？؛،]+"
+    rf"https?://[^{_ELSE}]+"
     rf"|(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?\.){{1,8}}(?:{_GENERIC}|[a-z]{{2}})(?![\w@-]|\.\w)"
-    r"(?:/[^\s<>\"'「」『』（）、。，！？؛،]*)?",
+    rf"(?:/[^{_ELSE}]*)?",
     re.IGNORECASE,
 )
 _TRAILING: Final = ".,;:!?'\"”’»…*_"

@@ -31,6 +31,9 @@ _NOISE_COMMIT: Final = re.compile(
 _COMMIT_PREFIX: Final = re.compile(
     r"^(?:[0-9a-f]{7,40}\s+)?(?:feat|fix|perf|feature|add)(?:\([^)]{0,60}\))?!?:\s*", re.IGNORECASE
 )
+_DONE: Final = re.compile(
+    r"(?:\w+ed|fix|stop|prevent|avoid|make|do not|don['’]t|no longer|correct|handle)\b", re.IGNORECASE
+)
 _COMMIT_TAIL: Final = re.compile(r"\s*(?:\(?#\d+\)?|\[[^\]]{0,40}\])\s*$")
 
 
@@ -171,7 +174,10 @@ def commit_subject(message: str) -> str:
     subject = _COMMIT_TAIL.sub("", message.strip().partition("\n")[0])
     if _NOISE_COMMIT.match(re.sub(r"^[0-9a-f]{7,40}\s+", "", subject)):
         return ""
-    return _COMMIT_PREFIX.sub("", subject).strip()
+    bare = _COMMIT_PREFIX.sub("", subject).strip()
+    repaired = re.match(r"^(?:[0-9a-f]{7,40}\s+)?fix(?:\([^)]{0,60}\))?!?:", subject, re.IGNORECASE)
+    # "fix: late alerts" is about alerts that are not late any more.
+    return f"Fixed {bare}" if repaired and bare and not _DONE.match(bare) else bare
 
 
 def _says_something(text: str) -> bool:

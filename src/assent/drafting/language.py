@@ -84,21 +84,28 @@ _BREAK: Final = re.compile(
 def language_of(text: str) -> str:
     """The language of a text as a two-letter code, or `und`."""
     sample = text[:_SAMPLE_CHARS]
-    letters = sum(1 for char in sample if char.isalpha())
-    if not letters:
-        return UNKNOWN
-    for code, script in _SCRIPTS:
-        if len(script.findall(sample)) / letters >= _DENSE:
-            return code
-    words = [word.lower() for word in _WORD.findall(sample)]
-    if not words:
-        return UNKNOWN
-    scores = {code: sum(word in small for word in words) for code, small in _SMALL_WORDS.items()}
+    if script := _script(sample):
+        return script
+    scores = _scores(sample)
     best = max(scores, key=lambda code: scores[code])
     rivals = sorted(scores.values(), reverse=True)
     if scores[best] == 0 or (rivals[1] == rivals[0] and best != "en"):
         return UNKNOWN
     return best
+
+
+def _script(sample: str) -> str:
+    letters = sum(1 for char in sample if char.isalpha())
+    for code, script in _SCRIPTS if letters else ():
+        if len(script.findall(sample)) / letters >= _DENSE:
+            return code
+    return ""
+
+
+def _scores(sample: str) -> dict[str, int]:
+    """How many small words of each language a text has."""
+    words = [word.lower() for word in _WORD.findall(sample)]
+    return {code: sum(word in small for word in words) for code, small in _SMALL_WORDS.items()}
 
 
 def language_of_all(texts: Iterable[str]) -> str:
@@ -119,10 +126,13 @@ def language_of_all(texts: Iterable[str]) -> str:
 
 def speaks(text: str, language: str) -> bool:
     """Whether a text can stand in a draft of this language: it is in it, or too short to be in any other."""
-    code = language_of(text)
-    return (
-        code == language or (code == UNKNOWN and language not in UNSPACED | RIGHT_TO_LEFT) or not text.strip()
-    )
+    sample = text[:_SAMPLE_CHARS]
+    if (script := _script(sample)) or language not in (*_SMALL_WORDS, UNKNOWN):
+        return script == language
+    scores = _scores(sample)
+    most = max(scores.values())
+    # One small word is no language: "per" and "in" are words of several.
+    return most <= 1 or scores.get(language, 0) >= most - 1
 
 
 def sentences(text: str) -> list[str]:

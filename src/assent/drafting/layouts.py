@@ -83,15 +83,14 @@ def _email(row: Channel, write: Writer, opened: Opened) -> list[Block]:
             Block("signature", name) if name else None,
         ]
     )
-    return present([_preheader(blocks, subject.text), *blocks])
+    return present([_preheader(blocks, subject, write.material.name_fact), *blocks])
 
 
-def _preheader(blocks: list[Block], subject: str) -> Block | None:
+def _preheader(blocks: list[Block], subject: Block, name: int | None) -> Block | None:
     """The first statement that the subject does not make already."""
-    said = subject.casefold()
+    told = {fact for each in subject.claims for fact in each.facts} - {name}
     for each in (each for block in blocks if block.kind != "title" for each in block.claims):
-        bare = each.text.rstrip(".。").casefold()
-        if bare not in said and said not in bare:
+        if not told & set(each.facts):
             text = cut(each.text, PREHEADER_CHARS)
             return Block("preheader", text, (Claimed(text, each.facts),))
     return None
@@ -115,21 +114,20 @@ def _site(row: Channel, write: Writer, opened: Opened) -> list[Block]:
 
 def _landing(row: Channel, write: Writer, opened: Opened) -> list[Block]:
     """Headline, the line below it, three reasons, one thing to do."""
-    saying, headline = write.headline(TITLE_CHARS)
-    if saying is None:
+    found = write.headline(TITLE_CHARS)
+    if found is None:
         return list(opened.blocks)
-    claim = (Claimed(headline, (saying.fact,)),)
-    whole = (
-        Block("statement", write.lines.sentence(saying.text), claim, 7) if headline.endswith("…") else None
-    )
+    saying, title = found
     write.written = {saying.text}
+    sentence = write.lines.sentence(saying.text)
+    whole = Block("statement", sentence, (Claimed(sentence, (saying.fact,)),))
     label, url = write.phrases.link_label, write.material.url
     link = f"[{label}]({url})" if label and url else url
     return present(
         [
-            Block("title", headline, claim),
-            Block("headline", f"# {headline}", claim),
-            whole,
+            title,
+            Block("headline", f"# {title.text}", title.claims),
+            None if sentence.startswith(title.text.rstrip("…")) and not title.text.endswith("…") else whole,
             write.statements(1, 6),
             write.audience(5),
             _under("", write.features(3, 3, bullet="- ") or write.changes(3, 3, bullet="- ")),

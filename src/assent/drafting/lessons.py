@@ -16,6 +16,7 @@ import msgspec
 
 from assent.drafting.counting import emoji_in
 from assent.drafting.language import sentences, word_set
+from assent.drafting.statements import is_greeting
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,7 +237,8 @@ def _from_performance(results: Iterable[Performance], channel: str) -> list[Rule
 
 
 def first_sentence(text: str) -> str:
-    found = sentences(text.strip()[:2_000])
+    """How a text begins, after its greeting."""
+    found = [sentence for sentence in sentences(text.strip()[:2_000]) if not is_greeting(sentence)]
     return found[0] if found else ""
 
 

@@ -84,7 +84,7 @@ class Lines:
         saying = self.saying(name)
         if saying is None:
             return ""
-        if name == "object":
+        if name in ("object", "audience"):
             return saying.object
         if name == "named_value":
             named = self.material.name and saying.text.startswith(self.material.name)
@@ -96,6 +96,9 @@ class Lines:
         if name == "change" and self.material.changes:
             first = self.material.changes[0]
             return first.object or unended(first.text)
+        if name == "value":
+            titles = [saying for saying in self.material.values if saying.short]
+            return unended(titles[0].text) if titles else unended(self.value(name))
         return unended(self.value(name))
 
     def facts(self, names: Sequence[str]) -> tuple[int, ...]:
@@ -103,7 +106,9 @@ class Lines:
         found = []
         for name in names:
             saying = self.saying(name)
-            fact = self.material.name_fact if name == "name" else saying.fact if saying is not None else None
+            fact = saying.fact if saying is not None else None
+            if name == "name":
+                fact = self.material.name_fact
             if fact is not None and fact not in found:
                 found.append(fact)
         return tuple(found)

@@ -28,11 +28,16 @@ SAME: Final = 0.7
 
 
 class Saying(msgspec.Struct, frozen=True):
-    """A statement and the fact it is made from. `object` is what a change added, for the middle of a sentence."""
+    """A statement and the fact it is made from.
+
+    `object` is the same for the middle of a sentence: what a change added, a group of people; empty where it has no
+    such form. A `short` one is a title, which is no sentence beside others.
+    """
 
     text: str
     fact: int
     object: str = ""
+    short: bool = False
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +90,7 @@ class _Picker:
     def changes(self) -> list[Saying]:
         found: list[Saying] = []
         for place, fact in self.evidence.of(*CHANGE_SOURCES):
-            text = past(fact.text) if fact.source == "commit" else fact.text
+            text = past(fact.text) if self.evidence.language == "en" else fact.text
             if len(found) < MAX_EACH and not text.endswith("…") and self._takes(text):
                 found.append(Saying(self._sentence(text), place, added(text, self.evidence.language)))
         return found
@@ -101,9 +106,9 @@ class _Picker:
         for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
             rest = self._without_name(fact.text)
             if rest and states_something(rest) and self._takes(rest):
-                found.append(Saying(self._sentence(rest), place))
+                found.append(Saying(self._sentence(rest), place, short=True))
         # A claim to be proved is a poor first sentence while there is another.
-        return sorted(found, key=lambda saying: bool(risks_of(saying.text)))
+        return sorted(found, key=lambda saying: (bool(risks_of(saying.text)), saying.short))
 
     def features(self) -> list[Saying]:
         found: list[Saying] = []
@@ -122,14 +127,14 @@ class _Picker:
             text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
             short = len(text) <= MAX_FEATURE_CHARS and len(sentences(text)) == 1
             if short and speaks(text, self.evidence.language) and not forbids(self.voice, text):
-                return Saying(inner(text, self.evidence.language), place)
+                return Saying(text, place, inner(text, self.evidence.language))
         return None
 
     def proofs(self) -> list[Saying]:
         found: list[Saying] = []
         for place, fact in self.evidence.of("proof"):
             if len(found) < MAX_EACH and self._takes(fact.text):
-                found.append(Saying(self._sentence(fact.text), place))
+                found.append(Saying(fact.text, place))
         return found
 
     def _takes(self, text: str) -> bool:

@@ -47,7 +47,9 @@ def _ranked(lines: Lines) -> list[Opening]:
     toned = "formal" if voice.formal else "playful" if voice.playful else "any"
     rows = [row for row in lines.phrases.openings if row.tone in ("any", toned)]
 
-    def rank(row: Opening) -> tuple[int, bool, bool, bytes]:
+    added = bool(lines.value("object"))
+
+    def rank(row: Opening) -> tuple[int, bool, bool, bool, bytes]:
         order = 3
         if row.angle == preferred:
             order = 0
@@ -56,7 +58,15 @@ def _ranked(lines: Lines) -> list[Opening]:
         elif row.angle in ("value", "change"):
             order = 2
         plain, other_tone = row.id.startswith("plain-"), toned != "any" and row.tone == "any"
-        return order, plain, other_tone, blake2b(row.id.encode(), key=lines.seed, digest_size=8).digest()
+        # What was added reads better as a thing than as a sentence about adding it.
+        clumsy = added and row.angle == "change" and "object" not in _names(row)
+        return (
+            order,
+            plain,
+            clumsy,
+            other_tone,
+            blake2b(row.id.encode(), key=lines.seed, digest_size=8).digest(),
+        )
 
     return sorted(rows, key=rank)
 
@@ -64,6 +74,8 @@ def _ranked(lines: Lines) -> list[Opening]:
 def _rendered(lines: Lines, row: Opening) -> list[Block] | None:
     names = _names(row)
     if any(not lines.value(name) for name in names):
+        return None
+    if "object" in names and len(lines.value("object").split()) > row.most_words:
         return None
     if "name" in names and "value" in names and lines.value("value").startswith(lines.value("name")):
         return None

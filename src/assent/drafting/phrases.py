@@ -21,6 +21,8 @@ class Opening(msgspec.Struct, frozen=True):
     angle: Angle
     paragraphs: tuple[tuple[str, ...], ...]
     tone: Tone = "any"
+    most_words: int = 40
+    """What it can hold of what was added, before it is hard to read."""
 
 
 class Phrases(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +32,9 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True):
     features: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     more_changes: tuple[str, ...] = ()
+    also: str = ""
     audience: tuple[str, ...] = ()
+    audience_apart: str = ""
     link: tuple[str, ...] = ("{url}",)
     asks: tuple[str, ...] = ()
     greetings: dict[str, str] = {}
@@ -43,15 +47,18 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True):
     bullet: str = "• "
 
 
-def _open(id: str, angle: Angle, *paragraphs: tuple[str, ...] | str, tone: Tone = "any") -> Opening:
-    return Opening(id, angle, tuple((each,) if isinstance(each, str) else each for each in paragraphs), tone)
+def _open(
+    id: str, angle: Angle, *paragraphs: tuple[str, ...] | str, tone: Tone = "any", most_words: int = 40
+) -> Opening:
+    held = tuple((each,) if isinstance(each, str) else each for each in paragraphs)
+    return Opening(id, angle, held, tone, most_words)
 
 
 ENGLISH: Final = Phrases(
     openings=(
         _open("new-in", "change", "New in {name}: {object}."),
         _open("now-has", "change", "{name} now has {object}."),
-        _open("just-added", "change", "{We} just added {object} to {name}."),
+        _open("just-added", "change", "{We} just added {object} to {name}.", most_words=6),
         _open(
             "fresh", "change", "Fresh out of the workshop: {object}.", "It is in {name} now.", tone="playful"
         ),
@@ -67,9 +74,9 @@ ENGLISH: Final = Phrases(
         _open("hello", "value", ("Say hello to {name}.", "{value}"), tone="playful"),
         _open("introducing", "value", ("Introducing {name}.", "{value}"), tone="formal"),
         _open("named-value", "value", "{named_value}"),
-        _open("made-for", "audience", ("{We} made {name} for {audience}.", "{value}")),
-        _open("is-for", "audience", ("{name} is for {audience}.", "{value}")),
-        _open("for-whom", "audience", "For {audience}: {name}.", "{value}"),
+        _open("made-for", "audience", "{We} made {name} for {audience}."),
+        _open("is-for", "audience", "{name} is for {audience}."),
+        _open("for-whom", "audience", "For {audience}: {name}."),
         _open("proof-first", "proof", "{proof}", "{value}"),
         _open("feature-first", "feature", "{feature}", "That is one thing {name} does."),
         _open("one-thing", "feature", ("One thing about {name}:", "{feature}")),
@@ -79,6 +86,8 @@ ENGLISH: Final = Phrases(
     features=("What it does:", "A few things it does:", "What is in it:", "Some of what you will find:"),
     changes=("What changed:", "What is new:", "In this version:"),
     more_changes=("Also new:", "Other changes:", "And besides:"),
+    also="Also new: {object}.",
+    audience_apart="Who it is for: {audience}.",
     audience=("It is made for {audience}.", "It is for {audience}.", "{We} made it for {audience}."),
     link=("Have a look: {url}", "More here: {url}", "See it here: {url}", "You can find it at {url}"),
     asks=(
@@ -111,8 +120,8 @@ GERMAN: Final = Phrases(
         _open("hello", "value", ("Sag hallo zu {name}.", "{value}"), tone="playful"),
         _open("introducing", "value", ("Wir stellen vor: {name}.", "{value}"), tone="formal"),
         _open("named-value", "value", "{named_value}"),
-        _open("made-for", "audience", ("Gemacht für {audience}: {name}.", "{value}")),
-        _open("for-whom", "audience", "Für {audience}: {name}.", "{value}"),
+        _open("made-for", "audience", "Gemacht für {audience}: {name}."),
+        _open("for-whom", "audience", "Für {audience}: {name}."),
         _open("proof-first", "proof", "{proof}", "{value}"),
         _open("feature-first", "feature", "{feature}", "Das ist eine der Sachen, die {name} kann."),
         _open("plain-change", "change", "{change}"),
@@ -121,6 +130,8 @@ GERMAN: Final = Phrases(
     features=("Was es kann:", "Ein paar Dinge, die es kann:", "Was drinsteckt:"),
     changes=("Was sich geändert hat:", "Was neu ist:", "In dieser Version:"),
     more_changes=("Außerdem neu:", "Und außerdem:", "Weitere Änderungen:"),
+    also="Außerdem neu: {object}.",
+    audience_apart="Für wen: {audience}.",
     audience=("Gemacht für {audience}.", "Für {audience}."),
     link=("Mehr dazu: {url}", "Zum Anschauen: {url}", "Hier geht es weiter: {url}"),
     asks=(

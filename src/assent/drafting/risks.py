@@ -20,9 +20,10 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "says it is the best, first or only one",
         _words(
             r"\b(?:best|fastest|easiest|cheapest|smartest|safest|simplest|greatest|largest|biggest|leading|"
+            r"the first (?:and only|of its kind|ever|to|app|tool|product|platform|service)|"
             r"world[- ]class|number one|no\. ?1|top[- ]rated|unrivall?ed|unmatched|unparallell?ed|revolutionary|"
             r"game[- ]chang\w+|"
-            r"groundbreaking|ultimate|perfect|first[- ]ever|world['’]?s first|the only|the first|award[- ]winning|"
+            r"groundbreaking|ultimate|perfect|first[- ]ever|world['’]?s first|the only|award[- ]winning|"
             r"beste[nrsm]?|schnellste\w*|einfachste\w*|günstigste\w*|größte\w*|führende\w*|"
             r"einzige\w*|erste[rns]? seiner art|weltweit erste\w*|revolutionär\w*|einzigartig\w*|unschlagbar\w*|"
             r"perfekt\w*|marktführ\w+)\b"

@@ -13,7 +13,7 @@ from assent.drafting.language import language_of, sentences, unended, word_set
 _CALLS: Final = re.compile(
     r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|a|for|now|free)|try (?:it|now|for|free|\w+ (?:for )?free)|"
     r"join |book a|contact|learn more|read more|subscribe|download|buy|order now|request a|schedule a|click|watch|"
-    r"see (?:how|pricing|more|the|our)|ready to|jetzt |mehr erfahren|kostenlos|kontakt|anmelden|registrieren|"
+    r"see (?:pricing|more|our|the (?:demo|docs))|ready to|jetzt |mehr erfahren|kostenlos|kontakt|anmelden|registrieren|"
     r"今すぐ|無料で|お問い合わせ|ログイン|詳しく|ابدأ|سجل|اشترك|تواصل|جرب)",
     re.IGNORECASE,
 )
@@ -28,7 +28,8 @@ _MENU: Final = re.compile(
 _FOR_DEVELOPERS: Final = re.compile(
     r"\b(?:this (?:repo|repository|readme)|npm|yarn|pip install|docker|git clone|localhost|pull requests?|build status|"
     r"copyright|all rights reserved|cookies?|javascript (?:is|must)|node\.?js \d|env(?:ironment)? variables?)\b"
-    r"|^(?:note|warning|todo|deprecated|see|run|clone|install|usage|example)\b[: ]|©|dieses repository|このリポジトリ",
+    r"|^(?:note|warning|todo|deprecated|see (?:the|docs|also)|run|clone|install|usage|example)\b[: ]"
+    r"|©|dieses repository|このリポジトリ",
     re.IGNORECASE,
 )
 _ADDED: Final = re.compile(
@@ -43,11 +44,9 @@ _GERMAN_ADDED: Final = re.compile(
 )
 _PAST: Final = {
     "add": "Added", "fix": "Fixed", "improve": "Improved", "support": "Added support for", "introduce": "Introduced",
-    "implement": "Added", "remove": "Removed", "speed": "Sped", "make": "Made", "simplify": "Simplified",
-    "redesign": "Redesigned", "reduce": "Reduced", "replace": "Replaced", "enable": "Enabled", "show": "Showed",
-    "allow": "Allowed", "move": "Moved", "split": "Split", "rewrite": "Rewrote", "extend": "Extended",
-    "create": "Created", "update": "Updated", "handle": "Handled", "send": "Sent", "let": "Let", "ship": "Shipped",
-    "launch": "Launched",
+    "implement": "Added", "remove": "Removed", "simplify": "Simplified", "redesign": "Redesigned", "reduce": "Reduced",
+    "replace": "Replaced", "enable": "Enabled", "rewrite": "Rewrote", "extend": "Extended", "create": "Created",
+    "update": "Updated",
 }  # fmt: skip
 _LOWER: Final = word_set(
     "small freelance independent busy remote indie solo self-employed early-stage local growing non-technical young "
@@ -58,6 +57,17 @@ _LOWER: Final = word_set(
     "kleine kleinere mittlere mittelständische selbstständige freie junge alle lokale große familiengeführte"
 )
 """First words of a group of people that are surely no names."""
+_PEOPLE: Final = ("ers", "ors", "ists", "ants", "ents", "teams", "folks", "men", "women")
+
+
+_GREETING: Final = re.compile(
+    r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
+    re.IGNORECASE,
+)
+
+
+def is_greeting(line: str) -> bool:
+    return _GREETING.match(line) is not None
 
 
 def states_something(text: str, least_words: int = 3) -> bool:
@@ -94,14 +104,20 @@ def added(text: str, language: str) -> str:
 def capitalised(text: str) -> str:
     """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
-    plain = first[:1].islower() and first[1:].rstrip(",.;:").isalpha() and first[1:].islower()
+    bare = first.rstrip(",.;:")
+    plain = bare.isalpha() and bare.islower()
     return text[:1].upper() + text[1:] if plain else text
 
 
 def inner(text: str, language: str) -> str:
-    """A noun phrase for the middle of a sentence: its first word in lower case where that is surely its form."""
+    """A noun phrase for the middle of a sentence, its first word in lower case; nothing where that may be a name."""
     first, _, rest = text.partition(" ")
-    adjective = language == "en" or (language == "de" and first.casefold().endswith("e"))
-    if first[:1].isupper() and first.casefold() in _LOWER and adjective:
-        return f"{first[:1].lower()}{first[1:]} {rest}".strip()
-    return text
+    if not first[:1].isupper():
+        return text
+    flat = first.casefold()
+    if language == "de":
+        # German nouns keep their capital; of the adjectives only the listed ones are surely none of a name.
+        return f"{flat} {rest}".strip() if flat in _LOWER and flat.endswith("e") else text
+    if language == "en" and first[1:].islower() and (flat in _LOWER or flat.endswith(_PEOPLE)):
+        return f"{flat} {rest}".strip()
+    return ""

@@ -10,16 +10,13 @@ import msgspec
 from assent.drafting.channels import Channel
 from assent.drafting.cleaning import cut, one_line
 from assent.drafting.language import sentences
+from assent.drafting.statements import is_greeting
 
 _LABELLED: Final = re.compile(
     r"^\s*(?:\*\*)?(?:title|subject|tagline|headline|betreff|titel|件名|الموضوع)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.+)",
     re.IGNORECASE,
 )
 _PREHEADER: Final = re.compile(r"^\s*(?:preheader|preview(?: text)?)\s*[:：]\s*(.+)", re.IGNORECASE)
-_GREETING: Final = re.compile(
-    r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
-    re.IGNORECASE,
-)
 _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
@@ -52,7 +49,7 @@ def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
 def _derived(row: Channel, body: str, name: str) -> str:
     """A title from the first sentence that is no greeting."""
     most = min(row.title.most if row.title is not None else 80, row.title_advice or 1_000)
-    lines = [line.strip() for line in body.splitlines() if line.strip() and not _GREETING.match(line.strip())]
+    lines = [line.strip() for line in body.splitlines() if line.strip() and not is_greeting(line.strip())]
     for sentence in sentences("\n".join(lines))[:3]:
         text = one_line(re.sub(r"^[#>*•-]+\s*", "", sentence), 2_000).rstrip(".。 ")
         if text:

@@ -38,7 +38,9 @@ class Writer:
 
     def statements(self, most: int, spare: int) -> Block | None:
         """The next sentences about what it is. They stand in one paragraph because they stood in one before."""
-        rest = [saying for saying in self.material.values if saying.text not in self.written]
+        rest = [
+            saying for saying in self.material.values if saying.text not in self.written and not saying.short
+        ]
         together = [saying for saying in rest if saying.fact == rest[0].fact][:most]
         return self._paragraph("statement", self._mark(together), spare)
 
@@ -47,7 +49,16 @@ class Writer:
         intros = (
             self.phrases.changes if len(rest) == len(self.material.changes) else self.phrases.more_changes
         )
-        return self._list("changes", self._mark(rest[:most]), intros, spare, bullet)
+        chosen = self._mark(rest[:most])
+        if (
+            len(chosen) == 1
+            and chosen[0].object
+            and self.phrases.also
+            and len(rest) < len(self.material.changes)
+        ):
+            text = self.lines.say(self.phrases.also, object=chosen[0].object)
+            return Block("changes", text, (Claimed(text, (chosen[0].fact,)),), spare)
+        return self._list("changes", chosen, intros, spare, bullet)
 
     def features(self, most: int, spare: int, *, bullet: str) -> Block | None:
         rest = [saying for saying in self.material.features if saying.text not in self.written]
@@ -58,13 +69,21 @@ class Writer:
         if saying is None or saying.text in self.written or not self.phrases.audience:
             return None
         self.written.add(saying.text)
-        pattern = self.lines.pick("audience", self.phrases.audience)
-        text = self.lines.say(pattern, audience=saying.text)
+        pattern = (
+            self.lines.pick("audience", self.phrases.audience)
+            if saying.object
+            else self.phrases.audience_apart
+        )
+        text = self.lines.say(pattern, audience=saying.object or saying.text)
         return Block("audience", text, (Claimed(text, (saying.fact,)),), spare)
 
     def proof(self, spare: int) -> Block | None:
         rest = [saying for saying in self.material.proofs if saying.text not in self.written]
-        return self._paragraph("proof", self._mark(rest[:1]), spare)
+        quoted = [
+            Claimed(self.lines.say("{text}", text=saying.text), (saying.fact,))
+            for saying in self._mark(rest[:1])
+        ]
+        return Block("proof", quoted[0].text, tuple(quoted), spare) if quoted else None
 
     def link(self) -> Block | None:
         if not self.material.url:
@@ -105,7 +124,7 @@ class Writer:
             if twice or not all(values.values()):
                 continue
             text = _capital(self.lines.say(pattern, **values))
-            facts = self.lines.facts(names)
+            facts = self._headline_facts(names)
             block = Block("title", text, (Claimed(text, facts),) if facts else ())
             if len(text) <= most and not forbids(self.voice, text) and self.lines.likeness(text)[0] < ALIKE:
                 return block
@@ -114,18 +133,25 @@ class Writer:
         facts = longest.claims[0].facts if longest is not None and longest.claims else ()
         return Block("title", text, (Claimed(text, facts),) if facts else ())
 
-    def headline(self, most: int) -> tuple[Saying | None, str]:
-        """The statement that fits best above a page, and its words."""
+    def _headline_facts(self, names: Sequence[str]) -> tuple[int, ...]:
+        titles = [saying.fact for saying in self.material.values if saying.short]
+        named = self.lines.facts([name for name in names if name != "value" or not titles])
+        return (*named, titles[0]) if "value" in names and titles else named
+
+    def headline(self, most: int) -> tuple[Saying, Block] | None:
+        """The statement that fits best above a page, and its words; the name above it where none is short enough."""
         held = self.material
-        short = [saying for saying in held.values if len(unended(saying.text)) <= most]
-        pool = sorted(short, key=lambda saying: len(saying.text)) or [
-            *held.values,
-            *held.features,
-            *held.changes,
-        ]
-        if not pool:
-            return None, ""
-        return pool[0], self.lines.say("{text}", text=cut(unended(pool[0].text), most))
+        for group in (sorted(held.values, key=lambda saying: len(saying.text)), held.changes, held.features):
+            for saying in group:
+                text = self.lines.say("{text}", text=unended(saying.text))
+                if len(text) <= most:
+                    return saying, Block("title", text, (Claimed(text, (saying.fact,)),))
+        long = next(iter([*held.values, *held.changes, *held.features]), None)
+        if long is None:
+            return None
+        text = cut(held.name or unended(long.text), most)
+        facts = held.name_fact if held.name else long.fact
+        return long, Block("title", text, (Claimed(text, (facts,)),) if facts is not None else ())
 
     def greeting(self) -> Block | None:
         tone = "formal" if self.voice.formal else "playful" if self.voice.playful else "any"
