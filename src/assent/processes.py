@@ -94,12 +94,7 @@ class Surfaces:
                     trust_proxy=settings.trust_proxy_headers,
                 ),
                 *review_routes(self._app.services, self._page_keys, base_url=settings.base_url),
-                *feed_routes(
-                    self._app.services,
-                    self._app.visits,
-                    base_url=settings.base_url,
-                    trust_proxy=settings.trust_proxy_headers,
-                ),
+                *feed_routes(self._app.services, self._app.visits, base_url=settings.base_url),
             ],
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

@@ -64,11 +64,9 @@ class Listed(msgspec.Struct, frozen=True):
     iso: str
 
 
-def feed_routes(
-    services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
-) -> list[Route]:
+def feed_routes(services: Services, visits: Visits, *, base_url: str) -> list[Route]:
     """The routes of the feed."""
-    pages = FeedPages(services, visits, base_url=base_url, trust_proxy=trust_proxy)
+    pages = FeedPages(services, visits, base_url=base_url)
     table: tuple[tuple[str, Endpoint], ...] = (
         ("/feed/{workspace}", pages.posts),
         ("/feed/{workspace}/", pages.posts),
@@ -83,11 +81,10 @@ def feed_routes(
 class FeedPages:
     """Looks, and counts who looks."""
 
-    def __init__(self, services: Services, visits: Visits, *, base_url: str, trust_proxy: bool) -> None:
+    def __init__(self, services: Services, visits: Visits, *, base_url: str) -> None:
         self._store = services.store
         self._visits = visits
         self._base_url = base_url
-        self._trust_proxy = trust_proxy
 
     async def posts(self, request: Request) -> Response:
         """The newest posts, or those before one."""
