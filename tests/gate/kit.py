@@ -3,14 +3,15 @@ state, always beside the providers' ledgers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 from tests.gate.provider import Provider, Sent, lost_before, refused, unreachable
 from tests.surfaces import Outcome, Surface
 
-from assent.engine import actions, decisions, execution, reconciliation, staging, tenancy
+from assent.engine import actions, decisions, execution, failpoints, reconciliation, staging, tenancy
 from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import EXECUTE_TOOL, Order
@@ -320,3 +321,15 @@ class Gate(Surface):
 
 def _no_link(action: Action) -> str | None:
     return None
+
+
+@contextmanager
+def armed(places: dict[str, Callable[[], None]]) -> Iterator[None]:
+    """Failpoints that do something, for a while."""
+    for name, action in places.items():
+        failpoints.arm(name, action)
+    try:
+        yield
+    finally:
+        for name in places:
+            failpoints._armed.pop(name, None)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.gate.kit import APPROVE, EDIT, EXECUTE, OTHER, PENDING, REJECT, RESOLVE, WITHDRAW, Gate
+from tests.gate.kit import APPROVE, EDIT, EXECUTE, OTHER, PENDING, REJECT, RESOLVE, WITHDRAW, Gate, armed
 from tests.gate.provider import (
     DELIVERIES,
     Provider,
@@ -22,7 +21,7 @@ from tests.gate.provider import (
     unreachable,
 )
 
-from assent.engine import execution, failpoints
+from assent.engine import execution
 from assent.kernel.limits import DAY_MS
 from assent.lifecycle.records import Action
 from assent.ports import Delivered
@@ -34,20 +33,6 @@ IMPATIENT = {"connector_timeout_seconds": 0.2}
 
 def named(step: Any) -> str:
     return str(getattr(step, "__name__", step))
-
-
-@pytest.fixture
-def armed() -> Iterator[Callable[[str, Callable[[], None]], None]]:
-    """Arm failpoints for one test."""
-    names: list[str] = []
-
-    def arm(name: str, action: Callable[[], None]) -> None:
-        names.append(name)
-        failpoints.arm(name, action)
-
-    yield arm
-    for name in names:
-        failpoints._armed.pop(name, None)
 
 
 @pytest.mark.rule("E29", "E28", "E52")
@@ -207,13 +192,10 @@ async def test_a_provider_that_cannot_say_yet_is_asked_again_later(surface: Gate
 
 
 @pytest.mark.rule("E29")
-async def test_a_process_that_slept_past_its_lease_does_not_send(
-    surface: Gate, armed: Callable[[str, Callable[[], None]], None]
-) -> None:
+async def test_a_process_that_slept_past_its_lease_does_not_send(surface: Gate) -> None:
     action_id = await surface.approved(connector="unaware")
-    armed("execute.claimed", lambda: surface.clock.advance(seconds=LEASE_SECONDS))
-    answer = await surface.denied(EXECUTE, actionId=action_id, idempotencyKey="k")
-    failpoints._armed.clear()
+    with armed({"execute.claimed": lambda: surface.clock.advance(seconds=LEASE_SECONDS)}):
+        answer = await surface.denied(EXECUTE, actionId=action_id, idempotencyKey="k")
     assert (answer["reason"], answer["retryable"], surface.calls) == ("connector_failed", True, 0)
     await surface.run_jobs()
     assert await surface.where(action_id) == "retryable"
