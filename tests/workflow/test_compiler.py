@@ -227,3 +227,20 @@ def test_bindings_fill_extension_points() -> None:
 
     assert prompt() == "Use wr.routine-design."
     assert prompt(design="my.own") == "Use my.own."
+
+
+def test_a_routine_of_an_older_library_is_found_by_its_shorter_name() -> None:
+    library = {"routine-looking": parse({**ROUTINE, "id": "routine-looking"}, "routine.json")}
+    caller = parse(document({"id": "call-it", "title": "Call", "templateCall": CALL}), "caller.json")
+    result = compile_definition(caller, library)
+    assert result.warnings == () and result.program.nodes[0].id == "call-it.look-around"
+
+
+def test_whole_numbers_may_be_written_as_fractions() -> None:
+    assert hash_of(
+        document(loop("the-loop", [step("inner")], type="for", count=2.0, maxIterations=5.0))
+    ) == hash_of(document(loop("the-loop", [step("inner")], type="for", count=2, maxIterations=5)))
+
+
+def test_prose_may_be_longer_than_the_published_numbers() -> None:
+    assert parse({**document(step("a-step", prompt="x" * 20_000)), "description": "x" * 800}, "long.json")

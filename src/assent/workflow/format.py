@@ -16,6 +16,10 @@ from assent.workflow.shapes import Shape
 ID_HINT: Final = (
     "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
 )
+PROSE: Final = 65_536
+"""Characters of one text. The published format has smaller numbers, and files that are in use have outgrown them."""
+LINE: Final = 8_192
+"""Characters of one entry of a list, or of one sentence about something."""
 STEP_ID_HINT: Final = "Use 3 to 64 lower-case letters, digits and -, such as phase-1-plan."
 NAME: Final = "^[a-zA-Z_][a-zA-Z0-9_]*$"
 
@@ -81,7 +85,7 @@ PROMPT_BLOCKS: Final = record(
     verify=listing(PROMPT_VALUE, unique=False),
 )
 FRAGMENT: Final = record(
-    "id text", id=text(1, 64, pattern="^[a-z][a-z0-9_-]*$"), when=OBJECT, text=text(1, 4096)
+    "id text", id=text(1, 64, pattern="^[a-z][a-z0-9_-]*$"), when=OBJECT, text=text(1, PROSE)
 )
 OUTPUT_CONTRACT: Final = {
     **record(
@@ -93,24 +97,24 @@ LEVEL: Final = text(1, 64)
 DIMENSION: Final = record(
     "id purpose levels",
     id=text(1, 64),
-    purpose=text(1, 256),
+    purpose=text(1, LINE),
     levels=listing(LEVEL, minItems=2),
     required=BOOLEAN,
 )
 ASSESSMENT: Final = record(
     "id purpose dimensions",
     id=text(1, 64),
-    purpose=text(1, 256),
+    purpose=text(1, LINE),
     dimensions=listing(DIMENSION, unique=False, minItems=1, maxItems=50),
 )
 CONSEQUENCE: Final = record(
     "when effect",
     when=record("anyEqualsLevel", anyEqualsLevel=LEVEL, forAssessment=text(1, 128)),
-    effect=record("kind guidance", kind={"const": "require_followup"}, guidance=text(1, 512)),
+    effect=record("kind guidance", kind={"const": "require_followup"}, guidance=text(1, LINE)),
 )
-AUDIT: Final = record("", prompt=text(1, 4096), rubric=listing(text(), unique=False, minItems=1))
-VERIFICATION: Final = record("", command=text(1, 1024), prompt=text(1, 4096))
-SYNTHESIS: Final = record("", prompt=text(1, 4096), outputContract=OUTPUT_CONTRACT)
+AUDIT: Final = record("", prompt=text(1, PROSE), rubric=listing(text(), unique=False, minItems=1))
+VERIFICATION: Final = record("", command=text(1, LINE), prompt=text(1, PROSE))
+SYNTHESIS: Final = record("", prompt=text(1, PROSE), outputContract=OUTPUT_CONTRACT)
 ACTION: Final = record(
     "tool",
     tool=text(
@@ -134,7 +138,7 @@ CONFIRMATION: Final[Shape] = {
 }
 SHARED: Final[dict[str, Shape]] = {
     "id": STEP_ID,
-    "title": text(1, 128),
+    "title": text(1, 512),
     "requireConfirmation": CONFIRMATION,
     "runCondition": OBJECT,
     "notesOptional": BOOLEAN,
@@ -144,9 +148,9 @@ STANDARD: Final = record(
     "id title",
     **SHARED,
     type={"const": "step"},
-    prompt=text(1, 8192),
+    prompt=text(1, PROSE),
     promptBlocks=PROMPT_BLOCKS,
-    agentRole=text(10, 1024),
+    agentRole=text(1, LINE),
     modelTier=TIER,
     guidance=listing(text(), unique=False),
     askForFiles=BOOLEAN,
@@ -154,7 +158,7 @@ STANDARD: Final = record(
     validationCriteria={"type": ["array", "object"]},
     outputContract=OUTPUT_CONTRACT,
     assessmentRefs=listing(text(1, 64), minItems=1),
-    assessmentConsequences=listing(CONSEQUENCE, unique=False, minItems=1, maxItems=10),
+    assessmentConsequences=listing(CONSEQUENCE, unique=False, minItems=1, maxItems=50),
     functionDefinitions=listing(FUNCTION, unique=False),
     functionCalls=listing(record("name args", name=text(1, 128, pattern=NAME), args=OBJECT), unique=False),
     functionReferences=listing(
@@ -214,18 +218,18 @@ WORKFLOW: Final = record(
     "id name description version steps",
     **{"$schema": text()},
     id=text(3, 64, pattern=r"^([a-z0-9_-]+|[a-z][a-z0-9_-]+\.[a-z][a-z0-9_-]+)$", hint=ID_HINT),
-    name=text(1, 128),
-    description=text(1, 512),
+    name=text(1, 512),
+    description=text(1, LINE),
     version=text(5, 64, pattern=VERSION, hint="Write three numbers, such as 1.0.0."),
     modelTier=TIER,
-    preconditions=listing(text(1, 256)),
-    clarificationPrompts=listing(text(1, 256)),
+    preconditions=listing(text(1, LINE)),
+    clarificationPrompts=listing(text(1, LINE)),
     steps={
         "type": "array",
         "minItems": 1,
         "hint": "A workflow has at least one step with an id, a title and a prompt.",
     },
-    metaGuidance=listing(text(1, 256)),
+    metaGuidance=listing(text(1, LINE)),
     functionDefinitions=listing(FUNCTION),
     recommendedPreferences=record(
         "",
@@ -238,7 +242,7 @@ WORKFLOW: Final = record(
         record(
             "slotId purpose default",
             slotId=text(2, 64, pattern="^[a-z][a-z0-9_]*$"),
-            purpose=text(1, 256),
+            purpose=text(1, LINE),
             default=text(1, 128),
             acceptedKinds=listing({"enum": ["routine", "workflow"]}),
         )
@@ -247,15 +251,15 @@ WORKFLOW: Final = record(
         record(
             "id title source purpose authoritative",
             id=text(2, 64, pattern="^[a-z][a-z0-9_-]*$"),
-            title=text(1, 128),
+            title=text(1, 512),
             source=text(1, 512),
-            purpose=text(1, 512),
+            purpose=text(1, LINE),
             authoritative=BOOLEAN,
             resolveFrom={"enum": ["workspace", "package"]},
         )
     ),
     validatedAgainstSpecVersion={"type": "integer", "minimum": 1},
-    about=text(1, 4096),
-    examples=listing(text(10, 120), minItems=1, maxItems=6),
+    about=text(1, PROSE),
+    examples=listing(text(1, LINE), maxItems=50),
     metricsProfile={"enum": ["coding", "review", "research", "design", "ticket", "none"]},
 )

@@ -144,18 +144,19 @@ class DefinitionRefused(Exception):  # noqa: N818 - an answer to the author
 def parse(document: Any, file: str) -> Definition:
     """The definition in a decoded JSON or YAML document; raises `DefinitionRefused` with every issue."""
     try:
-        size = len(canonical(document))
+        plain = canonical(document)
     except (NotCanonical, TypeError) as error:
         raise DefinitionRefused(
             file, (Issue("$", "not_json", f"The file holds a value JSON has no form for: {error}."),)
         )
-    if size > MAX_WORKFLOW_BYTES:
+    if (size := len(plain)) > MAX_WORKFLOW_BYTES:
         message = f"The definition has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         raise DefinitionRefused(file, (Issue("$", "too_large", message),))
     issues = list(_issues(document))
     if issues:
         raise DefinitionRefused(file, tuple(issues[:MAX_PROBLEMS]))
-    return msgspec.convert(document, Definition)
+    # Read back from the canonical form: 5.0 is 5, and the order of keys is gone before anything can depend on it.
+    return msgspec.convert(msgspec.json.decode(plain), Definition)
 
 
 def _issues(document: Any) -> Iterator[Issue]:

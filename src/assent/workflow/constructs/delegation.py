@@ -46,7 +46,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         asks.append(
             Ask(
                 id=f"{within.prefix}{step.id}.synthesis",
-                title=f"Synthesis: {step.title}"[:128],
+                title=f"Synthesis: {step.title}"[:200],
                 prompt=(
                     Text(text=lowering.bind(text, path)),
                     *((contract_text(contract),) if contract else ()),

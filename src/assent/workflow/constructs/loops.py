@@ -22,7 +22,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     if (confirm := lower_confirm(step.require_confirmation)) is not None:
         ask = Ask(
             id=f"{within.prefix}{step.id}.confirm",
-            title=f"Confirm: {step.title}"[:128],
+            title=f"Confirm: {step.title}"[:200],
             prompt=(
                 Text(
                     text=f"{step.title} begins once a person has confirmed it. Say in the notes what will be done."

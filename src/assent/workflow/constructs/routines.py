@@ -45,9 +45,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         raise ValueError("a step without a template call has no routine")
     path = f"{within.path}.{step.id}"
     name = call.template_id
-    routine_id = (
-        f"wr.routine-{name.removeprefix(ROUTINE_TEMPLATES)}" if name.startswith(ROUTINE_TEMPLATES) else name
-    )
+    routine_id = _routine_id(name, lowering)
     routine = lowering.library.get(routine_id)
     if routine is None:
         return _missing(step, name, lowering, within, path)
@@ -57,6 +55,14 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     if len(within.routines) >= MAX_TEMPLATE_DEPTH:
         lowering.refuse(path, "too_deep", f"Routines inject routines at most {MAX_TEMPLATE_DEPTH} deep.")
     return _inject(step, routine, routine_id, lowering, within, path)
+
+
+def _routine_id(name: str, lowering: Lowering) -> str:
+    """`wr.templates.routine.X` is the routine `wr.routine-X`, or `routine-X` in a library from before the prefix."""
+    if not name.startswith(ROUTINE_TEMPLATES):
+        return name
+    short = f"routine-{name.removeprefix(ROUTINE_TEMPLATES)}"
+    return short if f"wr.{short}" not in lowering.library and short in lowering.library else f"wr.{short}"
 
 
 def _missing(step: Step, name: str, lowering: Lowering, within: Within, path: str) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def _checks(step: Step, lowering: Lowering, within: Within, path: str) -> list[i
         lowering.add(
             Ask(
                 id=f"{within.prefix}{step.id}.{suffix}",
-                title=title[:128],
+                title=title[:200],
                 prompt=(Text(text=lowering.bind(text, path)),),
                 when=within.condition(step.run_condition),
             ),
