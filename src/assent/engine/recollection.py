@@ -1,66 +1,137 @@
-"""What the brain gives to a prepare: entries as evidence, and what earlier decisions and numbers taught (E33)."""
+"""Where a run stands: rehydrate, checkpoint, find again (W20, W27, W41–W46)."""
 
 from __future__ import annotations
 
-from assent.drafting.evidence import MemoryEntry
-from assent.drafting.lessons import Edit, Lessons, Performance, RefusedClaim, Rejection
-from assent.engine import brain
-from assent.engine.brain import Entry
-from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.measurement import ATTENTION, RESPONSE
+import hashlib
+from typing import Final
+
+import msgspec
+
+from assent.engine import workflow_answers as answers
+from assent.engine import workflow_confirmations as confirmations
+from assent.engine import workflow_store as stored
+from assent.engine.workflow_answers import BranchView, Desk, Spoken, token_refusal, tokens_of
 from assent.ports import Transaction
+from assent.stores.loader import statements
+from assent.workflow import Note, check_notes, pending, recap, text
+from assent.workflow.handles import Handle, mint
 
-MOST = 50
-AS_EVIDENCE = ("brand_voice", "voice_sample", "repo_fact", "proof", "lesson")
+MOST_ANCESTORS: Final = 2_000
 
 
-def recollect(
-    workspace_id: WorkspaceId, tenant_id: str
-) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
-    """A tenant's memory, oldest first within each sort; and of what sort each entry is."""
-    found: dict[str, list[Entry]] = {}
-    for kind in (*AS_EVIDENCE, "rejection", "edit", "channel_performance", "claim_risk"):
-        newest_first = yield from brain.read(workspace_id, tenant_id, kind=kind, most=MOST)
-        found[kind] = newest_first[::-1]
-    entries = tuple(
-        MemoryEntry(entry_id=entry.entry_id, kind=kind, text=entry.body)
-        for kind in AS_EVIDENCE
-        for entry in found[kind]
+def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
+    """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20)."""
+    node = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    if node is None:
+        raise token_refusal("token_unknown_node")
+    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
+    way = yield statements.list_workflow_ancestors(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, most=MOST_ANCESTORS
     )
-    kinds = {entry.entry_id: kind for kind, kept in found.items() for entry in kept}
-    lessons = Lessons(
-        rejections=tuple(
-            Rejection(
-                entry_id=entry.entry_id,
-                text=entry.facts.get("text", ""),
-                reason=entry.facts.get("reason", ""),
-                channel=entry.channel or "",
-            )
-            for entry in found["rejection"]
-        ),
-        edits=tuple(
-            Edit(
-                entry_id=entry.entry_id,
-                before=entry.facts.get("before", ""),
-                after=entry.facts.get("text", ""),
-                channel=entry.channel or "",
-            )
-            for entry in found["edit"]
-        ),
-        performance=tuple(
-            Performance(
-                entry_id=entry.entry_id,
-                channel=entry.channel or "",
-                angle=entry.facts.get("angle", ""),
-                metric=metric,
-                value=value,
-            )
-            for entry in found["channel_performance"]
-            for metric, value in entry.facts.get("metrics", {}).items()
-            if metric in (*ATTENTION, *RESPONSE)
-        ),
-        refused_claims=tuple(
-            RefusedClaim(entry_id=entry.entry_id, text=entry.body) for entry in found["claim_risk"]
-        ),
+    kept = yield statements.list_workflow_checkpoints(workspace_id=desk.workspace_id, run_id=state.run_id)
+    on_the_way = {row["node"] for row in way}
+    by_node: dict[int, list[Note]] = {}
+    for row in kept:
+        if row["node"] in on_the_way:
+            by_node.setdefault(row["node"], []).append(Note("Checkpoint", row["notes"]))
+    notes: list[Note] = []
+    for row in reversed(way):
+        notes.append(Note(row["title"] or row["step_key"], row["notes"]))
+        notes += by_node.get(row["node"], [])
+    rows = yield statements.list_workflow_children(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node
     )
-    return entries, lessons, kinds
+    shown = pending(program, node.snapshot)
+    warnings = (
+        *desk.drift(node.run.workflow_id, node.run.workflow_hash),
+        *(yield from confirmations.told(desk, state.run_id, shown)),
+    )
+    told = recap(notes)
+    answer = msgspec.structs.replace(
+        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, warnings),
+        kind="resumed" if shown is not None else "complete",
+        recap=told.text,
+        recap_omitted=told.omitted,
+        branches=tuple(BranchView(r["title"], r["step_key"], bool(r["is_complete"])) for r in rows),
+    )
+    children = [text.Child(row["title"] or row["step_key"], row["notes"]) for row in rows]
+    tokens = tokens_of(answer) if shown is not None else None
+    return Spoken(answer, text.rehydrated(program, shown, tokens, told, children, warnings))
+
+
+def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
+    """Keep notes on a node without moving anything; the same notes again are one checkpoint (W41–W44)."""
+    check_notes(notes)
+    held = yield from stored.lock_node(desk.workspace_id, state.run_id, state.node, desk.now_ms)
+    if held is None:
+        raise token_refusal("token_unknown_node")
+    head, node = held
+    digest = hashlib.sha256(notes.encode()).hexdigest()
+    known = yield statements.find_workflow_checkpoint(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, digest=digest
+    )
+    if not known:
+        head = yield from stored.log(
+            head, "checkpoint_kept", {"node": state.node, "digest": digest}, desk.now_ms
+        )
+        yield statements.insert_workflow_checkpoint(
+            workspace_id=desk.workspace_id,
+            run_id=state.run_id,
+            node=state.node,
+            digest=digest,
+            notes=notes,
+            event_seq=head.seq,
+            created_ms=desk.now_ms,
+        )
+    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
+    shown = pending(program, node.snapshot)
+    answer = msgspec.structs.replace(
+        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, ()), kind="checkpoint"
+    )
+    tokens = tokens_of(answer) if shown is not None else None
+    return Spoken(answer, text.checkpointed(shown, tokens, again=bool(known)))
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A run that was found again."""
+
+    session_id: str
+    run_id: str
+    workflow_id: str
+    name: str
+    state_token: str
+    is_complete: bool
+    nodes: int
+
+
+def find_runs(
+    desk: Desk, *, session_id: str, workflow_id: str, query: str, most: int
+) -> Transaction[tuple[Found, ...]]:
+    """Earlier runs, freshest first, each at its preferred tip (W27)."""
+    if query:
+        escaped = query.lower().replace("%", "").replace("_", " ")
+        rows = yield statements.search_workflow_runs(
+            workspace_id=desk.workspace_id, pattern=f"%{escaped}%", most=most
+        )
+    else:
+        rows = yield statements.list_workflow_runs(
+            workspace_id=desk.workspace_id, session_id=session_id, workflow_id=workflow_id, most=most
+        )
+    found = []
+    for row in rows:
+        run = stored.run_of(row)
+        tips = yield statements.find_workflow_tip(workspace_id=desk.workspace_id, run_id=run.run_id)
+        tip = yield from stored.find_node(desk.workspace_id, run.run_id, tips[0]["node"])
+        if tip is not None:
+            found.append(
+                Found(
+                    session_id=run.session_id,
+                    run_id=run.run_id,
+                    workflow_id=run.workflow_id,
+                    name=run.name,
+                    state_token=mint(desk.keys, Handle("st", run.run_id, tip.node)),
+                    is_complete=tip.is_complete,
+                    nodes=run.nodes,
+                )
+            )
+    return tuple(found)

@@ -6,18 +6,20 @@ A run is a tree of nodes. An advance reads one node and writes one, so that it c
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
 
 from assent.engine import journal
 from assent.engine.journal import Head
-from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 from assent.workflow.program import Program
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program
+from assent.workflow.program import workflow_hash as digest_of
 from assent.workflow.snapshot import Snapshot
 from assent.workflow.snapshot import decode as decode_snapshot
 from assent.workflow.snapshot import encode as encode_snapshot
@@ -48,10 +50,46 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     children: int
 
 
+class NewNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node to be stored: what was completed to get there, what was sent for it, and where the run then stands."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    title: str
+    notes: str
+    artifacts: tuple[dict[str, Any], ...]
+    snapshot: Snapshot
+
+    def seal(self) -> str:
+        """The digest of its content. The log carries it, so that a node that was altered in the store is found (W67)."""
+        return seal(
+            self.parent,
+            self.step_key,
+            self.title,
+            self.notes,
+            msgspec.json.encode(self.artifacts).decode(),
+            self.snapshot,
+        )
+
+
+def seal(
+    parent: int | None, step_key: str, title: str, notes: str, artifacts: str, snapshot: Snapshot
+) -> str:
+    """How often a step was refused is not part of it: that is counted on the node itself."""
+    plain = encode_snapshot(msgspec.structs.replace(snapshot, blocked=0)).decode()
+    parts = msgspec.json.encode((parent, step_key, title, notes, artifacts, plain))
+    return hashlib.sha256(parts).hexdigest()
+
+
 class KeptAnswer(msgspec.Struct, frozen=True):
     child: int | None
     answer: str
     text: str
+
+
+class Tampered(Exception):  # noqa: N818 - a state of the store
+    """What is stored is not what was stored (W67)."""
 
 
 _programs: dict[str, Program] = {}
@@ -64,6 +102,8 @@ def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
         return known
     rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
     program = decode_program(rows[0]["program"].encode())
+    if digest_of(program) != workflow_hash:
+        raise Tampered(f"the stored program {workflow_hash} is not what was pinned")
     if len(_programs) >= _KEPT_PROGRAMS:
         _programs.pop(next(iter(_programs)))
     _programs[workflow_hash] = program
@@ -97,35 +137,24 @@ def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transa
 
 
 def insert_node(
-    workspace_id: WorkspaceId,
-    run_id: RunId,
-    node: int,
-    *,
-    parent: int | None,
-    step_key: str,
-    title: str,
-    notes: str,
-    artifacts: tuple[dict[str, Any], ...],
-    snapshot: Snapshot,
-    event_seq: int,
-    now_ms: int,
+    workspace_id: WorkspaceId, run_id: RunId, new: NewNode, *, event_seq: int, now_ms: int
 ) -> Transaction[None]:
     yield statements.insert_workflow_node(
         workspace_id=workspace_id,
         run_id=run_id,
-        node=node,
-        parent=parent,
-        step_key=step_key,
-        title=title,
-        notes=notes,
-        artifacts=msgspec.json.encode(artifacts).decode(),
-        snapshot=encode_snapshot(snapshot).decode(),
-        is_complete=1 if snapshot.is_complete else 0,
+        node=new.node,
+        parent=new.parent,
+        step_key=new.step_key,
+        title=new.title,
+        notes=new.notes,
+        artifacts=msgspec.json.encode(new.artifacts).decode(),
+        snapshot=encode_snapshot(new.snapshot).decode(),
+        is_complete=1 if new.snapshot.is_complete else 0,
         event_seq=event_seq,
         created_ms=now_ms,
     )
-    if parent is not None:
-        yield statements.count_workflow_child(workspace_id=workspace_id, run_id=run_id, node=parent)
+    if new.parent is not None:
+        yield statements.count_workflow_child(workspace_id=workspace_id, run_id=run_id, node=new.parent)
         yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
 
 
@@ -145,6 +174,18 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
         is_complete=bool(row["is_complete"]),
         children=row["children"],
     )
+
+
+def lock_node(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, now_ms: int
+) -> Transaction[tuple[Head, NodeRecord] | None]:
+    """Lock a run and read one of its nodes; nothing where the workspace has no such node (W8)."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
+    if not rows:
+        return None
+    head = yield from journal.lock_head(workspace_id, run_id, now_ms)
+    found = yield from find_node(workspace_id, run_id, node)
+    return (head, found) if found is not None else None
 
 
 def store_snapshot(
@@ -182,24 +223,6 @@ def keep_answer(
 def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction[Head]:
     """One event of a run, under its lock."""
     return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
-
-
-def confirmation(
-    workspace_id: WorkspaceId, run_id: RunId, node: int, content: str
-) -> Transaction[ActionId | None]:
-    """The action that a human was asked about for this content."""
-    rows = yield statements.find_workflow_confirmation(
-        workspace_id=workspace_id, run_id=run_id, node=node, content=content
-    )
-    return ActionId(rows[0]["action_id"]) if rows else None
-
-
-def set_confirmation(
-    workspace_id: WorkspaceId, run_id: RunId, node: int, content: str, action_id: ActionId
-) -> Transaction[None]:
-    yield statements.set_workflow_confirmation(
-        workspace_id=workspace_id, run_id=run_id, node=node, content=content, action_id=action_id
-    )
 
 
 def run_of(row: Row) -> RunRecord:

@@ -12,15 +12,23 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import sessions
-from assent.engine.sessions import Answer, Desk, Found, IssueView, Spoken
+from assent.engine import recollection, sessions
+from assent.engine.recollection import Found
+from assent.engine.workflow_answers import (
+    Answer,
+    Desk,
+    IssueView,
+    Spoken,
+    WarningView,
+    content_refusal,
+    handle_of,
+)
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.workflow import Compiled, ContentRefused, Warning, preview
-from assent.workflow.handles import Handle
 from assent.workflow_library import Invalid
 
 SCOPE = "runs:write"
@@ -78,7 +86,7 @@ class WorkflowDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     workflow_hash: str
     metadata: dict[str, Any]
     diagram: str | None
-    warnings: tuple[sessions.WarningView, ...]
+    warnings: tuple[WarningView, ...]
 
 
 class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -150,7 +158,7 @@ async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDeta
         workflow_hash=compiled.workflow_hash,
         metadata=preview.metadata(compiled.program, compiled.workflow_hash),
         diagram=preview.diagram(compiled.program) if request.mode == "preview" else None,
-        warnings=tuple(sessions.WarningView(w.code, w.message, w.path) for w in compiled.warnings),
+        warnings=tuple(WarningView(w.code, w.message, w.path) for w in compiled.warnings),
     )
 
 
@@ -173,7 +181,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     desk = _desk(call)
-    state = sessions.handle_of(desk.keys, request.state_token, "st")
+    state = handle_of(desk.keys, request.state_token, "st")
     if request.ack_token is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
@@ -181,8 +189,8 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
                 "the ackToken of the step that this completes, or nothing but stateToken",
                 "nothing",
             )
-        return _spoken(await call.services.store.read(lambda: sessions.rehydrate(desk, state)))
-    ack = sessions.handle_of(desk.keys, request.ack_token, "ack")
+        return _spoken(await call.services.store.read(lambda: recollection.rehydrate(desk, state)))
+    ack = handle_of(desk.keys, request.ack_token, "ack")
     return _spoken(
         await _write(
             call,
@@ -193,15 +201,15 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
     desk = _desk(call)
-    state = sessions.handle_of(desk.keys, request.state_token, "st")
-    return _spoken(await _write(call, lambda: sessions.checkpoint(desk, state, request.notes_markdown)))
+    state = handle_of(desk.keys, request.state_token, "st")
+    return _spoken(await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown)))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     desk = _desk(call)
 
     def begin() -> Transaction[tuple[tuple[Found, ...], Spoken | None]]:
-        found = yield from sessions.find_runs(
+        found = yield from recollection.find_runs(
             desk,
             session_id=request.session_id or "",
             workflow_id=request.workflow_id or "",
@@ -211,8 +219,8 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         if not found:
             return found, None
         open_first = next((each for each in found if not each.is_complete), found[0])
-        state = sessions.handle_of(desk.keys, open_first.state_token, "st")
-        return found, (yield from sessions.rehydrate(desk, state))
+        state = handle_of(desk.keys, open_first.state_token, "st")
+        return found, (yield from recollection.rehydrate(desk, state))
 
     found, spoken = await call.services.store.read(begin)
     said = (
@@ -233,7 +241,7 @@ async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
     try:
         done = await call.services.store.write(begin)
     except ContentRefused as refused:
-        raise sessions.content_refusal(refused) from refused
+        raise content_refusal(refused) from refused
     if isinstance(done, Refusal):
         raise done
     spoken: Spoken = done
@@ -289,10 +297,6 @@ def _ticket(context: dict[str, Any]) -> str | None:
 
 def _invalid(invalid: Invalid) -> InvalidFile:
     return InvalidFile(invalid.file, tuple(IssueView(i.path, i.code, i.message) for i in invalid.issues))
-
-
-def handle_state(call: Call, token: str) -> Handle:
-    return sessions.handle_of(call.services.workflow_keys(), token, "st")
 
 
 TOOLS = (

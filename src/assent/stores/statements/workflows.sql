@@ -115,21 +115,22 @@ SELECT node, digest, notes, event_seq, created_ms FROM workflow_checkpoints
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY event_seq
 
 -- name: find_workflow_confirmation
--- The action that a human was asked about for this content.
+-- The action that a human was asked about last for this content.
 SELECT action_id FROM workflow_confirmations
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND content = :content
+ORDER BY action_id DESC LIMIT 1
 
 -- name: set_workflow_confirmation
--- A human is asked about this content; after a rejection about a new action.
-INSERT INTO workflow_confirmations (workspace_id, run_id, node, content, action_id)
-VALUES (:workspace_id, :run_id, :node, :content, :action_id)
-ON CONFLICT (workspace_id, run_id, node, content) DO UPDATE SET action_id = excluded.action_id
+-- A human is asked about this content; once that is over, about a new action.
+INSERT INTO workflow_confirmations (workspace_id, run_id, node, content, step_key, action_id)
+VALUES (:workspace_id, :run_id, :node, :content, :step_key, :action_id)
+ON CONFLICT (workspace_id, run_id, node, content, action_id) DO NOTHING
 
 -- name: list_step_confirmations
--- What humans were asked about this step on any branch of this run, newest first.
-SELECT a.action_id, a.status, a.metadata FROM workflow_confirmations c
+-- What humans were asked about this step before, on any branch of this run.
+SELECT DISTINCT a.status FROM workflow_confirmations c
 JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
-WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id ORDER BY a.action_id DESC LIMIT 20
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.step_key = :step_key AND c.action_id <> :but
 
 -- name: list_workflow_runs
 -- Runs of a workspace, freshest first; empty filters match all.

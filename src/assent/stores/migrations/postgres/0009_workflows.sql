@@ -80,6 +80,7 @@ CREATE TABLE workflow_confirmations (
   run_id       TEXT NOT NULL,
   node         BIGINT NOT NULL,
   content      TEXT NOT NULL,
+  step_key     TEXT NOT NULL,
   action_id    TEXT NOT NULL,
-  PRIMARY KEY (workspace_id, run_id, node, content)
+  PRIMARY KEY (workspace_id, run_id, node, content, action_id)
 );

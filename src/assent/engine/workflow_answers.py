@@ -1,0 +1,174 @@
+"""What the execution tools answer: the reply's shape, its tokens, and how a refusal is worded (W76).
+
+Knows no store. The text beside an answer is made by `assent.workflow.text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.tenancy import Principal
+from assent.engine.workflow_store import RunRecord
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.workflow import ContentRefused, Issue, Pending, Warning, text
+from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
+
+ADVANCE: Final = "workflow_advance"
+
+
+class SessionView(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str
+    run_id: str
+
+
+class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The step to do now. S2's four fields, then what this server adds."""
+
+    step_id: str
+    title: str
+    prompt: str
+    require_confirmation: bool
+    step_key: str | msgspec.UnsetType = msgspec.UNSET
+    action: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+class NextCall(msgspec.Struct, frozen=True):
+    tool: str
+    args: dict[str, Any]
+
+
+class IssueView(msgspec.Struct, frozen=True):
+    path: str
+    code: str
+    message: str
+
+
+class WarningView(msgspec.Struct, frozen=True):
+    code: str
+    message: str
+    path: str = ""
+
+
+class BranchView(msgspec.Struct, frozen=True, rename="camel"):
+    """A branch that already goes on from here."""
+
+    title: str
+    step_key: str
+    is_complete: bool
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint."""
+
+    kind: str
+    state_token: str
+    pending: PendingView | None
+    ack_token: str | None
+    is_complete: bool
+    session: SessionView
+    workflow_id: str
+    warnings: tuple[WarningView, ...] | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET
+    issues: tuple[IssueView, ...] | msgspec.UnsetType = msgspec.UNSET
+    example: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    notes_example: str | msgspec.UnsetType = msgspec.UNSET
+    recap: str | msgspec.UnsetType = msgspec.UNSET
+    recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """An answer and its readable text (W76)."""
+
+    answer: Answer
+    text: str
+
+
+class Desk(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call brings with it: who, when, the token keys, new ids, and links for a human."""
+
+    principal: Principal
+    keys: tuple[bytes, ...]
+    now_ms: int
+    new_id: Callable[[int], str]
+    review_url: Callable[[WorkspaceId, RunId, int], str]
+    drift: Callable[[str, str], tuple[Warning, ...]]
+    """Warns where the file of a workflow is not what a run was pinned to."""
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        return self.principal.workspace_id
+
+
+def token_refusal(code: str) -> Refusal:
+    return Refusal(Reason(code))
+
+
+def handle_of(keys: tuple[bytes, ...], token: str, kind: Kind) -> Handle:
+    """A token's place, or the refusal that its rule names."""
+    try:
+        return read(keys, token, kind)
+    except HandleRefused as refused:
+        raise token_refusal(refused.reason) from None
+
+
+def content_refusal(refused: ContentRefused) -> Refusal:
+    """What cannot be taken at all, as the caller hears it."""
+    problems = [
+        Problem(
+            issue.path,
+            issue.message if not refused.allowed else f"at most {refused.allowed} bytes",
+            f"{refused.measured} bytes" if refused.allowed else issue.code,
+        )
+        for issue in refused.issues
+    ]
+    reason = Reason.CONTEXT_TOO_LARGE if refused.code == "context_too_large" else Reason.VALIDATION_ERROR
+    facts = {"measured": refused.measured, "allowed": refused.allowed}
+    return Refusal(reason, facts=facts, problems=problems)
+
+
+def invalid(issues: Iterable[Issue], user_message: str | None = None) -> Refusal:
+    """What was sent cannot pass, and why."""
+    problems = [Problem(issue.path, issue.message, issue.code) for issue in issues]
+    return Refusal(Reason.VALIDATION_ERROR, problems=problems, user_message=user_message)
+
+
+def make(
+    desk: Desk, run: RunRecord, node: int, attempt: int, shown: Pending | None, warnings: tuple[Warning, ...]
+) -> Answer:
+    """The answer at a node of a run: its tokens, its pending step, and the call that comes next."""
+    state_token = mint(desk.keys, Handle("st", run.run_id, node))
+    ack_token = mint(desk.keys, Handle("ack", run.run_id, node, attempt)) if shown is not None else None
+    return Answer(
+        kind="step" if shown is not None else "complete",
+        state_token=state_token,
+        pending=view(shown) if shown is not None else None,
+        ack_token=ack_token,
+        is_complete=shown is None,
+        session=SessionView(run.session_id, run.run_id),
+        workflow_id=run.workflow_id,
+        warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or msgspec.UNSET,
+        next_call=NextCall(ADVANCE, {"stateToken": state_token, "ackToken": ack_token})
+        if ack_token is not None
+        else msgspec.UNSET,
+    )
+
+
+def view(shown: Pending) -> PendingView:
+    return PendingView(
+        step_id=shown.step_id,
+        title=shown.title,
+        prompt=shown.prompt,
+        require_confirmation=shown.require_confirmation,
+        step_key=shown.step_key,
+        action=shown.action if shown.action is not None else msgspec.UNSET,
+    )
+
+
+def tokens_of(answer: Answer) -> text.Tokens:
+    return text.Tokens(answer.state_token, answer.ack_token or "")

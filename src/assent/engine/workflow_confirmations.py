@@ -1,0 +1,226 @@
+"""A step that a human must agree to is an action in the approval machine (W40).
+
+The advance that finds everything else good stages it; its body is what the agent submitted, its digest covers step,
+node and content. An action belongs to the ledger of effects and not to a branch: a rewound branch is told what became
+of the same step elsewhere, and asks anew (C31).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions
+from assent.engine import workflow_store as stored
+from assent.engine.journal import Head
+from assent.engine.workflow_answers import ADVANCE, Desk
+from assent.engine.workflow_store import NodeRecord
+from assent.kernel.ids import ActionId, RunId
+from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
+from assent.kernel.refusals import Refusal
+from assent.lifecycle import gate
+from assent.lifecycle.policy import Policy
+from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.records import Action, Effect, ExecutionState, Status
+from assent.lifecycle.transitions import Move, moved, state_of
+from assent.ports import Transaction
+from assent.stores.loader import statements
+from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
+from assent.workflow.handles import Handle
+
+CONNECTOR: Final = "workflow"
+_OVER: Final = (Status.EXECUTED, Status.FAILED)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The action for exactly this content of this node. Only one that is locked may be acted on."""
+
+    action: Action
+    policy: Policy
+    locked: bool
+
+
+def locked(desk: Desk, state: Handle, content: str) -> Transaction[Asked | None]:
+    """The action that a human was asked about, locked. Before the run is: whoever decides takes them in this order."""
+    action_id = yield from _action_id(desk, state, content)
+    if action_id is None:
+        return None
+    action, policy = yield from actions.lock(desk.workspace_id, action_id)
+    return Asked(action, policy, locked=True)
+
+
+def settled(desk: Desk, state: Handle, content: str, asked: Asked | None) -> Transaction[Asked | None]:
+    """The same once the run is locked: where another caller has asked meanwhile, what that one asked about."""
+    action_id = yield from _action_id(desk, state, content)
+    if action_id is None or (asked is not None and asked.action.action_id == action_id):
+        return asked
+    action, policy = yield from actions.find(desk.workspace_id, action_id)
+    return Asked(action, policy, locked=False)
+
+
+def _action_id(desk: Desk, state: Handle, content: str) -> Transaction[ActionId | None]:
+    rows = yield statements.find_workflow_confirmation(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, content=content
+    )
+    return ActionId(rows[0]["action_id"]) if rows else None
+
+
+def decision(desk: Desk, asked: Asked | None, url: str) -> Decision | None:
+    """What a human has decided about this content. Raises the gate's refusal where an approval is not enough."""
+    if asked is None or not asked.locked:
+        return None
+    action = asked.action
+    if action.status is Status.REJECTED:
+        return Decision("rejected", action.rejection or "")
+    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or _rewritten(action):
+        return None
+    gate.judge_execution(action, asked.policy, desk.now_ms, url)
+    return Decision("approved")
+
+
+def _rewritten(action: Action) -> bool:
+    """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
+    return action.revision > 1
+
+
+def ask(
+    desk: Desk,
+    head: Head,
+    node: NodeRecord,
+    content: Content,
+    digest: str,
+    outcome: NeedsConfirmation,
+    asked: Asked | None,
+    url: str,
+) -> Transaction[Refusal]:
+    """Ask a human, once for the same content; after a rejection new content is asked about anew."""
+    if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER:
+        action = staged(desk, node, content, digest, outcome)
+        yield from actions.insert_action(action)
+        yield statements.set_workflow_confirmation(
+            workspace_id=desk.workspace_id,
+            run_id=node.run.run_id,
+            node=node.node,
+            content=digest,
+            step_key=outcome.step_key,
+            action_id=action.action_id,
+        )
+        body = {
+            "node": node.node,
+            "stepKey": outcome.step_key,
+            "actionId": action.action_id,
+            "digest": action.digest,
+        }
+        yield from stored.log(head, "confirmation_asked", body, desk.now_ms)
+    else:
+        action = asked.action
+    earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
+    return gate.needs_approval(action, url, user_message=_message(action, outcome, earlier))
+
+
+def _message(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> str:
+    if action.status is Status.REJECTED:
+        why = action.rejection or "no reason given"
+        return (
+            f"“{outcome.title}” was rejected: {why}. Change what you submit; that is then asked about anew."
+        )
+    if _rewritten(action):
+        return (
+            f"A person changed the text of “{outcome.title}”, so it is no longer what was submitted. Submit their "
+            "text; that is then asked about anew."
+        )
+    said = f"“{outcome.title}” waits for a person. Approve it in the chat, or open the review link."
+    return said if earlier is None else f"{said} {earlier}"
+
+
+def told(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
+    """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
+    if shown is None or not shown.require_confirmation:
+        return ()
+    earlier = yield from _earlier(desk, run_id, shown.step_key, None)
+    return (Warning("decided_before", earlier, shown.step_key),) if earlier is not None else ()
+
+
+def _earlier(desk: Desk, run_id: RunId, step_key: str, but: ActionId | None) -> Transaction[str | None]:
+    """What became of the same step before: an effect is told, an approval is not inherited."""
+    rows = yield statements.list_step_confirmations(
+        workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or ""
+    )
+    if not rows:
+        return None
+    happened = {row["status"] for row in rows}
+    status = next(each for each in _TOLD if each in happened)
+    return _TOLD[status]
+
+
+_TOLD: Final = {
+    "executed": "The same step was already approved and executed before, on another branch or with other content; "
+    "that stays done, and does not count for this one: a new effect needs a new approval.",
+    "failed": "The same step failed before; that does not count for this one.",
+    "rejected": "The same step was already rejected before, on another branch or with other content.",
+    "approved": "The same step was already approved before, on another branch or with other content; that does not "
+    "count for this one.",
+    "awaiting_approval": "The same step also waits on another branch or with other content.",
+}
+
+
+def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome: NeedsConfirmation) -> Action:
+    """The action that stands for passing this step with this content."""
+    details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
+    if outcome.action is not None:
+        details["call"] = outcome.action
+    effect = Effect(
+        channel="workflow",
+        verb="confirm",
+        connector=CONNECTOR,
+        title=outcome.title,
+        body=confirmation_body(outcome.title, content),
+        details=details,
+    )
+    return Action(
+        workspace_id=desk.workspace_id,
+        action_id=ActionId(desk.new_id(desk.now_ms)),
+        run_id=node.run.run_id,
+        tenant_id=None,
+        asset_id=None,
+        position=node.node,
+        version=1,
+        effect=effect,
+        digest=effect.digest(),
+        revision=1,
+        executor_tool=ADVANCE,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        preflight=preflight(effect, Readiness(ready=True)),
+        created_ms=desk.now_ms,
+        expires_ms=desk.now_ms + ACTION_TTL_MS,
+        metadata={"stepKey": outcome.step_key, "workflowId": node.run.workflow_id},
+    )
+
+
+def confirmation_body(title: str, content: Content) -> str:
+    """What the human reads: the step's title with what the agent submitted, never the prompt (E19)."""
+    parts = [title]
+    if content.notes and content.notes.strip():
+        parts.append(content.notes.strip())
+    if content.output is not None:
+        parts.append(msgspec.json.format(msgspec.json.encode(content.output), indent=2).decode())
+    if len(parts) == 1:
+        parts.append("The agent sent no notes for this step.")
+    body = "\n\n".join(parts)
+    if len(body) <= MAX_CONTENT_CHARS:
+        return body
+    # Whoever reads it must know that there is more than they see.
+    marker = f"\n\n[… {len(body)} characters in all; the rest is not shown here]"
+    return body[: MAX_CONTENT_CHARS - len(marker)] + marker
+
+
+def passed(desk: Desk, action: Action, child: int) -> Transaction[None]:
+    """The advance that passes is the action's effect: executed, once."""
+    changed = msgspec.structs.replace(
+        action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
+    )
+    state = moved(state_of(action), Move.HAND_OVER)
+    facts = {"by": desk.principal.name, "via": ADVANCE, "node": child}
+    yield from actions.put(changed, state, Move.HAND_OVER, facts, desk.now_ms)
