@@ -12,7 +12,7 @@ import msgspec
 from assent.drafting import evidence as gathering
 from assent.drafting.page import Page
 from assent.drafting.records import NeedsDraft
-from assent.engine import brain, recollection, staging
+from assent.engine import brain, lessons_read, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
@@ -260,7 +260,7 @@ async def _bench(
     page, warnings = await _page(call, request.product_url)
     tenant_id = brain.tenant_of(request.tenant_id)
     entries, lessons, kinds = await call.services.store.read(
-        lambda: recollection.recollect(call.caller.workspace_id, tenant_id)
+        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
     )
     context = request.repo_context.given() if request.repo_context is not None else {}
     if request.goal and "launchGoal" not in context:
