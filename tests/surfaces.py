@@ -88,7 +88,9 @@ class Surface:
 
         def begin() -> Any:
             yield from tenancy.create_workspace(workspace_id, name, now_ms, by="test")
-            return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by="test", **options))
+            return (
+                yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by="test", **options)
+            )
 
         issued: IssuedKey = await self.app.store.write(begin)
         return issued

@@ -9,7 +9,9 @@ from tests.surfaces import Surface
 
 
 @pytest.mark.parametrize("odd", [[], [1], "text", 3, True])
-async def test_arguments_that_are_no_object_get_the_shape_with_the_problem(surface: Surface, odd: Any) -> None:
+async def test_arguments_that_are_no_object_get_the_shape_with_the_problem(
+    surface: Surface, odd: Any
+) -> None:
     answer = await surface.rpc("tools/call", {"name": "chieflab_list_connectors", "arguments": odd})
 
     assert answer["error"]["code"] == -32602

@@ -185,7 +185,7 @@ async def look(store: Store, job: Job) -> Job:
 def ask(sqlite: str, postgres: str | None = None, values: tuple[Any, ...] = ()) -> Begin[list[Any]]:
     """A statement of the test's own as a transaction; its answer is the rows as tuples."""
     texts = {"sqlite": sqlite, "postgres": postgres or sqlite}
-    blocks = [Block("the test", "of_the_test", dialect, sql) for dialect, sql in texts.items()]
+    blocks = [Block("the test", "of_the_test", dialect, None, sql) for dialect, sql in texts.items()]
     statement = compile_blocks(blocks)["of_the_test"]
 
     def transaction() -> Transaction[list[Any]]:

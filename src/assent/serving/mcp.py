@@ -105,7 +105,11 @@ class McpServer:
         modern: tuple[Any, Any] | None,
     ) -> dict[str, Any]:
         """The result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
-        if method == "tools/call" and params is not None and not isinstance(params.get("arguments", {}), dict):
+        if (
+            method == "tools/call"
+            and params is not None
+            and not isinstance(params.get("arguments", {}), dict)
+        ):
             exchange.odd_arguments = params["arguments"]
             params = {**params, "arguments": {}}
         if modern is None:

@@ -52,7 +52,8 @@ def atom(base_url: str, entries: list[Entry]) -> bytes:
         _add(node, "updated", iso_time(post.published_ms))
         _add(node, "link", rel="alternate", type="text/html", href=_url(base_url, post))
         _add(node, "content", entry.html, type="html")
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(feed, encoding="utf-8")
+    document: bytes = Xml.tostring(feed, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + document
 
 
 def json_feed(base_url: str, entries: list[Entry]) -> bytes:
