@@ -510,6 +510,57 @@ async def test_a_scheduled_action_is_approved_for_its_time_and_not_sent_before(h
     assert len(house.provider.done) == 1
 
 
+async def test_what_is_published_by_hand_is_never_sent_and_counts_once_somebody_says_where(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(
+        post("hn", connector="manual", title="Show HN: Assent", link="https://example.org")
+    )
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+    assert "publish it on Hacker News yourself" in page
+    assert "Approve and send now" not in page
+    await house.decide(browser, run.run_id, action_id, "approve")
+    page = await house.page(browser, run.run_id)
+    assert "https://news.ycombinator.com/submit" in page
+    assert [each.decision for each in forms(page)] == ["publish", "edit", "withdraw", "reject"]
+
+    for wrong in (
+        "",
+        "news.ycombinator.com",
+        "javascript:alert(1)",
+        "https://",
+        "https://a b",
+        "http://[::1",
+    ):
+        answer = await house.decide(browser, run.run_id, action_id, "publish", url=wrong)
+        assert answer.status_code == 400
+        assert form(answer.text, action_id, "publish").fields["url"] == wrong
+    assert (await house.action(action_id)).status == "approved"
+    url = "https://news.ycombinator.com/item?id=1"
+    answer = await house.decide(browser, run.run_id, action_id, "publish", url=url)
+
+    assert "did=publish" in answer.headers["location"]
+    action = await house.action(action_id)
+    assert (action.status, action.external_url) == ("executed", url)
+    [facts] = [facts for kind, facts in await house.events(run.run_id) if kind == "action_hand_over"]
+    assert (facts["by"], facts["assurance"]) == ("Ada Reviewer", "link")
+    assert url in (await browser.get(answer.headers["location"])).text
+
+
+async def test_a_step_of_a_workflow_is_confirmed_and_neither_sent_nor_edited(house: House) -> None:
+    run = await house.stage(post("workflow", verb="confirm", connector="workflow", title="Ship it"))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+
+    assert "Lets your agent go on past this step" in page
+    assert [each.decision for each in forms(page)] == ["approve", "reject"]
+    assert (await house.decide(browser, run.run_id, action_id, "approve")).status_code == 303
+    page = await house.page(browser, run.run_id)
+    assert [each.decision for each in forms(page)] == ["withdraw", "reject"]
+
+
 async def test_an_expired_draft_offers_nothing_to_press_and_says_what_to_do(house: House) -> None:
     run = await house.stage(post(expires_ms=START_MS + HOUR_MS))
     browser, action_id = await house.opened(run), run.actions[0].id

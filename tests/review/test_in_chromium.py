@@ -265,7 +265,12 @@ async def every_state(house: House) -> list[PreparedRun]:
         lambda: decisions.approve(agent, ActionId(ids[5]), Seen(), lambda action: None, house.clock.now_ms())
     )
     third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
-    return [first, second, third]
+    fourth = await house.stage(
+        post("hn", connector="manual", title="Show HN: Assent"),
+        post("workflow", verb="confirm", connector="workflow", title="Ship it"),
+    )
+    await house.decide(await house.opened(fourth), fourth.run_id, fourth.actions[0].id, "approve")
+    return [first, second, third, fourth]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

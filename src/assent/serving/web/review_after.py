@@ -37,6 +37,7 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
         frozenset({AWAITING}),
         "The approval is withdrawn. Nothing goes out until it is approved again.",
     ),
+    "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }
 """What the page says after a decision, and only while the action is in a state in which that is true."""

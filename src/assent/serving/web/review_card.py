@@ -6,13 +6,15 @@ from typing import Any
 
 import msgspec
 
+from assent.connectors.manual_brief import ManualBrief, manual_brief
+from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
 from assent.engine.review import RunReview, SendJob
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Effect
-from assent.lifecycle.transitions import AWAITING, EXECUTING, state_of
+from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, state_of
 from assent.serving.web import review_history, review_text, review_words
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
 from assent.serving.web.review_history import Entry
@@ -62,6 +64,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     severity: Badge
     severity_why: str
     happens: str
+    sends: bool
+    done_word: str
+    brief: ManualBrief | None
     is_mail: bool
     effect: Effect
     body: tuple[Piece, ...]
@@ -89,6 +94,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     needs: str
     may_approve: bool
     rejection: str | None
+    failed: bool
     attempt: Attempted | None
     last_attempt: str
     executed: When | None
@@ -118,6 +124,9 @@ def card_of(
         severity=review_words.SEVERITIES[preflight.severity],
         severity_why=review_words.why_severe(action),
         happens=review_words.what_happens(effect),
+        sends=effect.connector not in review_words.SENDS_NOTHING,
+        done_word=review_words.done_word(effect),
+        brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
         effect=effect,
         body=review_text.pieces(effect.body),
@@ -147,6 +156,7 @@ def card_of(
         needs=review_words.needs(found.policy, preflight.severity),
         may_approve=may_approve,
         rejection=action.rejection,
+        failed=state_of(action) == FAILED,
         attempt=_attempt(action, now_ms),
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,

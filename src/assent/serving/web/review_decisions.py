@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine import decisions, reconciliation, review
+from assent.engine import by_hand, decisions, reconciliation, review
 from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.lifecycle.records import Action, Assurance
@@ -143,6 +144,24 @@ def resolve(wish: Wish) -> Transaction[Action]:
     )
 
 
+def publish(wish: Wish) -> Transaction[Action]:
+    """Somebody published an approved action by hand and says where."""
+    url = wish.form.get("url", "").strip()
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+    except ValueError:
+        good = False
+    if not good or " " in url or len(url) > MAX_REASON_CHARS:
+        raise BadFields(
+            {"url": "Enter the whole address at which it can be seen, such as https://example.org/post."}
+        )
+    decisions.refuse_stale(wish.action, wish.seen)
+    return (
+        yield from by_hand.record_publish(wish.decider, wish.action.action_id, url, _no_link, wish.now_ms)
+    )
+
+
 DECISIONS: Final[dict[str, Callable[[Wish], Transaction[Action]]]] = {
     "approve": approve,
     "send": send,
@@ -150,6 +169,7 @@ DECISIONS: Final[dict[str, Callable[[Wish], Transaction[Action]]]] = {
     "reject": reject,
     "withdraw": withdraw,
     "resolve": resolve,
+    "publish": publish,
 }
 
 

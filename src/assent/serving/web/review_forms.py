@@ -11,9 +11,11 @@ from typing import Final
 
 import msgspec
 
+from assent.engine.execution import MANUAL
 from assent.lifecycle.policy import suffices
 from assent.lifecycle.records import Action, Assurance, Effect
 from assent.lifecycle.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
+from assent.serving.web.review_words import SENDS_NOTHING
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
 """States in which a human can still do something."""
@@ -62,12 +64,18 @@ def offered(action: Action, looking: Looking, may_approve: bool, *, in_flight: b
         return ("resolve",)
     if action.expired(looking.now_ms) or state not in OPEN:
         return ()
+    # The text of a workflow's step is what its agent handed in; another one is the agent's to hand in.
+    edit = ("edit",) if action.effect.connector != "workflow" else ()
     if state == AWAITING:
-        return ("approve", "edit", "reject")
+        return ("approve", *edit, "reject")
     weaker = action.approval is not None and not suffices(action.approval.assurance, looking.assurance)
     confirm = ("approve",) if weaker and may_approve else ()
-    send = ("send",) if may_approve and action.schedule_ms is None and not in_flight else ()
-    return (*confirm, *send, "edit", "withdraw", "reject")
+    send: tuple[str, ...] = ()
+    if action.effect.connector == MANUAL:
+        send = ("publish",)
+    elif action.effect.connector not in SENDS_NOTHING and action.schedule_ms is None and not in_flight:
+        send = ("send",) if may_approve else ()
+    return (*confirm, *send, *edit, "withdraw", "reject")
 
 
 def forms_of(action: Action, looking: Looking, may_approve: bool, *, in_flight: bool) -> dict[str, Form]:

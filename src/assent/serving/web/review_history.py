@@ -76,8 +76,16 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "late_answer": lambda facts: "A late answer arrived and was kept as evidence",
     "outcome_answered": _answered,
     "outcome_still_unknown": lambda facts: f"{_capital(who(facts))} looked and cannot say yet",
+    "confirmation_asked": lambda facts: "A workflow asked a human",
+    "connector_rechecked": lambda facts: (
+        f"Connector looked at again: {'ready' if facts.get('ready') else 'not ready'}"
+    ),
     "review_links_ended": lambda facts: f"Review links ended by {who(facts)}",
 }
+
+EVERY_ACTION: Final = "*"
+OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
+"""Events of a run that belong to the history of each of its actions."""
 
 NOTES: Final = ("detail", "evidence", "reason", "externalUrl", "externalId")
 """What of an event is worth a line of its own, the first that says something."""
@@ -89,8 +97,8 @@ def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, Ent
 
 
 def of_action(history: tuple[tuple[str | None, Entry], ...], action_id: str) -> tuple[Entry, ...]:
-    """What happened to one action, and to the run as a whole."""
-    return tuple(entry for about, entry in history if about in (None, action_id))
+    """What happened to one action."""
+    return tuple(entry for about, entry in history if about in (EVERY_ACTION, action_id))
 
 
 def _entry(event: Event, now_ms: int) -> tuple[str | None, Entry]:
@@ -100,7 +108,7 @@ def _entry(event: Event, now_ms: int) -> tuple[str | None, Entry]:
     note = next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), "")
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"
-    about = facts.get("actionId")
+    about = EVERY_ACTION if event.kind in OF_EVERY_ACTION else facts.get("actionId")
     return (about if isinstance(about, str) else None), Entry(what, note, when(event.at_ms, now_ms))
 
 

@@ -32,6 +32,7 @@ _TYPED: Final[tuple[str, ...]] = (
     "recipients",
     "outcome",
     "evidence",
+    "url",
 )
 
 _TITLES: Final[dict[Reason, tuple[str, str]]] = {

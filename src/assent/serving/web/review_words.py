@@ -26,6 +26,9 @@ from assent.lifecycle.transitions import (
     state_of,
 )
 
+SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
+"""Connectors through which the server itself sends nothing: a human publishes, or an agent goes on."""
+
 MAIL_VERBS: Final = frozenset({"email", "send"})
 NAMES_IN_A_SENTENCE: Final = 3
 SUMMARY_CHARS: Final = 110
@@ -68,7 +71,7 @@ STATES: Final[dict[State, Badge]] = {
     UNKNOWN: Badge("Outcome unknown", "danger"),
     RETRYABLE: Badge("Approved, not sent yet", "warn"),
     REJECTED: Badge("Rejected"),
-    EXECUTED: Badge("Sent", "ok"),
+    EXECUTED: Badge("Done", "ok"),
     FAILED: Badge("Refused by the provider", "danger"),
 }
 
@@ -107,6 +110,8 @@ def title(effect: Effect) -> str:
     """What it is, in two words."""
     if effect.verb in MAIL_VERBS and effect.channel == "email":
         return "E-mail"
+    if effect.connector == "workflow":
+        return "Step of a workflow"
     return f"{channel_name(effect.channel)} {KINDS.get(effect.verb, effect.verb.replace('_', ' '))}"
 
 
@@ -122,6 +127,8 @@ def what_happens(effect: Effect) -> str:
             f"The server sends nothing. You take the text, publish it on {channel_name(effect.channel)} yourself and "
             "say where it is."
         )
+    if effect.connector == "workflow":
+        return "Lets your agent go on past this step of its workflow. Nothing is sent."
     if effect.verb in MAIL_VERBS:
         return f"Sends this to {people_named(effect.recipients)}{_sender(effect)} through {through}."
     if effect.connector == "site":
@@ -129,6 +136,15 @@ def what_happens(effect: Effect) -> str:
     if effect.verb in KINDS:
         return f"Posts this to {channel_name(effect.channel)}{_account(effect)} through {through}."
     return f"Does “{effect.verb.replace('_', ' ')}” on {channel_name(effect.channel)} through {through}."
+
+
+def done_word(effect: Effect) -> str:
+    """What has become of it once it is done."""
+    if effect.connector == "workflow":
+        return "Confirmed"
+    if effect.verb in MAIL_VERBS:
+        return "Sent"
+    return "Published" if effect.verb in KINDS else "Done"
 
 
 def people_named(recipients: tuple[str, ...]) -> str:
@@ -178,6 +194,8 @@ def status_badge(action: Action, now_ms: int) -> Badge:
     if action.expired(now_ms):
         return Badge("Expired")
     state = state_of(action)
+    if state == EXECUTED:
+        return Badge(done_word(action.effect), "ok")
     relayed = action.approval is not None and action.approval.assurance is Assurance.AGENT
     if state == APPROVED and relayed:
         return Badge("Approval relayed by an agent", "warn")

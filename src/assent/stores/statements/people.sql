@@ -79,22 +79,32 @@ RETURNING session_id
 SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 
 -- name: list_waiting_everywhere
--- What waits for a decision in all workspaces and has not expired, oldest first, for the owner of the server.
+-- What waits for a decision in all workspaces and has not expired, oldest first, for the owner of the server. Picked in
+-- the index first, so that the rows behind the page are not read.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms) AND action_id > :after
+  ORDER BY action_id LIMIT :most
+)
 SELECT a.*, w.name AS workspace_name, p.policy
-FROM actions a
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-WHERE a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms) AND a.action_id > :after
-ORDER BY a.action_id LIMIT :most
+ORDER BY a.action_id
 
 -- name: list_unknown_everywhere
 -- What may or may not have been sent, in all workspaces: only a human can say.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE execution_state = 'outcome_unknown' ORDER BY action_id LIMIT :most
+)
 SELECT a.*, w.name AS workspace_name, p.policy
-FROM actions a
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-WHERE a.execution_state = 'outcome_unknown'
-ORDER BY a.action_id LIMIT :most
+ORDER BY a.action_id
 
 -- name: count_waiting_everywhere
 -- How much needs a human in all workspaces.

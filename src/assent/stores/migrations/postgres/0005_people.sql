@@ -37,3 +37,7 @@ CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
 
 -- A signed-in person opens a run by its id alone, whichever workspace it is in.
 CREATE INDEX runs_by_id ON runs (run_id);
+
+-- What needs a human in every workspace, oldest first, with all that the inbox counts and picks by.
+CREATE INDEX actions_waiting_anywhere ON actions (action_id, status, execution_state, expires_ms)
+  WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
