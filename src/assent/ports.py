@@ -200,6 +200,13 @@ class Connector(Protocol):
         ...
 
 
+@runtime_checkable
+class AlwaysReady(Protocol):
+    """A connector that needs no account and no settings: its readiness need not be asked before a claim."""
+
+    always_ready: Literal[True]
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What one source says about one effect. Unavailable is not zero: it says why there is no number (E100)."""
 

@@ -7,6 +7,7 @@ where pages are kept and how they look.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import msgspec
 
@@ -40,6 +41,7 @@ class SiteConnector:
 
     id = "site"
     delivery = Delivery("natural_key")
+    always_ready: Literal[True] = True
 
     def __init__(self, publish: Publish, seen: Seen) -> None:
         self._publish = publish

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -30,7 +31,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.transitions import Move, moved, state_of
-from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import AlwaysReady, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 log = logging.getLogger("assent.execution")
 
@@ -86,45 +87,65 @@ async def finish_running() -> None:
 
 
 async def _execute(services: Services, order: Order) -> Executed:
-    blocked = await _unready(services, order)
-    now_ms = services.clock.now_ms()
-    attempt_id = services.new_id(now_ms)
-    claimed = await services.store.write(lambda: claim(services, order, attempt_id, now_ms, blocked))
-    if isinstance(claimed, Executed):
-        return claimed
-    services.wake_jobs()
+    held = await claimed(services, order)
+    if isinstance(held, Executed):
+        return held
     failpoint("execute.claimed")
-    outcome = await perform(services, claimed)
+    outcome = await perform(services, held)
     failpoint("execute.performed")
-    reply = await services.store.write(lambda: record(claimed, outcome, services.clock.now_ms()))
+    reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
     failpoint("execute.recorded")
     if isinstance(reply, Refusal):
         raise reply
     return reply
 
 
-async def _unready(services: Services, order: Order) -> Refusal | None:
-    """Ask the connector before anything is claimed: an unready one blocks an approved action (E24).
+async def claimed(services: Services, order: Order) -> Action | Executed:
+    """Claim, asking the connector first where it has to be asked.
 
-    The claim says so, after it has looked up the caller's key and judged the action.
+    Which connector that is only the stored action says, so the first try finds out and takes itself back.
     """
-    action, policy = await services.store.read(lambda: actions.find(order.workspace_id, order.action_id))
-    now_ms = services.clock.now_ms()
-    try:
-        gate.judge_execution(action, policy, now_ms, None)
-    except Refusal:
-        return None
+    asked: Asked | None = None
+    while True:
+        now_ms = services.clock.now_ms()
+        begin = partial(claim, services, order, services.new_id(now_ms), now_ms, asked)
+        try:
+            return await services.store.write(begin)
+        except _AskFirst as ask:
+            asked = Asked(ask.connector.id, await ask.connector.readiness(order.workspace_id))
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a connector said about itself just now."""
+
+    connector_id: str
+    readiness: Readiness
+
+
+class _AskFirst(Exception):  # noqa: N818 - what to do
+    """Takes a claim back: nobody may be claimed for a connector that has not said it is ready."""
+
+    def __init__(self, connector: Connector) -> None:
+        super().__init__(connector.id)
+        self.connector = connector
+
+
+def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusal | None:
+    """What keeps the connector from performing an approved action (E24)."""
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         return not_live(action)
     if connector.id == MANUAL:
         return by_hand(action)
-    readiness = await connector.readiness(order.workspace_id)
-    return unready(action, readiness) if not readiness.ready else None
+    if isinstance(connector, AlwaysReady):
+        return None
+    if asked is None or asked.connector_id != connector.id:
+        raise _AskFirst(connector)
+    return unready(action, asked.readiness) if not asked.readiness.ready else None
 
 
 def claim(
-    services: Services, order: Order, attempt_id: str, now_ms: int, blocked: Refusal | None = None
+    services: Services, order: Order, attempt_id: str, now_ms: int, asked: Asked | None = None
 ) -> Transaction[Action | Executed]:
     """Judge and claim, or answer what was answered before under the same key."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
@@ -145,8 +166,8 @@ def claim(
             user_message=BLOCKING_GATES[missing],
             problems=[Problem("recipients", "at least one recipient on the action", "none")],
         )
-    if blocked is not None:
-        raise blocked
+    if (obstacle := _obstacle(services, action, asked)) is not None:
+        raise obstacle
     lease_ms = int(services.execution_lease_seconds * 1000)
     attempt = Attempt(
         attempt_id=attempt_id,
