@@ -87,6 +87,8 @@ def _address_weight(address: str) -> int:
 
 
 def _plain_x_weight(text: str) -> int:
+    if text.isascii():
+        return len(text)
     weight = 0
     for cluster in clusters(text):
         if is_emoji(cluster):
@@ -129,6 +131,9 @@ def emoji_in(text: str) -> list[str]:
 def clusters(text: str) -> Iterator[str]:
     """Extended grapheme clusters, in one pass."""
     start, size = 0, len(text)
+    if text.isascii() and "\r" not in text:
+        yield from text
+        return
     while start < size:
         end = _cluster_end(text, start, size)
         yield text[start:end]

@@ -6,6 +6,7 @@ goes, and text that nobody sees (scripts, styles, templates, hidden parts) is no
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Final
 
@@ -13,11 +14,15 @@ import msgspec
 
 from assent.drafting.cleaning import one_line
 
-MAX_CHARS: Final = 1_000_000
+MAX_CHARS: Final = 500_000
 MAX_HEADINGS: Final = 24
 MAX_PARAGRAPHS: Final = 12
 MAX_META: Final = 200
+PIECE_CHARS: Final = 4_096
+MAX_TAG_CHARS: Final = 65_536
+"""The longest tag, which may hold a picture; after a longer one nothing more is read."""
 _COLLECT_CHARS: Final = 4_000
+_HIDING: Final = re.compile(r"<!--|<(script|style|noscript|template)(?=[\s/>])")
 
 _UNSEEN: Final = frozenset(
     {
@@ -72,19 +77,37 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 def read_page(markup: str) -> Page:
     """The page, from its HTML; never raises, whatever it is given."""
     reader = _Reader()
-    text = markup[:MAX_CHARS].replace("\0", "")
+    text = _without_unseen(markup[:MAX_CHARS].replace("\0", ""))
     try:
-        # In pieces, so that one unterminated construct cannot make the parser look at all of it again and again.
-        for start in range(0, len(text), 65_536):
-            reader.feed(text[start : start + 65_536])
-            if len(reader.rawdata) > 131_072:
+        # In pieces: the parser starts an unfinished tag again with each, and at the end tries every "<" of it as text.
+        for start in range(0, len(text), PIECE_CHARS):
+            reader.feed(text[start : start + PIECE_CHARS])
+            if len(reader.rawdata) > MAX_TAG_CHARS:
                 break
-        reader.close()
+        if len(reader.rawdata) <= PIECE_CHARS:
+            reader.close()
     except (AssertionError, ValueError, RecursionError):
-        # html.parser gives up on a few malformed declarations; what was read before stays.
+        # The parser gives up on a few malformed declarations; what was read before stays.
         pass
     reader.finish()
     return reader.page()
+
+
+def _without_unseen(markup: str) -> str:
+    """Without comments, scripts and styles, found by plain search; one that does not end hides the rest."""
+    lower, kept, at = markup.lower(), [], 0
+    if len(lower) != len(markup):
+        lower = markup
+    for match in _HIDING.finditer(lower):
+        if match.start() < at:
+            continue
+        kept.append(markup[at : match.start()])
+        end = "-->" if match.group(1) is None else f"</{match.group(1)}"
+        found = lower.find(end, match.end())
+        if found < 0:
+            return "".join(kept)
+        at = found + len(end) if match.group(1) is None else (lower.find(">", found) + 1 or len(markup))
+    return "".join([*kept, markup[at:]])
 
 
 def read_text(text: str) -> Page:

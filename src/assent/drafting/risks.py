@@ -51,7 +51,7 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"sekunden|倍|％|万|億|人|社|件|時間|分|秒|٪)"
             r"|[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)|\b(?:twice|tenfold|double[sd]?|"
             r"halve[sd]?|millions?|thousands|doppelt|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
-            r"|\b\d{4,}\b(?<!\b19\d\d)(?<!\b20\d\d)"
+            r"|\b\d{1,3}(?:[.,]\d{3})+\b|\b\d{4,}\b(?<!\b19\d\d)(?<!\b20\d\d)"
         ),
     ),
     (

@@ -25,9 +25,10 @@ _NUMBERED: Final = re.compile(
 
 
 def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
-    """The posts of a thread; one without a number if the text fits into one."""
+    """The posts of a thread; one without a number if the text fits into one, or is too long for any thread."""
     text = text.strip()
-    if count(text) <= most:
+    length = count(text)
+    if length <= most or length > most * MOST_PARTS:
         return (text,)
     if own := _as_numbered(text, most, count):
         return own
@@ -101,13 +102,26 @@ def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[t
         if count(word.strip()) <= room:
             held = word
             continue
-        for cluster in clusters(word):
-            if count(held + cluster) > room and held:
-                yield ("" if first else " "), held.strip()
-                first, held = False, ""
-            held += cluster
+        *full, held = _slices(word, room, count)
+        for piece in full:
+            yield ("" if first else " "), piece
+            first = False
     if held.strip():
         yield ("" if first else " "), held.strip()
+
+
+def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
+    """A word that is too long, between its characters."""
+    left, found = list(clusters(word)), []
+    while left:
+        # No character counts less than one, so no more than `room` of them fit.
+        low, high = 1, min(room, len(left))
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if count("".join(left[:middle])) <= room else (low, middle - 1)
+        found.append("".join(left[:low]))
+        left = left[low:]
+    return found
 
 
 def _words(sentence: str) -> list[str]:
