@@ -57,7 +57,7 @@ class RecordManualMetrics(
     run_id: RunIdArgument
     channel: Annotated[str, msgspec.Meta(min_length=1, max_length=40, description="The channel's id.")]
     metrics: Annotated[
-        dict[str, float],
+        dict[str, Annotated[float, msgspec.Meta(ge=0)]],
         msgspec.Meta(min_length=1, max_length=MAX_METRICS, description="Numbers as the human read them."),
     ]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=500, description="Where they were read.")]
