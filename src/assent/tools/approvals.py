@@ -29,6 +29,7 @@ from assent.tools.arguments import (
     PageSize,
     RunIdArgument,
     addresses,
+    line,
     moment,
 )
 from assent.tools.definition import DECIDES, READS, Call, Tool
@@ -157,8 +158,12 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 async def edit_action(call: Call, request: EditAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
     changes: dict[str, Any] = {
-        name: value for name in ("body", "title", "subject") if (value := getattr(request, name)) is not None
+        name: line(name, value)
+        for name in ("title", "subject")
+        if (value := getattr(request, name)) is not None
     }
+    if request.body is not None:
+        changes["body"] = request.body
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
     schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from assent.connectors.mail_server import parse_mailbox
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_IDEMPOTENCY_KEY_CHARS, MAX_PAGE
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import parse_time
@@ -40,14 +41,29 @@ DigestArgument = Annotated[
     ),
 ]
 
-_ADDRESS: Final = re.compile(
-    r"[^@\s\x00-\x1f\x7f<>,;\"]+@[^@\s\x00-\x1f\x7f<>,;\".]+(\.[^@\s\x00-\x1f\x7f<>,;\".]+)*"
-)
+_ATOM: Final = r"[^@\s\x00-\x1f\x7f<>,;\".]+"
+_ADDRESS: Final = re.compile(rf"{_ATOM}(\.{_ATOM})*@{_ATOM}(\.{_ATOM})*")
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def is_address(text: str) -> bool:
     """Whether a text has the form of one e-mail address, and of nothing that could smuggle in another."""
     return len(text) <= MAX_EMAIL_CHARS and _ADDRESS.fullmatch(text) is not None
+
+
+def is_mailbox(text: str) -> bool:
+    """Whether mail can go to or come from it: an address, or a name and an address."""
+    try:
+        return is_address(parse_mailbox(text).address)
+    except ValueError:
+        return False
+
+
+def line(path: str, text: str) -> str:
+    """A text that becomes a header or a headline: one line, because a second could become a header of its own."""
+    if _CONTROL.search(text):
+        raise bad_argument(path, "one line without control characters", repr(text[:80]))
+    return text
 
 
 def addresses(path: str, given: list[str]) -> tuple[str, ...]:
@@ -56,7 +72,7 @@ def addresses(path: str, given: list[str]) -> tuple[str, ...]:
     problems = [
         Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
         for index, text in enumerate(cleaned)
-        if not is_address(text)
+        if not (is_address(text) and is_mailbox(text))
     ]
     if problems:
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)

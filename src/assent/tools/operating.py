@@ -6,6 +6,7 @@ Nothing here has an outside effect: a product page may be read, text is written,
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -23,7 +24,7 @@ from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
 from assent.operators.launch import ChannelNote
 from assent.ports import Preparation
-from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, is_address, moment
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, is_mailbox, line, moment
 from assent.tools.definition import WRITES, Call, Tool
 
 SCOPE = "runs:write"
@@ -161,16 +162,20 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     bench = await _bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
     )
-    drafts = {name: Supplied(body=text) for name, text in (request.drafts or {}).items()}
-    for name in drafts:
-        known_channel(name, f"drafts.{name}")
-    if mail.subject and "email" in drafts:
-        drafts["email"] = Supplied(body=drafts["email"].body, subject=mail.subject)
+    subject = line("email.subject", mail.subject or "")
+    drafts = {
+        known_channel(name, f"drafts.{name}").id: Supplied(body=text)
+        for name, text in (request.drafts or {}).items()
+    }
+    if subject and "email" in drafts:
+        drafts["email"] = Supplied(body=drafts["email"].body, subject=subject)
     if not gathering.enough(bench.evidence) and not drafts:
         raise Refusal(Reason.MISSING_REPO_CONTEXT)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     plan = launch.prepare(bench, wanted, drafts)
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
+    if subject and "email" not in drafts:
+        preparation = _with_subject(preparation, subject)
 
     def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
         return {
@@ -226,7 +231,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
     if supplied is None and request.subject:
-        made = _with_subject(made, request.subject)
+        made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
         call.services,
         _request(call, request, email.INFO.id, "chieflab_send"),
@@ -237,11 +242,18 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
 
 
 def _with_subject(made: Preparation, subject: str) -> Preparation:
+    """The user's own subject on the e-mail that the composer wrote."""
     effects = tuple(
         msgspec.structs.replace(each, effect=msgspec.structs.replace(each.effect, subject=subject))
+        if each.effect.channel == "email"
+        else each
         for each in made.effects
     )
-    return msgspec.structs.replace(made, effects=effects)
+    drafts = tuple(
+        msgspec.structs.replace(each, title=subject) if each.channel == "email" else each
+        for each in made.drafts
+    )
+    return msgspec.structs.replace(made, drafts=drafts, effects=effects)
 
 
 async def _bench(
@@ -253,7 +265,7 @@ async def _bench(
     recipients: tuple[str, ...] = (),
 ) -> Workbench:
     """Gather what the operator may know: the product page, the repository's facts, and the tenant's memory."""
-    if sender is not None and not is_address(sender.rpartition("<")[2].rstrip("> ")):
+    if sender is not None and not is_mailbox(sender):
         raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
     schedule = getattr(request, "schedule_for", None)
     schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
@@ -288,10 +300,22 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
     """The product page, or the warning that says why it could not be read."""
     if url is None:
         return None, ()
+    if not _is_web_address(url):
+        raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
     found = await call.services.read_page(url)
     if isinstance(found, str):
         return None, (f"The product page could not be read: {found}",)
     return found, ()
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether an address may stand as the link of a post: nothing that runs, no password, one word."""
+    try:
+        parts = urlsplit(url)
+        bare = bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bare and url.isprintable() and " " not in url
 
 
 def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
