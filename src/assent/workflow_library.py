@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -25,6 +25,8 @@ class Invalid(msgspec.Struct, frozen=True):
 
     file: str
     issues: tuple[Issue, ...]
+    workflow_id: str = ""
+    """What it calls itself, where that can be read."""
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ class WorkflowLibrary:
         shelf = self.shelf()
         definition = shelf.definitions.get(workflow_id)
         if definition is None:
-            return None
+            return next((each for each in shelf.invalid if each.workflow_id == workflow_id), None)
         if workflow_id in self._refused:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:
@@ -108,11 +110,15 @@ class WorkflowLibrary:
         known = self._files.get(path)
         if known is not None and known.stamp == stamp:
             return known
+        document: Any = None
         try:
             document = load_document(path.read_bytes(), path.suffix)
             return _File(stamp, parse(document, str(path)), None)
         except (DefinitionRefused, DocumentRefused) as refused:
-            return _File(stamp, None, Invalid(str(path), refused.issues))
+            named = document.get("id") if isinstance(document, dict) else None
+            return _File(
+                stamp, None, Invalid(str(path), refused.issues, named if isinstance(named, str) else "")
+            )
         except OSError as error:
             issue = Issue("$", "unreadable", f"The file cannot be read: {error.strerror}.")
             return _File(stamp, None, Invalid(str(path), (issue,)))

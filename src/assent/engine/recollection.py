@@ -108,15 +108,14 @@ def find_runs(
     desk: Desk, *, session_id: str, workflow_id: str, query: str, most: int
 ) -> Transaction[tuple[Found, ...]]:
     """Earlier runs, freshest first, each at its preferred tip (W27)."""
+    filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     if query:
-        escaped = query.lower().replace("%", "").replace("_", " ")
+        escaped = query.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
         rows = yield statements.search_workflow_runs(
-            workspace_id=desk.workspace_id, pattern=f"%{escaped}%", most=most
+            workspace_id=desk.workspace_id, pattern=f"%{escaped}%", **filters
         )
     else:
-        rows = yield statements.list_workflow_runs(
-            workspace_id=desk.workspace_id, session_id=session_id, workflow_id=workflow_id, most=most
-        )
+        rows = yield statements.list_workflow_runs(workspace_id=desk.workspace_id, **filters)
     found = []
     for row in rows:
         run = stored.run_of(row)

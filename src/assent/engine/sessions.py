@@ -40,7 +40,7 @@ from assent.workflow import (
     start,
     text,
 )
-from assent.workflow.context import size_of
+from assent.workflow.context import NOTES_KEY, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
 
@@ -169,6 +169,15 @@ def content_digest(content: Content) -> str:
     return canonical.digest({"notes": content.notes, "output": content.output, "context": content.context})
 
 
+def all_notes(content: Content) -> str:
+    """The notes of an advance, also those inside its output: none are dropped (W12)."""
+    inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
+    given = content.notes or ""
+    if not isinstance(inside, str) or inside == given:
+        return given
+    return f"{given}\n\n{inside}" if given else inside
+
+
 def _move(
     desk: Desk,
     head: Head,
@@ -193,7 +202,7 @@ def _move(
         parent=node.node,
         step_key=outcome.step_key,
         title=shown.title if shown is not None else "",
-        notes=content.notes or "",
+        notes=all_notes(content),
         artifacts=outcome.artifacts,
         snapshot=outcome.snapshot,
     )

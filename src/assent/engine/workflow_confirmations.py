@@ -98,6 +98,13 @@ def ask(
     if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER:
         action = staged(desk, node, content, digest, outcome)
         yield from actions.insert_action(action)
+        body = {
+            "node": node.node,
+            "stepKey": outcome.step_key,
+            "actionId": action.action_id,
+            "digest": action.digest,
+        }
+        head = yield from stored.log(head, "confirmation_asked", body, desk.now_ms)
         yield statements.set_workflow_confirmation(
             workspace_id=desk.workspace_id,
             run_id=node.run.run_id,
@@ -105,14 +112,8 @@ def ask(
             content=digest,
             step_key=outcome.step_key,
             action_id=action.action_id,
+            event_seq=head.seq,
         )
-        body = {
-            "node": node.node,
-            "stepKey": outcome.step_key,
-            "actionId": action.action_id,
-            "digest": action.digest,
-        }
-        yield from stored.log(head, "confirmation_asked", body, desk.now_ms)
     else:
         action = asked.action
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)

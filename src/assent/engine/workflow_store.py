@@ -62,7 +62,7 @@ class NewNode(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
 
     def seal(self) -> str:
-        """The digest of its content. The log carries it, so that a node that was altered in the store is found (W67)."""
+        """The digest of its content. The log carries it, so that a node altered in the store is found (W67)."""
         return seal(
             self.parent,
             self.step_key,

@@ -34,10 +34,8 @@ from assent.workflow_library import Invalid
 SCOPE = "runs:write"
 
 WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]
-StateToken = Annotated[
-    str, msgspec.Meta(max_length=500, description="As the last answer gave it, unchanged.")
-]
-AckToken = Annotated[str, msgspec.Meta(max_length=500, description="As the same answer gave it, unchanged.")]
+StateToken = Annotated[str, msgspec.Meta(description="As the last answer gave it, unchanged.")]
+AckToken = Annotated[str, msgspec.Meta(description="As the same answer gave it, unchanged.")]
 SessionId = Annotated[
     str,
     msgspec.Meta(

@@ -118,12 +118,12 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY event_seq
 -- The action that a human was asked about last for this content.
 SELECT action_id FROM workflow_confirmations
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND content = :content
-ORDER BY action_id DESC LIMIT 1
+ORDER BY event_seq DESC LIMIT 1
 
 -- name: set_workflow_confirmation
 -- A human is asked about this content; once that is over, about a new action.
-INSERT INTO workflow_confirmations (workspace_id, run_id, node, content, step_key, action_id)
-VALUES (:workspace_id, :run_id, :node, :content, :step_key, :action_id)
+INSERT INTO workflow_confirmations (workspace_id, run_id, node, content, step_key, action_id, event_seq)
+VALUES (:workspace_id, :run_id, :node, :content, :step_key, :action_id, :event_seq)
 ON CONFLICT (workspace_id, run_id, node, content, action_id) DO NOTHING
 
 -- name: list_step_confirmations
@@ -140,13 +140,16 @@ WHERE workspace_id = :workspace_id
 ORDER BY updated_ms DESC, run_id DESC LIMIT :most
 
 -- name: search_workflow_runs
--- Runs in whose notes, titles or session a text occurs, freshest first.
+-- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
 SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
 FROM workflow_runs r
-WHERE r.workspace_id = :workspace_id AND (
-  lower(r.session_id) LIKE :pattern OR lower(r.name) LIKE :pattern OR lower(r.workflow_id) LIKE :pattern
+WHERE r.workspace_id = :workspace_id
+  AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
+  AND (
+  lower(r.session_id) LIKE :pattern ESCAPE '!' OR lower(r.name) LIKE :pattern ESCAPE '!'
+  OR lower(r.workflow_id) LIKE :pattern ESCAPE '!'
   OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
-             AND lower(n.notes) LIKE :pattern)
+             AND lower(n.notes) LIKE :pattern ESCAPE '!')
   OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
-             AND lower(c.notes) LIKE :pattern))
+             AND lower(c.notes) LIKE :pattern ESCAPE '!'))
 ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most

@@ -82,5 +82,6 @@ CREATE TABLE workflow_confirmations (
   content      TEXT NOT NULL,
   step_key     TEXT NOT NULL,
   action_id    TEXT NOT NULL,
+  event_seq    BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, run_id, node, content, action_id)
 );

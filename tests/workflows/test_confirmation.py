@@ -1,0 +1,258 @@
+"""A step that needs a person's consent is an action in the approval machine (W40, C31)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.workflow.library import step
+from tests.workflows.kit import APPROVE, EDIT, REJECT, Payload, Player, definition
+
+from assent.engine import decisions
+from assent.engine.decisions import Decider, Seen
+from assent.engine.execution import EXECUTE_TOOL
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.lifecycle.policy import PRESETS
+from assent.lifecycle.records import Assurance
+from assent.ports import Single
+from assent.stores.loader import statements
+
+pytestmark = pytest.mark.rule("W40")
+
+GATED = definition(
+    "gated",
+    step("plan"),
+    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
+    step("after"),
+)
+NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
+
+
+async def at_gate(play: Player, workflow: Payload = GATED) -> Payload:
+    return await play.advance(await play.start(workflow, sessionId="R"))
+
+
+async def asked(play: Player, at: Payload, **content: Any) -> Payload:
+    """The refusal of an advance that waits for a person."""
+    answer = await play.send(at, **content)
+    assert answer.is_error and answer.reason == "requires_approval", answer.payload
+    return answer.payload
+
+
+async def test_the_step_waits_for_a_person_and_passes_once_they_agreed(play: Player) -> None:
+    at = await at_gate(play)
+    assert at["pending"]["requireConfirmation"] is True
+    run_id = at["session"]["runId"]
+    refusal = await asked(play, at, **NOTES)
+    assert (refusal["status"], refusal["retryable"], refusal["recoveryTool"]) == (
+        "awaiting_approval",
+        False,
+        None,
+    )
+    assert f"/runs/{run_id}?token=" in refusal["reviewUrl"]
+    action_id = refusal["actionId"]
+    again = await asked(play, at, **NOTES)
+    assert again["actionId"] == action_id
+    record = await play.action(action_id)
+    assert record["runId"] == run_id
+    assert (record["type"], record["connector"], record["executorTool"]) == (
+        "workflow_confirm",
+        "workflow",
+        "workflow_advance",
+    )
+    await play.decide(APPROVE, action_id)
+    passed = await play.advance(at, **NOTES)
+    assert passed["pending"]["stepId"] == "after"
+    for _ in range(3):
+        assert await play.advance(at, **NOTES) == passed
+    done = await play.action(action_id)
+    assert (done["status"], done["executionState"]) == ("executed", "done")
+    kinds = await play.kinds(run_id)
+    assert [kinds.count(kind) for kind in ("confirmation_asked", "action_approve", "action_hand_over")] == [
+        1,
+        1,
+        1,
+    ]
+    assert kinds.index("action_hand_over") < len(kinds) - 1 == kinds.index("step_acked", 3)
+    assert await play.journal_holds()
+
+
+async def test_a_person_reads_the_title_and_what_was_submitted_and_never_the_prompt(play: Player) -> None:
+    at = await at_gate(play)
+    output = {"kind": "plan", "version": "1.4"}
+    refusal = await asked(play, at, output=output, **NOTES)
+    [(effect,)] = await play.sql("SELECT effect FROM actions WHERE action_id = ?", refusal["actionId"])
+    body = msgspec.json.decode(effect)["body"]
+    assert body.startswith("Release it") and NOTES["notesMarkdown"] in body and '"1.4"' in body
+    assert "SECRET PROMPT" not in effect
+    details = msgspec.json.decode(effect)["details"]
+    assert (details["stepKey"], details["node"]) == ("release", 1) and details["content"]
+
+
+async def test_twenty_callers_at_once_ask_once_and_pass_once(play: Player) -> None:
+    at = await at_gate(play)
+    arguments = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], **NOTES}
+    refusals = await play.surface.gather(20, "workflow_advance", arguments)
+    assert len({refusal.payload["actionId"] for refusal in refusals}) == 1
+    await play.decide(APPROVE, refusals[0].payload["actionId"])
+    passed = await play.surface.gather(20, "workflow_advance", arguments)
+    assert all(answer.payload == passed[0].payload and not answer.is_error for answer in passed)
+    kinds = await play.kinds(at["session"]["runId"])
+    assert (kinds.count("confirmation_asked"), kinds.count("action_hand_over")) == (1, 1)
+
+
+async def test_validation_comes_before_approval(play: Player) -> None:
+    both = definition(
+        "both", step("plan"), step("release", requireConfirmation=True, notesOptional=False), step("after")
+    )
+    at = await at_gate(play, both)
+    blocked = await play.advance(at)
+    assert blocked["kind"] == "blocked"
+    assert await play.sql("SELECT 1 FROM actions") == []
+    await asked(play, blocked, **NOTES)
+
+
+async def test_after_a_rejection_the_step_stays_and_new_content_is_asked_about_anew(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(REJECT, first["actionId"], reason="Not before Monday")
+    again = await asked(play, at, **NOTES)
+    assert (again["actionId"], again["status"]) == (first["actionId"], "rejected")
+    assert "Not before Monday" in again["userMessage"]
+    assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
+    other = await asked(play, at, notesMarkdown="Release 1.4 on Monday.")
+    assert other["actionId"] != first["actionId"] and other["status"] == "awaiting_approval"
+    await play.decide(APPROVE, other["actionId"])
+    assert (await play.advance(at, notesMarkdown="Release 1.4 on Monday."))["pending"]["stepId"] == "after"
+    assert (await play.action(first["actionId"]))["status"] == "rejected"
+    assert (await asked(play, at, **NOTES))["actionId"] == first["actionId"]
+
+
+async def test_a_rejection_can_be_what_the_workflow_branches_on(play: Player) -> None:
+    branching = definition(
+        "branching",
+        step("release", requireConfirmation=True, onReject="continue"),
+        step("go-on", runCondition={"var": "wr.decisions.release.decision", "equals": "approved"}),
+        step(
+            "stop",
+            runCondition={"var": "wr.decisions.release.decision", "equals": "rejected"},
+            prompt="Because: {{wr.decisions.release.reason}}",
+        ),
+    )
+    at = await play.start(branching)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(REJECT, refusal["actionId"], reason="Too early")
+    on = await play.advance(at, **NOTES)
+    assert (on["pending"]["stepId"], on["pending"]["prompt"]) == ("stop", "Because: Too early")
+    assert (await play.action(refusal["actionId"]))["status"] == "rejected"
+    assert await play.advance(at, **NOTES) == on
+    yes = await asked(play, at, notesMarkdown="another plan")
+    await play.decide(APPROVE, yes["actionId"])
+    assert (await play.advance(at, notesMarkdown="another plan"))["pending"]["stepId"] == "go-on"
+
+
+async def test_an_approval_covers_exactly_its_content(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    for other in ({"notesMarkdown": "Release 2.0."}, {**NOTES, "context": {"to": "all"}}, {}):
+        assert (await asked(play, at, **other))["actionId"] != refusal["actionId"]
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
+    await play.decide(APPROVE, refusal["actionId"])
+    told = await asked(play, at, **NOTES)
+    assert "changed the text" in told["userMessage"]
+    assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
+
+
+async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    fired = await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])
+    assert fired.is_error
+    assert (await play.action(refusal["actionId"]))["status"] == "approved"
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:
+    [(workspace,)] = await play.sql("SELECT workspace_id FROM workspaces WHERE name = 'acme'")
+    policy = msgspec.json.encode(PRESETS["strict"]).decode()
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    await play.surface.app.store.write(Single(statements.set_policy(workspace_id=workspace, policy=policy)))
+    told = await asked(play, at, **NOTES)
+    assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
+    chat = await play.ask(APPROVE, actionId=refusal["actionId"])
+    assert chat.reason == "requires_approval"
+    person = Decider(WorkspaceId(workspace), "Ada", Assurance.PERSON, "page")
+    now_ms = play.surface.clock.now_ms()
+    await play.surface.app.store.write(
+        lambda: decisions.approve(person, ActionId(refusal["actionId"]), Seen(), lambda _: None, now_ms)
+    )
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_an_expired_question_is_asked_anew(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    play.surface.clock.advance(days=400)
+    second = await asked(play, at, **NOTES)
+    assert second["actionId"] != first["actionId"]
+    await play.decide(APPROVE, second["actionId"])
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_a_rewound_branch_neither_inherits_an_approval_nor_repeats_its_effect(play: Player) -> None:
+    start = await play.start(GATED, sessionId="R")
+    at = await play.advance(start)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    await play.advance(at, **NOTES)
+    rewound = await play.advance(start, notesMarkdown="another plan")
+    assert [warning["code"] for warning in rewound["warnings"]] == ["decided_before"]
+    assert "executed" in rewound["warnings"][0]["message"]
+    assert [w["code"] for w in (await play.rehydrate(rewound))["warnings"]] == ["decided_before"]
+    second = await asked(play, rewound, **NOTES)
+    assert second["actionId"] != first["actionId"] and "executed" in second["userMessage"]
+    assert second["status"] == "awaiting_approval"
+    statuses = await play.sql("SELECT status FROM actions ORDER BY status")
+    assert [status for (status,) in statuses] == ["awaiting_approval", "executed"]
+    assert (await play.kinds(start["session"]["runId"])).count("action_hand_over") == 1
+    await play.decide(APPROVE, second["actionId"])
+    assert (await play.advance(rewound, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_the_same_content_after_a_block_is_a_new_effect_and_needs_a_new_action(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    await play.advance(at, **NOTES)
+    blocked = await play.advance(at, output={"no": "kind"})
+    assert blocked["kind"] == "blocked"
+    second = await asked(play, blocked, **NOTES)
+    assert second["actionId"] != first["actionId"]
+
+
+async def test_an_action_step_shows_its_call_and_waits(play: Player) -> None:
+    acting = definition(
+        "acting",
+        step(
+            "post",
+            action={"tool": "chieflab_post", "args": {"topic": "{{topic}}"}},
+            requireConfirmation=True,
+        ),
+    )
+    at = await play.start(acting, context={"topic": "importers"})
+    assert at["pending"]["action"] == {"tool": "chieflab_post", "args": {"topic": "importers"}}
+    refusal = await asked(play, at, **NOTES)
+    [(effect,)] = await play.sql("SELECT effect FROM actions WHERE action_id = ?", refusal["actionId"])
+    assert msgspec.json.decode(effect)["details"]["call"]["args"] == {"topic": "importers"}
