@@ -1,0 +1,157 @@
+"""An agent that knows only the tools follows every workflow of the public library to its end, and forks each once.
+
+It takes what a blocked answer says as its instruction, asks a person where one is needed, and answers the conditions
+of each file in several ways.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.surfaces import Surface
+from tests.workflow.agent import choices
+from tests.workflow.library import ABSENT, PUBLIC, builtin_files, compiled, public_files
+from tests.workflows.kit import APPROVE, Payload, Player
+
+FILES = public_files()
+MOST_CALLS = 600
+
+pytestmark = pytest.mark.skipif(not FILES, reason=ABSENT)
+
+
+class Agent:
+    """Follows a run by its answers. The seed decides what it puts into the context and when it leaves a loop."""
+
+    def __init__(self, play: Player, path: Path, seed: int) -> None:
+        self.play = play
+        self.program = compiled(path).program
+        self.random = random.Random(seed)  # noqa: S311 - a script, not a secret
+        self.asked = 0
+        self.seen: list[str] = []
+        self.answers: list[tuple[Payload, Payload]] = []
+
+    def context(self) -> Payload:
+        values: Payload = {}
+        for name, options in choices(self.program).items():
+            base, dot, _ = name.partition(".")
+            value = self.random.choice([["one"], []]) if dot else self.random.choice(options)
+            if value is not None:
+                values[base] = value
+        return values
+
+    async def start(self) -> Payload:
+        context = self.context()
+        for _ in range(5):
+            answer = await self.play.ask("workflow_start", workflowId=self.program.id, context=context)
+            if not answer.is_error:
+                return answer.payload
+            paths = [problem["path"] for problem in answer.payload["problems"]]
+            context |= {path.removeprefix("context."): ["a", "b"] for path in paths}
+        raise AssertionError(answer.payload)
+
+    async def finish(self, at: Payload, remark: str) -> Payload:
+        """Follow the run to its end."""
+        for _ in range(MOST_CALLS):
+            if at["isComplete"]:
+                return at
+            self.seen.append(at["pending"]["stepKey"])
+            at = await self.step(at, remark)
+        raise AssertionError(f"not complete after {MOST_CALLS} steps")
+
+    async def step(self, at: Payload, remark: str) -> Payload:
+        content: Payload = {"notesMarkdown": f"{remark}: {at['pending']['stepKey']}"}
+        for _ in range(8):
+            answer = await self.play.send(at, **content)
+            if answer.reason == "requires_approval":
+                self.asked += 1
+                await self.play.decide(APPROVE, answer.payload["actionId"])
+                continue
+            assert not answer.is_error, answer.payload
+            if answer.payload["kind"] != "blocked":
+                self.answers.append((at, content))
+                return answer.payload
+            at = answer.payload
+            content = self.corrected(content, at)
+        raise AssertionError(at)
+
+    def corrected(self, content: Payload, blocked: Payload) -> Payload:
+        """Exactly what the blocked answer asks for."""
+        changed = dict(content)
+        if "example" in blocked:
+            changed["output"] = self.decided(blocked["example"])
+        if "notesExample" in blocked:
+            changed["notesMarkdown"] = blocked["notesExample"]
+        wanted = [issue["path"] for issue in blocked["issues"] if issue["path"].startswith("context.")]
+        values: Any = [{"name": "a"}, {"name": "b"}]
+        if any("count" in issue["code"] for issue in blocked["issues"]):
+            values = 2
+        if wanted:
+            changed["context"] = {path.removeprefix("context."): values for path in wanted}
+        return changed
+
+    def decided(self, example: Payload) -> Payload:
+        parts = example.get("artifacts", [example])
+        word = self.random.choice(["continue", "stop"])
+        changed = [
+            {**part, "decision": word} if part["kind"] == "wr.loop_control" else part for part in parts
+        ]
+        return {"artifacts": changed} if "artifacts" in example else changed[0]
+
+
+@pytest.fixture
+def changed_settings() -> dict[str, Any]:
+    return {"workflow_dirs": (str(PUBLIC),)}
+
+
+async def journey(play: Player, path: Path, seeds: range) -> None:
+    for seed in seeds:
+        agent = Agent(play, path, seed)
+        first = await agent.start()
+        done = await agent.finish(first, "first")
+        assert done["pending"] is None and done["ackToken"] is None
+        confirmations, way = agent.asked, list(agent.answers)
+        # A fork from the middle: the same place, told otherwise, to its own end.
+        middle, content = way[len(way) // 2]
+        replayed = await play.advance(middle, **content)
+        assert replayed["stateToken"] == (way[len(way) // 2 + 1 :] or [(done, {})])[0][0]["stateToken"]
+        fork = await agent.finish(middle, "forked")
+        assert fork["isComplete"] and fork["stateToken"] != done["stateToken"]
+        run_id = first["session"]["runId"]
+        kinds = await play.kinds(run_id)
+        assert kinds.count("step_acked") == len(agent.answers)
+        assert kinds.count("action_hand_over") == agent.asked >= confirmations
+        told = await play.rehydrate(middle)
+        assert len(told["branches"]) >= 2
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
+)
+async def test_every_workflow_of_the_library_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
+    await journey(play, path, range(2))
+
+
+@pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
+)
+async def test_every_workflow_of_our_own_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
+    await journey(play, path, range(3))
+
+
+async def test_a_sample_runs_over_every_transport_and_store(play: Player) -> None:
+    for path in sorted(FILES, key=lambda path: path.stat().st_size)[:: len(FILES) // 3]:
+        await journey(play, path, range(1))
+    assert await play.journal_holds()
+
+
+async def test_the_library_is_listed_and_its_invalid_file_refused_with_its_reasons(surface: Surface) -> None:
+    await surface.sign_in()
+    listed = (await surface.call("workflow_list")).payload
+    assert len(listed["workflows"]) >= len(FILES)
+    [invalid] = listed["invalid"]
+    assert Path(invalid["file"]).name == "invalid-workflow.json" and invalid["issues"]
