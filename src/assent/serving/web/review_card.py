@@ -232,7 +232,7 @@ def _extras(effect: Effect) -> tuple[Fact, ...]:
         Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
         for media in effect.media
     ]
-    facts += [Fact(name, _text(value)) for name, value in effect.details.items()]
+    facts += [_detail(name, value, effect) for name, value in effect.details.items()]
     return tuple(facts)
 
 
@@ -253,3 +253,10 @@ def _cost(credits: int) -> str:
 
 def _web_address(url: str | None) -> str | None:
     return url if url is not None and url.startswith(("https://", "http://")) else None
+
+
+def _detail(name: str, value: Any, effect: Effect) -> Fact:
+    """A thread is already read above, post by post; saying it again as data would only hide the rest."""
+    if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
+        return Fact("As a thread", f"{len(value)} posts, divided where the numbers stand")
+    return Fact(name, _text(value))
