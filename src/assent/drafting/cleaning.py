@@ -44,6 +44,27 @@ _TO_A_MODEL: Final = re.compile(
     re.IGNORECASE,
 )
 
+_ABOUT_THE_GATE: Final = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:everything |all )?(?:of )?the (?:above|foregoing|preceding)\b"
+    r"|\b(?:note|notice|message|instructions?|hinweis|nachricht|anweisung(?:en)?) (?:to|for|an|für) (?:\w+ )?"
+    r"(?:ais?|llms?|ki|(?:language |ai )?models?|(?:ai )?assistants?|ai agents?|chatbots?)\b"
+    r"|\b(?:hey|dear|hello|attention),? (?:ai|chatgpt|claude|gemini|copilot|gpt|llm|assistant|model)\b"
+    r"|^\W*(?:chatgpt|claude|gemini|copilot|gpt|instructions?)\s*:"
+    r"|\bto the model (?:preparing|writing|reading|drafting)\b"
+    r"|\b(?:ai|language) (?:models?|assistants?|agents?|systems?) (?:must|shall|have to)\b"
+    r"|\b(?:user|human|owner) (?:has |have )?(?:already |just )?approved (?:this|it|all|every)\b"
+    r"|\btell the (?:user|human) (?:that|to)\b|\bapprove (?:all|every|any) (?:pending |staged )?actions?\b"
+    r"|\b(?:do not|don['’]t|never|without) (?:show|ask|tell|inform)(?:ing)?\b.{0,30}"
+    r"\b(?:user|human|approval)\b"
+    r"|\bno (?:review|approval|confirmation) is (?:needed|required|necessary)\b.{0,20}"
+    r"\b(?:go ahead|publish|send|proceed)\b"
+    r"|\bskip the (?:review|approval|confirmation)\b"
+    r"|\bwhen (?:writing|preparing|drafting) (?:the|this|an?) (?:\w+ )?(?:announcement|post|e-?mail|launch|draft)\b"
+    r"|\b(?:set|add|change|put)\b.{0,20}\b(?:recipients?|bcc|cc)\b.{0,30}@",
+    re.IGNORECASE,
+)
+"""What a page says to or about whoever prepares the draft: whom to leave out, what to skip, what to slip in."""
+
 
 def printable(text: str) -> str:
     """Without control, invisible and unassigned characters; line ends unified; composed."""
@@ -78,7 +99,7 @@ def cut(text: str, most: int, mark: str = "…") -> str:
 
 def speaks_to_a_model(line: str) -> bool:
     """Whether a line addresses whoever processes the text instead of whoever reads it."""
-    return _TO_A_MODEL.search(line[:2_000]) is not None
+    return any(pattern.search(line[:2_000]) for pattern in (_TO_A_MODEL, _ABOUT_THE_GATE))
 
 
 def usable(line: str) -> bool:

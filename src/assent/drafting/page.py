@@ -22,6 +22,7 @@ PIECE_CHARS: Final = 4_096
 MAX_TAG_CHARS: Final = 65_536
 """The longest tag, which may hold a picture; after a longer one nothing more is read."""
 _COLLECT_CHARS: Final = 4_000
+_TAG_START: Final = re.compile(r"<[a-zA-Z/!?]")
 _HIDING: Final = re.compile(r"<!--|<(script|style|noscript|template)(?=[\s/>])")
 
 _UNSEEN: Final = frozenset(
@@ -72,6 +73,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     language: str = ""
     headings: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
+    truncated: bool = False
+    """Whether there was more than is read."""
 
 
 def read_page(markup: str) -> Page:
@@ -85,12 +88,16 @@ def read_page(markup: str) -> Page:
             if len(reader.rawdata) > MAX_TAG_CHARS:
                 break
         if len(reader.rawdata) <= PIECE_CHARS:
+            # A tag that never ends is no text; browsers leave it out too.
+            unfinished = _TAG_START.search(reader.rawdata)
+            if unfinished is not None:
+                reader.rawdata = reader.rawdata[: unfinished.start()]
             reader.close()
     except (AssertionError, ValueError, RecursionError):
         # The parser gives up on a few malformed declarations; what was read before stays.
         pass
     reader.finish()
-    return reader.page()
+    return msgspec.structs.replace(reader.page(), truncated=len(markup) > MAX_CHARS)
 
 
 def _without_unseen(markup: str) -> str:
@@ -114,7 +121,11 @@ def read_text(text: str) -> Page:
     """A page that is plain text: its first line is its title, its first paragraphs what it says."""
     blocks = [block for block in text[:MAX_CHARS].split("\n\n") if block.strip()][: MAX_PARAGRAPHS + 1]
     lines = [one_line(block) for block in blocks]
-    return Page(title=lines[0][:200] if lines else "", paragraphs=tuple(line for line in lines[1:] if line))
+    return Page(
+        title=lines[0][:200] if lines else "",
+        paragraphs=tuple(line for line in lines[1:] if line),
+        truncated=len(text) > MAX_CHARS,
+    )
 
 
 class _Reader(HTMLParser):
