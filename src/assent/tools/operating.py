@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.drafting import evidence as gathering
+from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.page import Page
 from assent.drafting.records import NeedsDraft
 from assent.engine import brain, lessons_read, staging
@@ -170,7 +171,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     if subject and "email" in drafts:
         drafts["email"] = Supplied(body=drafts["email"].body, subject=subject)
     if not gathering.enough(bench.evidence) and not drafts:
-        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+        raise _too_little(bench)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     plan = launch.prepare(bench, wanted, drafts)
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
@@ -206,7 +207,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     bench = await _bench(call, request, brand=request.brand)
     supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
     if supplied is None and not gathering.enough(bench.evidence):
-        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+        raise _too_little(bench)
     made = post.prepare(bench, channel, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
@@ -226,7 +227,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
     if supplied is None and not gathering.enough(bench.evidence):
-        raise Refusal(Reason.MISSING_REPO_CONTEXT)
+        raise _too_little(bench)
     made = email.prepare(bench, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
@@ -305,7 +306,30 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
     found = await call.services.read_page(url)
     if isinstance(found, str):
         return None, (f"The product page could not be read: {found}",)
-    return found, ()
+    return found, _odd(found)
+
+
+def _odd(page: Page) -> tuple[str, ...]:
+    """What a human should know about a page before trusting a draft that was made from it."""
+    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name)
+    said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
+    found = {
+        "The product page was read and says nothing in words.": not said,
+        "The product page speaks to AI systems; that text was left out. Check the page.": any(
+            speaks_to_a_model(text) for text in said
+        ),
+        "The product page is very large; only its beginning was read.": page.truncated,
+    }
+    return tuple(warning for warning, holds in found.items() if holds)
+
+
+def _too_little(bench: Workbench) -> Refusal:
+    """What is missing, and why the page that was named does not help."""
+    if not bench.warnings:
+        return Refusal(Reason.MISSING_REPO_CONTEXT)
+    why = " ".join(bench.warnings)
+    wanted = "I need to know what you built; without that the first drafts would be generic."
+    return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}")
 
 
 def _is_web_address(url: str) -> bool:
