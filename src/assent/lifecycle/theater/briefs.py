@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from assent.lifecycle.theater.fields import BRIEF_KEYS, is_title, of_a_brief
-from assent.lifecycle.theater.limits import FRAGMENT, SHOULD, WHOLE_SENTENCE, told, weight_of
+from assent.lifecycle.theater.limits import FRAGMENT, SHOULD, WHOLE_SENTENCE, After, weight_of
 from assent.lifecycle.theater.page import Field, Page, as_field, field_of, without_lead
 from assent.lifecycle.theater.tasks import SUBJECT, TASK
 from assent.lifecycle.theater.words import AUTHOR, CHANNEL, ONE, PIECE, PITCH, READER, SOME, sign
@@ -97,21 +97,21 @@ def described(page: Page) -> str | None:
     if not page.sentences:
         return None
     opening, rest = page.sentences[0], page.sentences[1:]
-    limits, tells = weight_of(rest), told(rest)
+    after = After(rest)
     nameless = not AUTHOR.search(opening)
     wanted = (
-        (SHOULD.match(opening) and limits >= 1)
-        or (_NEED.match(opening) and SUBJECT.search(opening) and (limits or not tells))
-        or (_DESCRIBED.match(opening) and not tells and nameless)
-        or (_NAMED.match(opening) and limits >= 1 and not tells and nameless)
+        (SHOULD.match(opening) and after.limits >= 1)
+        or (_NEED.match(opening) and SUBJECT.search(opening) and (after.limits or not after.tells))
+        or (_DESCRIBED.match(opening) and not after.tells and nameless)
+        or (_NAMED.match(opening) and after.limits >= 1 and not after.tells and nameless)
         or (
             _ANNOUNCE.match(opening)
-            and not tells
+            and not after.tells
             and not READER.search(opening)
             and not PITCH.search(opening)
         )
-        or (_TO_WHOM.match(opening) and tells <= 1)
-        or (of_a_brief(page.fields[0]) == 2 and limits >= 1.5 and tells <= 1)
+        or (_TO_WHOM.match(opening) and after.tells <= 1)
+        or (of_a_brief(page.fields[0]) == 2 and after.limits >= 1.5 and after.tells <= 1)
         or (not rest and _in_fragments(opening))
     )
     return opening if wanted else None

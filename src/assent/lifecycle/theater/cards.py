@@ -76,8 +76,10 @@ def line_card(page: Page) -> str | None:
     if only_pairs(first):
         return first
     parts = [part.strip() for part in first.replace(" · ", " | ").split(" | ")]
+    if len(parts) < 3:
+        return None
     facts = sum(map(_is_fact, parts))
-    return first if len(parts) >= 3 and facts >= 2 and facts * 2 > len(parts) else None
+    return first if facts >= 2 and facts * 2 > len(parts) else None
 
 
 def _is_fact(part: str) -> bool:

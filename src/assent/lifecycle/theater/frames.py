@@ -96,9 +96,11 @@ def _tags(page: Page) -> str | None:
 def label(page: Page) -> str | None:
     """The text's name on a line of its own above it."""
     first = page.lines[0]
+    if len(page.lines) == 1:
+        return None
     banner = _BANNER.fullmatch(first)
     named = _CHANNEL_LINE.fullmatch(first) is not None or is_label(banner[1] if banner else first)
-    return first if named and len(page.lines) > 1 else None
+    return first if named else None
 
 
 def leading_fields(page: Page) -> str | None:

@@ -6,6 +6,7 @@ A limit alone is advice, and advice is published every day; it counts beside a t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 from assent.lifecycle.theater.page import word_count
@@ -136,3 +137,19 @@ def told(sentences: Sequence[str]) -> int:
         and not ROLE.match(sentence)
         for sentence in sentences[:NEAR]
     )
+
+
+class After:
+    """The sentences after an opening, weighed once somebody asks: most openings ask for nothing."""
+
+    def __init__(self, sentences: Sequence[str], *, after_task: bool = False) -> None:
+        self._sentences = sentences
+        self._after_task = after_task
+
+    @cached_property
+    def limits(self) -> float:
+        return weight_of(self._sentences, after_task=self._after_task)
+
+    @cached_property
+    def tells(self) -> int:
+        return told(self._sentences)

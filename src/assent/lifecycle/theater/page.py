@@ -114,6 +114,8 @@ def _unwrapped(text: str) -> str:
 def word_count(text: str) -> int:
     """Words; a run of letters in a script that does not space its words counts as several."""
     words = _WORD.findall(text)
+    if text.isascii():
+        return len(words)
     return sum(1 if word.isascii() or len(word) < 8 else len(word) // 6 for word in words)
 
 

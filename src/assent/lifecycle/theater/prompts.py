@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from assent.lifecycle.theater import tasks, tongues
-from assent.lifecycle.theater.limits import FRAGMENT, SHOULD, told, weight, weight_of
+from assent.lifecycle.theater.limits import FRAGMENT, SHOULD, After, weight, weight_of
 from assent.lifecycle.theater.page import Page
 from assent.lifecycle.theater.words import ONE, PIECE, PITCH, READER, SOME, WRITE, listed, sign
 
@@ -125,20 +125,22 @@ def _in_english(sentences: Sequence[str]) -> bool:
     opening, rest = sentences[0], sentences[1:]
     if tasks.ACT_AS.match(opening):
         return True
-    limits, tells = weight_of(rest, after_task=True), told(rest)
+    after = After(rest, after_task=True)
     if _TO_AN_AGENT.match(opening):
-        return tells <= 2
+        return after.tells <= 2
     follows = any(tasks.TASK.match(sentence) for sentence in rest[:NEAR])
     if tasks.MODEL_ROLE.match(opening):
-        return follows or limits > 0 or tells <= 3
+        return follows or after.limits > 0 or after.tells <= 3
     if tasks.ROLE.match(opening):
-        return follows or limits >= 1
-    if tasks.ANY_ROLE.match(opening) and rest and tells <= 1 and _sets_task(rest[0], limits, 0):
+        return follows or after.limits >= 1
+    if tasks.ANY_ROLE.match(opening) and rest and after.tells <= 1 and _sets_task(rest[0], after.limits, 0):
         return True
     only_limits = (
-        weight(opening) == 1 and not SHOULD.match(opening) and limits >= 1 and not tells and len(rest) > 1
+        weight(opening) == 1 and not SHOULD.match(opening) and after.limits >= 1 and not after.tells and len(rest) > 1
     )
-    return only_limits or _sets_task(opening, limits, tells)
+    return only_limits or (
+        tasks.TASK.match(opening) is not None and _sets_task(opening, after.limits, after.tells)
+    )
 
 
 def _sets_task(opening: str, limits: float, tells: int) -> bool:

@@ -335,9 +335,12 @@ def gives_orders(sentences: Sequence[str]) -> bool:
     """Whether a text opens with a role and goes on with a task or a limit, or opens with a task."""
     opening, near = sentences[0], sentences[:NEAR]
     for role, task, limit, owner in OTHER_TONGUES:
+        has_role, has_task = role.match(opening), task.match(opening)
+        if not has_role and not has_task:
+            continue
         limited = any(limit.search(sentence) for sentence in near)
-        if role.match(opening) and (limited or any(task.search(sentence) for sentence in near)):
+        if has_role and (limited or any(task.search(sentence) for sentence in near)):
             return True
-        if task.match(opening) and (limited or (len(sentences) == 1 and not owner.search(opening))):
+        if has_task and (limited or (len(sentences) == 1 and not owner.search(opening))):
             return True
     return False
