@@ -15,7 +15,9 @@ NAMES: Final = (
     "execute.calling",
     "execute.performed",
     "execute.recorded",
+    "reconcile.admitted",
     "reconcile.looked",
+    "reconcile.recorded",
 )
 """Every place; the crash tests cover each of them."""
 

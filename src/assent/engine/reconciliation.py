@@ -31,6 +31,7 @@ async def reconcile(services: Services, job: Job) -> None:
     action = await services.store.write(
         lambda: admit_loss(workspace_id, action_id, attempt_id, services.clock.now_ms())
     )
+    failpoint("reconcile.admitted")
     if action is None:
         return
     connector = services.connectors.get(action.effect.connector)
@@ -43,6 +44,7 @@ async def reconcile(services: Services, job: Job) -> None:
     if isinstance(outcome, OutcomeUnknown):
         raise JobFailed(f"still unknown: {outcome}")
     await services.store.write(lambda: record(action, outcome, services.clock.now_ms()))
+    failpoint("reconcile.recorded")
 
 
 def admit_loss(
