@@ -136,7 +136,11 @@ def _in_english(sentences: Sequence[str]) -> bool:
     if tasks.ANY_ROLE.match(opening) and rest and after.tells <= 1 and _sets_task(rest[0], after.limits, 0):
         return True
     only_limits = (
-        weight(opening) == 1 and not SHOULD.match(opening) and after.limits >= 1 and not after.tells and len(rest) > 1
+        weight(opening) == 1
+        and not SHOULD.match(opening)
+        and after.limits >= 1
+        and not after.tells
+        and len(rest) > 1
     )
     return only_limits or (
         tasks.TASK.match(opening) is not None and _sets_task(opening, after.limits, after.tells)
