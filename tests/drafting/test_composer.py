@@ -48,6 +48,7 @@ def test_there_are_thirty_products() -> None:
     assert len({product.id for product in PRODUCTS}) == 30
 
 
+@pytest.mark.rule("E18", "E19")
 @EACH
 @pytest.mark.parametrize("channel", COMPOSED)
 def test_a_human_reads_a_text_and_no_brief_prompt_or_frame(product: Product, channel: str) -> None:

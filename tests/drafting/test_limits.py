@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,8 +35,7 @@ def lines(draw: st.DrawFn, language: str, most: int = 60) -> str:
 
 
 @st.composite
-def products(draw: st.DrawFn) -> dict[str, Any]:
-    language = draw(st.sampled_from(sorted(WORDS)))
+def products(draw: st.DrawFn, language: str) -> dict[str, Any]:
     line = lines(language) | lines(language, 200) | ODD
     some = st.lists(line, max_size=6)
     page = Page(
@@ -64,11 +64,13 @@ def products(draw: st.DrawFn) -> dict[str, Any]:
     return {"product_url": url, "page": page, "repo_context": repo, "brand": brand}
 
 
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-@given(products())
-def test_every_draft_is_within_its_channels_limits(product: dict[str, Any]) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("language", sorted(WORDS))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataObject) -> None:
+    """Fifty products a language, two hundred together."""
+    product = data.draw(products(language))
     evidence = gather(**product)
     for channel in channels.COMPOSED:
         written = compose(channel, evidence)
