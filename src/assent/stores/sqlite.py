@@ -1,9 +1,9 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
 The writer takes what is queued, waits its turn among processes (`turnstile`), runs every transaction of the
-batch under a savepoint of its own inside one BEGIN IMMEDIATE … COMMIT, and answers after the COMMIT: one sync
-to disk for many callers, and a transaction that fails takes back only itself. Readers have connections that
-cannot write.
+batch inside one BEGIN IMMEDIATE … COMMIT, under a savepoint of its own unless it is alone, and answers after
+the COMMIT: one sync to disk for many callers, and a transaction that fails takes back only itself. Readers have
+connections that cannot write.
 
 Deliberately unaware of what any statement means.
 """
@@ -11,6 +11,7 @@ Deliberately unaware of what any statement means.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -57,7 +58,7 @@ class SqliteStore:
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
         self._unread = 0
-        self._log = self.path.with_name(self.path.name + "-wal")
+        self._log = f"{self.path}-wal"
         self._log_limit = LOG_BYTES
         self._opened = False
         self._closed = False
@@ -145,19 +146,19 @@ class SqliteStore:
             raise StoreUnavailable(f"sqlite: another process has held {self.path} for {TURN_SECONDS:.0f} s")
 
     def _commit(self, batch: list[Request]) -> list[Answer]:
-        from assent.stores.sqlite_connection import attempt, connect_writer
+        from assent.stores.sqlite_connection import attempt, commit_alone, connect_writer
 
         if self._connection is None:
             self._connection = connect_writer(self.path, self._clock)
             self._opened = True
         connection = self._connection
+        wanted = [request for request in batch if not request.future.cancelled()]
         connection.execute("BEGIN IMMEDIATE")
-        answers = [
-            Answer(request, *attempt(connection, request.begin))
-            for request in batch
-            if not request.future.cancelled()
-        ]
-        connection.execute("COMMIT")
+        if len(wanted) == 1:
+            answers = [Answer(wanted[0], *commit_alone(connection, wanted[0].begin))]
+        else:
+            answers = [Answer(request, *attempt(connection, request.begin)) for request in wanted]
+            connection.execute("COMMIT")
         self._keep_log_short(connection)
         return answers
 
@@ -165,7 +166,7 @@ class SqliteStore:
         from assent.stores.sqlite_connection import empty_log
 
         try:
-            size = self._log.stat().st_size
+            size = os.stat(self._log).st_size  # noqa: PTH116 - at every commit
             if size >= self._log_limit:
                 # While a long read needs the log, asking again at every commit would only cost time.
                 self._log_limit = LOG_BYTES if empty_log(connection) else size + LOG_BYTES

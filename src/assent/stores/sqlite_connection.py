@@ -92,6 +92,19 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
         return result
 
 
+def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
+    """The only transaction of a batch: as `attempt`, and the commit. What fails takes back all there is."""
+    try:
+        result = drive(connection, begin)
+    except Broken:
+        raise
+    except BaseException as error:
+        connection.execute("ROLLBACK")
+        return None, error
+    connection.execute("COMMIT")
+    return result, None
+
+
 def attempt(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
     """One transaction of a batch: its result or its error. Raises only where the database itself is broken."""
     connection.execute("SAVEPOINT request")
