@@ -184,7 +184,8 @@ class _PreparedStore:
         return await self._store.read(begin)
 
     async def open(self) -> None:
-        await self._prepare()
+        if not self._ready:
+            await self._prepare()
 
     async def close(self) -> None:
         if self._opening is not None:

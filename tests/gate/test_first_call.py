@@ -1,9 +1,11 @@
-"""A local user whose very first call stages something: the store opens for it, and the answer has its review link."""
+"""A local user whose very first call stages something: the store opens for it, once, and the answer has its review
+link."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.gate.conftest import gate_over
 from tests.gate.kit import STAGE
 from tests.gate.provider import providers
@@ -23,3 +25,22 @@ async def test_the_first_call_of_a_local_process_may_stage(database_url: str, tm
     assert answer.reason is None, answer.text
     run_id = answer.value["runId"]
     assert f"/runs/{run_id}?token=" in answer.value["reviewUrl"]
+
+
+async def test_an_open_store_is_not_opened_again(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = gate_over(database_url, tmp_path, "stdio", providers())
+    opened: list[str] = []
+
+    async def noted(store: object, secrets: object) -> None:
+        opened.append("checked")
+
+    monkeypatch.setattr("assent.app.check_secrets", noted)
+    try:
+        for _ in range(3):
+            await gate.app.store.open()
+            await gate.app.prepare()
+    finally:
+        await gate.close()
+    assert opened == ["checked"]
