@@ -89,6 +89,16 @@ class WorkflowLibrary:
                 return self._refused[workflow_id]
         return self._compiled[workflow_id]
 
+    def check(self, path: Path) -> Compiled | Invalid:
+        """One file, with what the folders hold for it to refer to."""
+        file = self._read(path, (0, -1))
+        if file.invalid is not None or file.definition is None:
+            return file.invalid or Invalid(str(path), ())
+        try:
+            return compile_definition(file.definition, self.shelf().definitions, file=str(path))
+        except DefinitionRefused as refused:
+            return Invalid(str(path), refused.issues, file.definition.id)
+
     def _stamps(self) -> Iterator[tuple[Path, tuple[int, int]]]:
         found = 0
         for folder in self._folders:

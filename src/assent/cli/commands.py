@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from assent import __version__
-from assent.cli import audit, demo, doctor, keys, owner, server, workspaces
+from assent.cli import audit, demo, doctor, keys, owner, server, sessions, workflows, workspaces
 
 
 def _version(wanted: bool) -> None:
@@ -43,3 +43,5 @@ demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
+app.add_typer(workflows.app, name="workflow", help="List, check and try workflows.")
+app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")

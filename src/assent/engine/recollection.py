@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 import msgspec
@@ -66,7 +65,7 @@ def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
     if held is None:
         raise token_refusal("token_unknown_node")
     head, node = held
-    digest = hashlib.sha256(notes.encode()).hexdigest()
+    digest = stored.notes_digest(notes)
     known = yield statements.find_workflow_checkpoint(
         workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, digest=digest
     )

@@ -109,6 +109,7 @@ def begin_run(
         "workflowHash": compiled.workflow_hash,
         "sessionId": session_id,
         "by": desk.principal.name,
+        "complete": isinstance(outcome, Complete),
         "seal": first.seal(),
     }
     head = yield from stored.log(head, "workflow_started", body, now_ms)

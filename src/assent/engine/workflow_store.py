@@ -7,6 +7,7 @@ A run is a tree of nodes. An advance reads one node and writes one, so that it c
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -68,7 +69,7 @@ class NewNode(msgspec.Struct, frozen=True, kw_only=True):
             self.step_key,
             self.title,
             self.notes,
-            msgspec.json.encode(self.artifacts).decode(),
+            artifacts_text(self.artifacts),
             self.snapshot,
         )
 
@@ -80,6 +81,16 @@ def seal(
     plain = encode_snapshot(msgspec.structs.replace(snapshot, blocked=0)).decode()
     parts = msgspec.json.encode((parent, step_key, title, notes, artifacts, plain))
     return hashlib.sha256(parts).hexdigest()
+
+
+def artifacts_text(artifacts: Sequence[dict[str, Any]]) -> str:
+    """Artifacts as stored: in one way, whatever order their keys came in."""
+    return msgspec.json.encode(artifacts, order="deterministic").decode()
+
+
+def notes_digest(notes: str) -> str:
+    """What a checkpoint is known by."""
+    return hashlib.sha256(notes.encode()).hexdigest()
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
@@ -147,7 +158,7 @@ def insert_node(
         step_key=new.step_key,
         title=new.title,
         notes=new.notes,
-        artifacts=msgspec.json.encode(new.artifacts).decode(),
+        artifacts=artifacts_text(new.artifacts),
         snapshot=encode_snapshot(new.snapshot).decode(),
         is_complete=1 if new.snapshot.is_complete else 0,
         event_seq=event_seq,

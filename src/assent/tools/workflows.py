@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import recollection, sessions
+from assent.engine import health, recollection, sessions
 from assent.engine.recollection import Found
 from assent.engine.workflow_answers import (
     Answer,
@@ -25,7 +25,7 @@ from assent.engine.workflow_answers import (
 )
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.ports import Transaction
+from assent.ports import StoreUnavailable, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.workflow import Compiled, ContentRefused, Warning, preview
@@ -162,7 +162,7 @@ async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDeta
 
 async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     compiled = _compiled(call, request.workflow_id)
-    desk = _desk(call)
+    desk = await _desk(call)
     run_id = RunId(call.services.new_id(call.now_ms))
     session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
     # A generated session is not part of what a caller repeats.
@@ -178,7 +178,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
-    desk = _desk(call)
+    desk = await _desk(call)
     state = handle_of(desk.keys, request.state_token, "st")
     if request.ack_token is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
@@ -198,13 +198,13 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
 
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
-    desk = _desk(call)
+    desk = await _desk(call)
     state = handle_of(desk.keys, request.state_token, "st")
     return _spoken(await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown)))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
-    desk = _desk(call)
+    desk = await _desk(call)
 
     def begin() -> Transaction[tuple[tuple[Found, ...], Spoken | None]]:
         found = yield from recollection.find_runs(
@@ -250,10 +250,16 @@ def _spoken(spoken: Spoken) -> Prose:
     return Prose(spoken.answer, spoken.text)
 
 
-def _desk(call: Call) -> Desk:
+async def _desk(call: Call) -> Desk:
+    try:
+        keys = call.services.workflow_keys()
+    except StoreUnavailable:
+        # The first call of a process: its secrets are known once the store is open.
+        await call.services.store.read(health.ping)
+        keys = call.services.workflow_keys()
     return Desk(
         principal=call.caller,
-        keys=call.services.workflow_keys(),
+        keys=keys,
         now_ms=call.now_ms,
         new_id=call.services.new_id,
         review_url=call.services.review_url,

@@ -153,3 +153,25 @@ WHERE r.workspace_id = :workspace_id
   OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
              AND lower(c.notes) LIKE :pattern ESCAPE '!'))
 ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
+
+-- name: list_session_runs
+-- The runs of one session, oldest first.
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
+WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY created_ms, run_id
+
+-- name: list_workflow_answers
+-- Every answer of a run.
+SELECT node, edge, child, answer, text, created_ms FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node, edge
+
+-- name: find_workflow_session
+-- Whether there is a session of this name.
+SELECT session_id, created_ms, updated_ms FROM workflow_sessions
+WHERE workspace_id = :workspace_id AND session_id = :session_id
+
+-- name: list_workflow_sessions
+-- The sessions of a workspace, freshest first, with how many runs each has.
+SELECT s.session_id, s.created_ms, s.updated_ms, count(r.run_id) AS runs FROM workflow_sessions s
+LEFT JOIN workflow_runs r ON r.workspace_id = s.workspace_id AND r.session_id = s.session_id
+WHERE s.workspace_id = :workspace_id GROUP BY s.session_id, s.created_ms, s.updated_ms
+ORDER BY s.updated_ms DESC, s.session_id LIMIT :most

@@ -1,0 +1,123 @@
+"""`assent session`: list what was worked on, take a session out as one file, and bring one in."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assent.cli.keys import OfWorkspace
+from assent.cli.session import Session, command, timestamp
+from assent.cli.workspaces import find_workspace
+from assent.engine import bundles
+from assent.engine.bundles import Imported
+from assent.failures import Failure
+from assent.ports import Rows, Single
+from assent.stores.loader import statements
+from assent.workflow import bundle as bundle_files
+from assent.workflow import session_text
+from assent.workflow.bundle import Bundle, BundleRefused
+
+app = typer.Typer(no_args_is_help=True)
+
+MOST_SESSIONS = 1_000
+
+
+def list_sessions(session: Session, workspace: OfWorkspace = None) -> None:
+    """List the sessions of a workspace, freshest first."""
+    from assent.app import open_app
+
+    async def run() -> Rows:
+        async with open_app(session.settings) as opened:
+            found = await find_workspace(opened.store, workspace)
+            return await opened.store.read(
+                Single(statements.list_workflow_sessions(workspace_id=found.workspace_id, most=MOST_SESSIONS))
+            )
+
+    rows = [
+        {"sessionId": row["session_id"], "runs": row["runs"], "updatedAt": timestamp(row["updated_ms"])}
+        for row in asyncio.run(run())
+    ]
+    lines = [(str(row["sessionId"]), str(row["runs"]), str(row["updatedAt"])) for row in rows]
+    session.give({"sessions": rows}, session.table(("SESSION", "RUNS", "LAST RUN"), lines))
+
+
+def export(
+    session: Session,
+    session_id: Annotated[str, typer.Argument(metavar="SESSION", help="From `assent session list`.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to [standard output]. .md writes Markdown."
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Write Markdown for people instead of a bundle.")
+    ] = False,
+    workspace: OfWorkspace = None,
+) -> None:
+    """Write a session as one file that `assent session import` reads, or as Markdown."""
+    from assent.app import open_app
+
+    async def run() -> Bundle | None:
+        async with open_app(session.settings) as opened:
+            found = await find_workspace(opened.store, workspace)
+            now_ms = opened.clock.now_ms()
+            return await opened.store.read(lambda: bundles.export(found.workspace_id, session_id, now_ms))
+
+    made = asyncio.run(run())
+    if made is None:
+        raise Failure(f"There is no session {session_id!r}.\nSee the ones there are: assent session list")
+    if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):
+        raw = session_text.markdown(made, bundles.lineage_of, lambda ms: timestamp(ms) or "").encode()
+    else:
+        raw = bundle_files.write(made)
+    if output is None:
+        sys.stdout.write(raw.decode())
+        return
+    output.write_bytes(raw)
+    session.say(f"Session {session_id} is in {output}.")
+
+
+def import_file(
+    session: Session,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle of `assent session export`.")],
+    workspace: OfWorkspace = None,
+) -> None:
+    """Bring a session in. Where it is there already, it comes in as a new one beside it."""
+    from assent.app import open_app
+
+    raw = file.read_bytes()
+
+    async def run() -> Imported:
+        made = bundle_files.read(raw)
+        async with open_app(session.settings) as opened:
+            found = await find_workspace(opened.store, workspace)
+            now_ms = opened.clock.now_ms()
+            return await opened.store.write(
+                lambda: bundles.import_session(
+                    found.workspace_id,
+                    made,
+                    bundle_files.digest_of(raw),
+                    opened.workflow_keys,
+                    opened.services.new_id,
+                    now_ms,
+                )
+            )
+
+    try:
+        done = asyncio.run(run())
+    except BundleRefused as refused:
+        raise Failure(
+            f"{file} was not imported. {refused}\nExport the session again where it came from."
+        ) from None
+    data: dict[str, Any] = {"sessionId": done.session_id, "runs": list(done.runs), "renamed": done.renamed}
+    session.give(data, f"Imported as session {done.session_id}: {len(done.runs)} run(s).")
+
+
+command(app, "list")(list_sessions)
+command(app, "export", json=False)(export)
+command(app, "import")(import_file)

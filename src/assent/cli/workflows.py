@@ -1,0 +1,238 @@
+"""`assent workflow`: what there is, whether a file is right, and a run at the terminal for its author."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from assent.cli.session import Session, command
+from assent.failures import Failure
+from assent.workflow import (
+    Blocked,
+    Compiled,
+    Content,
+    ContentRefused,
+    Decision,
+    Issue,
+    NeedsConfirmation,
+    Pending,
+    Program,
+    Snapshot,
+    Warning,
+    advance,
+    pending,
+    start,
+)
+from assent.workflow_files import SUFFIXES
+from assent.workflow_library import Invalid, WorkflowLibrary
+
+app = typer.Typer(no_args_is_help=True)
+
+
+def _library(session: Session, *more: Path) -> WorkflowLibrary:
+    settings = session.settings
+    return WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs), *more])
+
+
+def list_workflows(session: Session) -> None:
+    """List the workflows that can be followed here, and the files that are none."""
+    library = _library(session)
+    shelf = library.shelf()
+    refused = [found for name in shelf.definitions if isinstance(found := library.find(name), Invalid)]
+    broken = {each.file for each in refused}
+    rows = [
+        (each.id, each.version, each.name, shelf.files[each.id])
+        for each in sorted(shelf.definitions.values(), key=lambda each: each.id)
+        if shelf.files[each.id] not in broken
+    ]
+    data = {
+        "workflows": [{"workflowId": i, "version": v, "name": n, "file": f} for i, v, n, f in rows],
+        "invalid": [_report(each) for each in (*shelf.invalid, *refused)],
+    }
+    session.give(data, session.table(("ID", "VERSION", "NAME", "FILE"), rows))
+    for each in (*shelf.invalid, *refused):
+        session.say(
+            f"warning: {each.file} is no workflow. See why: {session.again('workflow', 'validate', each.file)}"
+        )
+
+
+def validate(
+    session: Session,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, or folders of them.")],
+) -> int:
+    """Check definitions. Exits with 1 when any has a mistake; says where it is and what to write instead."""
+    files = [file for path in paths for file in _files(path)]
+    if not files:
+        raise Failure(f"There is no workflow file in {paths[0]}.\nDefinitions end in {', '.join(SUFFIXES)}.")
+    # What a file refers to may be beside it, or anywhere that the server looks.
+    library = _library(session, *dict.fromkeys(file.parent for file in files))
+    reports = [_checked(library, file) for file in files]
+    data = {"files": reports, "ok": all(not report["issues"] for report in reports)}
+    session.give(data, "\n".join(line for report in reports for line in _lines(report)))
+    return 0 if data["ok"] else 1
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [
+            file
+            for file in sorted(path.rglob("*"))
+            if file.name.endswith(SUFFIXES) and not file.name.endswith(".schema.json")
+        ]
+    if not path.is_file():
+        raise Failure(f"There is no file {path}.\nName a definition, or a folder of them.")
+    return [path]
+
+
+def _checked(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
+    found = library.check(file)
+    if isinstance(found, Invalid):
+        return {**_report(found), "warnings": []}
+    warnings = [{"path": w.path, "code": w.code, "message": w.message} for w in found.warnings]
+    return {"file": str(file), "issues": [], "warnings": warnings}
+
+
+def _report(invalid: Invalid) -> dict[str, Any]:
+    issues = [{"path": i.path, "code": i.code, "message": i.message} for i in invalid.issues]
+    return {"file": invalid.file, "issues": issues}
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    head = (
+        f"{report['file']}: {len(report['issues'])} mistake(s)"
+        if report["issues"]
+        else f"{report['file']}: good"
+    )
+    return [
+        head,
+        *(f"  {issue['path']}: {issue['message']} ({issue['code']})" for issue in report["issues"]),
+        *(f"  warning: {each['path']}: {each['message']} ({each['code']})" for each in report["warnings"]),
+    ]
+
+
+def run(
+    session: Session,
+    workflow: Annotated[
+        str, typer.Argument(metavar="ID-OR-FILE", help="From `assent workflow list`, or a file.")
+    ],
+    context: Annotated[
+        str, typer.Option("--context", metavar="JSON", help="What the run starts with.")
+    ] = "{}",
+) -> int:
+    """Follow a workflow at the terminal. For authors: nothing is stored, and you are the one who confirms."""
+    compiled = _find(session, workflow)
+    try:
+        outcome = start(compiled.program, _object(context))
+    except ContentRefused as refused:
+        raise Failure(_told(refused.issues)) from None
+    if isinstance(outcome, Blocked):
+        raise Failure(_told(outcome.issues))
+    _warn(session, (*compiled.warnings, *outcome.warnings))
+    return _follow(session, compiled.program, outcome.snapshot)
+
+
+def _find(session: Session, workflow: str) -> Compiled:
+    path = Path(workflow)
+    if path.is_file():
+        found: Compiled | Invalid | None = _library(session, path.parent).check(path)
+    else:
+        found = _library(session).find(workflow)
+    if found is None:
+        raise Failure(f"There is no workflow {workflow!r}.\nSee the ones there are: assent workflow list")
+    if isinstance(found, Invalid):
+        raise Failure("\n".join(_lines({**_report(found), "warnings": []})))
+    return found
+
+
+def _follow(session: Session, program: Program, snapshot: Snapshot) -> int:
+    while (shown := pending(program, snapshot)) is not None:
+        session.say(f"\n── {shown.title} [{shown.step_key}]\n\n{shown.prompt}\n")
+        after = _step(session, program, snapshot, shown)
+        if after is None:
+            session.say("Stopped before the end.")
+            return 1
+        snapshot = after
+    session.say(f"\n{program.name} is complete.")
+    return 0
+
+
+def _step(session: Session, program: Program, snapshot: Snapshot, shown: Pending) -> Snapshot | None:
+    """The snapshot after the step, once what is typed passes; nothing at the end of input."""
+    content = Content()
+    while True:
+        typed = _ask(session, "notes, or a JSON object with notesMarkdown, context and output")
+        if typed is None:
+            return None
+        try:
+            content = _content(typed)
+            outcome = advance(program, snapshot, content)
+            if isinstance(outcome, NeedsConfirmation):
+                said = _ask(session, f"confirm “{shown.title}”? yes, or why not")
+                if said is None:
+                    return None
+                agreed = said.strip().lower() in ("y", "yes")
+                decision = Decision("approved") if agreed else Decision("rejected", said.strip())
+                outcome = advance(program, snapshot, content, decision)
+        except ContentRefused as refused:
+            session.say(_told(refused.issues))
+            continue
+        except Failure as failure:
+            session.say(str(failure))
+            continue
+        if isinstance(outcome, Blocked):
+            session.say(_told(outcome.issues))
+            if outcome.example is not None:
+                session.say(f"This passes as output: {msgspec.json.encode(outcome.example).decode()}")
+            if outcome.notes_example is not None:
+                session.say(f"Notes like this pass: {outcome.notes_example}")
+        elif isinstance(outcome, NeedsConfirmation):
+            session.say("Not confirmed; the step stays.")
+        else:
+            _warn(session, outcome.warnings)
+            return outcome.snapshot
+
+
+def _content(typed: str) -> Content:
+    if not typed.lstrip().startswith("{"):
+        return Content(notes=typed or None)
+    given = _object(typed)
+    unknown = sorted(set(given) - {"notesMarkdown", "context", "output"})
+    if unknown:
+        raise Failure(f"There is no {unknown[0]!r} here; write notesMarkdown, context or output.")
+    context = given.get("context", {})
+    if not isinstance(context, dict):
+        raise Failure("context is an object.")
+    return Content(notes=given.get("notesMarkdown"), output=given.get("output"), context=context)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise Failure(f"That is no JSON object: {error}.") from None
+
+
+def _ask(session: Session, what: str) -> str | None:
+    sys.stderr.write(f"{what} > ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return line.rstrip("\n") if line else None
+
+
+def _told(issues: Sequence[Issue]) -> str:
+    return "Not yet:\n" + "\n".join(f"  {issue.path}: {issue.message}" for issue in issues)
+
+
+def _warn(session: Session, warnings: Sequence[Warning]) -> None:
+    for warning in warnings:
+        session.say(f"warning: {warning.message}")
+
+
+command(app, "list")(list_workflows)
+command(app, "validate")(validate)
+command(app, "run", json=False)(run)

@@ -1,0 +1,304 @@
+"""A session out of the store and into another one (W71). Imported runs have tokens of this server and their own log.
+
+What a run's log says about its nodes is checked on both ways (W67). Actions stay behind: they are effects of the server
+that had them, and an approval that came in a file would be nobody's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions, journal
+from assent.engine import workflow_store as stored
+from assent.engine.sessions import OPERATOR
+from assent.engine.workflow_answers import ADVANCE, Answer
+from assent.engine.workflow_store import RunRecord
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.lifecycle.records import Run
+from assent.ports import Row, Transaction
+from assent.stores.loader import statements
+from assent.workflow import Snapshot, lineage, pending
+from assent.workflow.bundle import (
+    Bundle,
+    BundleRefused,
+    ExportedAnswer,
+    ExportedCheckpoint,
+    ExportedEvent,
+    ExportedNode,
+    ExportedRun,
+)
+from assent.workflow.handles import Handle, mint, place
+from assent.workflow.lineage import Lineage
+from assent.workflow.program import Program, UnknownFormat, workflow_hash
+from assent.workflow.program import decode as decode_program
+from assent.workflow.snapshot import SNAPSHOT_FORMAT
+
+KINDS: Final = frozenset({"workflow_started", "step_acked", "step_blocked", "checkpoint_kept"})
+"""What a bundle takes of a log: what happened to the run. What happened to actions is another ledger's."""
+
+MOST_EVENTS: Final = 1_000_000
+_STATE_MARK: Final = "<this server's stateToken>"
+_ACK_MARK: Final = "<this server's ackToken>"
+_OWN: Final = ("stateToken", "ackToken", "session", "nextCall")
+
+
+def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transaction[Bundle | None]:
+    """A whole session; nothing where the workspace has none of that name."""
+    rows = yield statements.list_session_runs(workspace_id=workspace_id, session_id=session_id)
+    if not rows:
+        return None
+    runs, programs = [], {}
+    for row in rows:
+        runs.append((yield from _export_run(workspace_id, row)))
+        found = yield statements.find_program(workspace_id=workspace_id, workflow_hash=row["workflow_hash"])
+        programs[row["workflow_hash"]] = json.loads(found[0]["program"])
+    return Bundle(session_id=session_id, exported_ms=now_ms, programs=programs, runs=runs)
+
+
+def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
+    run_id = RunId(row["run_id"])
+    named = {"workspace_id": workspace_id, "run_id": run_id}
+    events = yield from journal.read_stream(workspace_id, run_id, limit=MOST_EVENTS)
+    head = yield from journal.read_head(workspace_id, run_id)
+    if (problem := journal.verify_chain(events, head)) is not None:
+        raise stored.Tampered(f"the log of run {run_id} does not hold at event {problem.seq}")
+    nodes = yield statements.list_workflow_nodes(**named)
+    answers = yield statements.list_workflow_answers(**named)
+    checkpoints = yield statements.list_workflow_checkpoints(**named)
+    exported = ExportedRun(
+        run_id=run_id,
+        workflow_id=row["workflow_id"],
+        workflow_hash=row["workflow_hash"],
+        name=row["name"],
+        created_ms=row["created_ms"],
+        updated_ms=row["updated_ms"],
+        nodes=[_node(each) for each in nodes],
+        answers=[_answer(each) for each in answers],
+        checkpoints=[
+            ExportedCheckpoint(c["node"], c["digest"], c["notes"], c["event_seq"], c["created_ms"])
+            for c in checkpoints
+        ],
+        events=[
+            ExportedEvent(event.seq, event.kind, event.at_ms, json.loads(event.body))
+            for event in events
+            if event.kind in KINDS
+        ],
+    )
+    if (flaw := flaw_of(exported)) is not None:
+        raise stored.Tampered(f"run {run_id}: {flaw}")
+    return exported
+
+
+def _node(row: Row) -> ExportedNode:
+    return ExportedNode(
+        node=row["node"],
+        parent=row["parent"],
+        step_key=row["step_key"],
+        title=row["title"],
+        notes=row["notes"],
+        artifacts=json.loads(row["artifacts"]),
+        snapshot=json.loads(row["snapshot"]),
+        event_seq=row["event_seq"],
+        created_ms=row["created_ms"],
+    )
+
+
+def _answer(row: Row) -> ExportedAnswer:
+    given = json.loads(row["answer"])
+    state, ack = given["stateToken"], given["ackToken"]
+    text = row["text"].replace(state, _STATE_MARK)
+    return ExportedAnswer(
+        node=row["node"],
+        edge=row["edge"],
+        child=row["child"],
+        at=place(state).node,
+        attempt=place(ack).attempt if ack is not None else 0,
+        answer={key: value for key, value in given.items() if key not in _OWN}
+        | {"ackToken": ack is not None},
+        text=text.replace(ack, _ACK_MARK) if ack is not None else text,
+        created_ms=row["created_ms"],
+    )
+
+
+def lineage_of(run: ExportedRun) -> Lineage:
+    """What the log of an exported run tells."""
+    return lineage.fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
+
+
+def flaw_of(run: ExportedRun) -> str | None:
+    """Where nodes and log of a run do not agree."""
+    told = {step.node: step for step in lineage_of(run).steps}
+    if [node.node for node in run.nodes] != sorted(told):
+        return "its nodes are not those of its log"
+    for node in run.nodes:
+        snapshot = _snapshot(node)
+        artifacts = stored.artifacts_text(node.artifacts)
+        sealed = stored.seal(node.parent, node.step_key, node.title, node.notes, artifacts, snapshot)
+        if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
+            return f"node {node.node} is not what its log says"
+    kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}
+    if {(each.node, each.digest) for each in run.checkpoints} != kept or any(
+        stored.notes_digest(each.notes) != each.digest for each in run.checkpoints
+    ):
+        return "its checkpoints are not those of its log"
+    return None
+
+
+def _snapshot(node: ExportedNode) -> Snapshot:
+    if node.snapshot.get("format") != SNAPSHOT_FORMAT:
+        raise BundleRefused(f"Node {node.node} was written by another generation of this server.")
+    return msgspec.convert(node.snapshot, Snapshot)
+
+
+class Imported(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a session went."""
+
+    session_id: str
+    runs: tuple[str, ...]
+    renamed: bool
+
+
+def check(bundle: Bundle) -> dict[str, Program]:
+    """The programs of a bundle that can be imported; raises `BundleRefused`."""
+    programs: dict[str, Program] = {}
+    try:
+        for name, given in bundle.programs.items():
+            programs[name] = decode_program(msgspec.json.encode(given))
+            if workflow_hash(programs[name]) != name:
+                raise BundleRefused(f"The workflow {name} is not what its hash says.")
+        for run in bundle.runs:
+            if run.workflow_hash not in programs:
+                raise BundleRefused(f"The workflow of run {run.run_id} is missing.")
+            if (flaw := flaw_of(run)) is not None:
+                raise BundleRefused(f"Run {run.run_id}: {flaw}.")
+            for node in run.nodes:
+                pending(programs[run.workflow_hash], _snapshot(node))
+    except (UnknownFormat, msgspec.ValidationError, ValueError, LookupError) as error:
+        raise BundleRefused(f"This bundle cannot be read: {error}.") from error
+    return programs
+
+
+def import_session(
+    workspace_id: WorkspaceId,
+    bundle: Bundle,
+    digest: str,
+    keys: tuple[bytes, ...],
+    new_id: Callable[[int], str],
+    now_ms: int,
+) -> Transaction[Imported]:
+    """Store a session; under another name, with new runs, where it is there already."""
+    programs = check(bundle)
+    session_id, taken = bundle.session_id, False
+    number = 1
+    while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
+        number, taken = number + 1, True
+        session_id = f"{bundle.session_id} ({number})"
+    for run in bundle.runs:
+        taken = taken or bool(
+            (yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run.run_id))
+        )
+    for name, program in programs.items():
+        yield from stored.pin(workspace_id, name, program, now_ms)
+    run_ids = []
+    for run in bundle.runs:
+        run_id = RunId(new_id(now_ms) if taken else run.run_id)
+        yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, now_ms)
+        run_ids.append(run_id)
+    return Imported(session_id, tuple(run_ids), taken)
+
+
+def _import_run(
+    workspace_id: WorkspaceId,
+    session_id: str,
+    run_id: RunId,
+    run: ExportedRun,
+    digest: str,
+    keys: tuple[bytes, ...],
+    now_ms: int,
+) -> Transaction[None]:
+    record = RunRecord(
+        run_id=run_id,
+        session_id=session_id,
+        workflow_id=run.workflow_id,
+        workflow_hash=run.workflow_hash,
+        name=run.name,
+        nodes=1,
+    )
+    yield from stored.insert_run(workspace_id, record, run.created_ms)
+    yield from actions.insert_run(
+        Run(
+            workspace_id=workspace_id,
+            run_id=run_id,
+            tenant_id=None,
+            operator=OPERATOR,
+            tool="session_import",
+            inputs={"workflowId": run.workflow_id, "sessionId": session_id},
+            outputs={"workflowHash": run.workflow_hash, "bundle": digest},
+            status="running",
+            parent_run_id=None,
+            created_ms=run.created_ms,
+        )
+    )
+    head = yield from journal.lock_head(workspace_id, run_id, now_ms)
+    numbers: dict[int, int] = {}
+    for event in run.events:
+        head = yield from stored.log(head, event.kind, _named(event, session_id), event.at_ms)
+        numbers[event.seq] = head.seq
+    yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
+    for node in run.nodes:
+        new = stored.NewNode(
+            node=node.node,
+            parent=node.parent,
+            step_key=node.step_key,
+            title=node.title,
+            notes=node.notes,
+            artifacts=tuple(node.artifacts),
+            snapshot=_snapshot(node),
+        )
+        yield from stored.insert_node(
+            workspace_id, run_id, new, event_seq=numbers[node.event_seq], now_ms=node.created_ms
+        )
+    for each in run.checkpoints:
+        yield statements.insert_workflow_checkpoint(
+            workspace_id=workspace_id,
+            run_id=run_id,
+            node=each.node,
+            digest=each.digest,
+            notes=each.notes,
+            event_seq=numbers[each.event_seq],
+            created_ms=each.created_ms,
+        )
+    for given in run.answers:
+        kept = _minted(given, keys, session_id, run_id)
+        yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
+
+
+def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:
+    if event.kind != "workflow_started":
+        return event.body
+    return {**event.body, "sessionId": session_id}
+
+
+def _minted(
+    given: ExportedAnswer, keys: tuple[bytes, ...], session_id: str, run_id: RunId
+) -> stored.KeptAnswer:
+    """An answer with this server's tokens in it."""
+    state = mint(keys, Handle("st", run_id, given.at))
+    ack = mint(keys, Handle("ack", run_id, given.at, given.attempt)) if given.answer["ackToken"] else None
+    own: dict[str, Any] = {
+        "stateToken": state,
+        "ackToken": ack,
+        "session": {"sessionId": session_id, "runId": run_id},
+    }
+    if ack is not None:
+        own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}
+    try:
+        answer = msgspec.convert({**given.answer, **own}, Answer)
+    except msgspec.ValidationError as error:
+        raise BundleRefused(f"An answer in this bundle cannot be read: {error}.") from error
+    text = given.text.replace(_STATE_MARK, state).replace(_ACK_MARK, ack or "")
+    return stored.KeptAnswer(given.child, msgspec.json.encode(answer).decode(), text)

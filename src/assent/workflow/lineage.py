@@ -1,0 +1,68 @@
+"""What became of a run, folded from its log (W27, W67): its nodes, its branches, its tip.
+
+A pure function of events: the same log gives the same lineage on every server, and a node that is stored otherwise than
+the log says is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+
+class Step(msgspec.Struct, frozen=True, rename="camel"):
+    """A node as the log tells it. `latest` is the last event about it."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    is_complete: bool
+    at_ms: int
+    latest: int
+    seal: str
+    checkpoints: tuple[str, ...] = ()
+
+
+class Lineage(msgspec.Struct, frozen=True):
+    """The nodes of a run in the order in which they came to be."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def tip(self) -> int | None:
+        """The leaf with the latest event, whatever any clock says."""
+        parents = {step.parent for step in self.steps}
+        leaves = [step for step in self.steps if step.node not in parents]
+        return max(leaves, key=lambda step: (step.latest, step.node)).node if leaves else None
+
+    @property
+    def branches(self) -> int:
+        """How many leaves there are."""
+        parents = {step.parent for step in self.steps}
+        return sum(step.node not in parents for step in self.steps)
+
+
+def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
+    """The lineage of a run from its events: number, kind, time, body."""
+    steps: dict[int, Step] = {}
+    for seq, kind, at_ms, body in events:
+        if kind == "workflow_started":
+            steps[0] = Step(0, None, "", bool(body.get("complete")), at_ms, seq, str(body.get("seal", "")))
+        elif kind == "step_acked":
+            steps[body["node"]] = Step(
+                body["node"],
+                body["parent"],
+                body["stepKey"],
+                body["complete"],
+                at_ms,
+                seq,
+                str(body.get("seal", "")),
+            )
+        elif kind == "checkpoint_kept" and body["node"] in steps:
+            step = steps[body["node"]]
+            steps[body["node"]] = msgspec.structs.replace(
+                step, latest=seq, checkpoints=(*step.checkpoints, body["digest"])
+            )
+    return Lineage(tuple(steps[node] for node in sorted(steps)))

@@ -1,0 +1,69 @@
+"""A session as Markdown for people: each run with the way to its tip, what was noted on it and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
+from assent.workflow.dashboard import Dashboard, reduce
+from assent.workflow.lineage import Lineage
+
+
+def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when: Callable[[int], str]) -> str:
+    """The session. `when` writes a time."""
+    head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
+    return "\n\n".join([head, *(_run(run, lineage_of(run), when) for run in bundle.runs)]) + "\n"
+
+
+def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
+    by_node = {node.node: node for node in run.nodes}
+    way: list[ExportedNode] = []
+    at = told.tip
+    while at is not None:
+        way.append(by_node[at])
+        at = by_node[at].parent
+    way.reverse()
+    complete = next((step.is_complete for step in told.steps if step.node == told.tip), False)
+    status = "complete" if complete else "running"
+    branches = f", {told.branches} branches (this is the latest)" if told.branches > 1 else ""
+    parts = [
+        f"## {run.name}",
+        f"Workflow `{run.workflow_id}`, run `{run.run_id}`, started {when(run.created_ms)}: {status}{branches}.",
+    ]
+    for node in way:
+        if node.parent is not None:
+            parts.append(f"### {node.title or node.step_key}\n\nCompleted {when(node.created_ms)}.")
+        if node.notes.strip():
+            parts.append(node.notes.strip())
+        parts += [
+            f"Checkpoint, {when(each.created_ms)}:\n\n{each.notes.strip()}"
+            for each in run.checkpoints
+            if each.node == node.node
+        ]
+    outputs = [(node.step_key, artifact) for node in way for artifact in node.artifacts]
+    return "\n\n".join([*parts, *_results(reduce(outputs))])
+
+
+def _results(dashboard: Dashboard) -> list[str]:
+    parts = []
+    for table in dashboard.tables.values():
+        rule = "|".join(" --- " for _ in table.columns)
+        rows = [
+            "| " + " | ".join(_cell(str(row.get(column, ""))) for column in table.columns) + " |"
+            for row in table.rows
+        ]
+        parts.append(
+            "\n".join([f"### {table.title}\n", "| " + " | ".join(table.columns) + " |", f"|{rule}|", *rows])
+        )
+    if dashboard.findings:
+        parts.append(
+            "### Findings\n\n"
+            + "\n".join(
+                f"- **{each.get('severity', '')}** {each.get('title', '')}" for each in dashboard.findings
+            )
+        )
+    return parts
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,100 @@
+"""`assent workflow` and `assent session`, as their author and their user type them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
+from tests.process.running import StdioClient
+from tests.workflow.library import step
+from tests.workflows.kit import definition, three_steps
+
+
+@pytest.fixture
+def folder(data_dir: Path) -> Path:  # noqa: F811
+    made = data_dir / "workflows"
+    made.mkdir(parents=True)
+    (made / "three-steps.json").write_text(json.dumps(three_steps()))
+    return made
+
+
+def test_list_names_what_there_is_and_what_is_broken(assent: Assent, folder: Path) -> None:  # noqa: F811
+    (folder / "bad.json").write_text("{")
+    done = assent("workflow", "list", "--json")
+    assert done.code == 0
+    assert "three-steps" in {each["workflowId"] for each in done.data["workflows"]}
+    assert [Path(each["file"]).name for each in done.data["invalid"]] == ["bad.json"]
+    assert "bad.json" in done.err
+
+
+def test_validate_says_every_mistake_with_its_place_and_ends_with_1(assent: Assent, folder: Path) -> None:  # noqa: F811
+    good, bad = folder / "three-steps.json", folder / "bad.json"
+    bad.write_text(
+        json.dumps({**three_steps("bad"), "version": 3, "steps": [{"id": "a-step"}, {"id": "a-step"}]})
+    )
+    assert assent("workflow", "validate", str(good)).code == 0
+    done = assent("workflow", "validate", str(good), str(bad))
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert lines[0].endswith("good") and str(bad) in lines[1]
+    assert len(lines) >= 4 and all(": " in line for line in lines)
+    data = assent("workflow", "validate", str(folder), "--json").data
+    assert [len(report["issues"]) > 0 for report in data["files"]] == [True, False]
+    assert all(issue["path"] and issue["message"] for issue in data["files"][0]["issues"])
+    assert assent("workflow", "validate", str(folder / "none.json")).code == 1
+
+
+def test_an_author_follows_a_workflow_at_the_terminal(
+    assent: Assent,  # noqa: F811
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = folder / "asks.json"
+    path.write_text(
+        json.dumps(
+            definition(
+                "asks",
+                step("write", notesOptional=False),
+                step("gate", requireConfirmation=True),
+                step("end"),
+            )
+        )
+    )
+    typed = ["", "my notes", "ready", "not yet", "ready", "yes", '{"context": {"a": 1}}']
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed) + "\n"))
+    done = assent("workflow", "run", "asks")
+    assert done.code == 0, done.err
+    assert "Not confirmed" in done.err and "is complete" in done.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("notes\n"))
+    assert assent("workflow", "run", str(path)).code == 1
+    assert assent("workflow", "run", "no-such").code == 1
+
+
+@pytest.mark.slow
+@pytest.mark.rule("W71")
+def test_a_session_goes_out_and_comes_in_again(
+    assent: Assent,  # noqa: F811
+    folder: Path,
+    data_dir: Path,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    with StdioClient(data_dir) as client:
+        started = client.call("workflow_start", workflowId="three-steps", sessionId="S-1")
+    assert started["pending"]["stepId"] == "one", started
+    listed = assent("session", "list", "--json")
+    assert [each["sessionId"] for each in listed.data["sessions"]] == ["S-1"]
+    bundle, text = tmp_path / "s.json", tmp_path / "s.md"
+    assert assent("session", "export", "S-1", "-o", str(bundle)).code == 0
+    assert assent("session", "export", "S-1", "-o", str(text)).code == 0
+    assert text.read_text().startswith("# Session S-1")
+    again = assent("session", "import", str(bundle), "--json")
+    assert again.code == 0 and again.data["sessionId"] == "S-1 (2)"
+    raw = bytearray(bundle.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    bundle.write_bytes(raw)
+    refused = assent("session", "import", str(bundle))
+    assert refused.code == 1 and "not imported" in refused.err
+    assert assent("session", "export", "nobody").code == 1
