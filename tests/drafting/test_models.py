@@ -98,7 +98,7 @@ async def test_what_a_model_invents_is_warned_about(emulator: FarSide) -> None:
         Answer(body=b'{"choices": [{"message": {"content": "  "}}]}'),
         Answer(body=b"x" * 65_536, endless=True),
         Answer(stall=True),
-        Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "Here is your post:\n\n[NAME] is out"}}]})),
+        Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "Here is a post:\n\n[NAME] is out"}}]})),
         Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "word " * 2_000}}]})),
     ],
 )  # fmt: skip

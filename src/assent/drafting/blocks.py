@@ -26,12 +26,14 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """How a draft begins. `avoided` are the entries because of which another beginning was not taken."""
+    """How a draft begins. `avoided` are the entries because of which another beginning was not taken; `alike` says that
+    there was none unlike what was rejected."""
 
     blocks: tuple[Block, ...]
     opening: str
     angle: Angle
     avoided: tuple[str, ...] = ()
+    alike: bool = False
 
 
 def joined(blocks: Sequence[Block]) -> str:

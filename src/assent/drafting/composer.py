@@ -129,7 +129,7 @@ class _Draft:
             html=mail_html(body, preheader=preheader, language=language) if mail else "",
             parts=parts if len(parts) > 1 else (),
             claims=made,
-            warnings=(*checked.problems, *warnings_for(made), *self._still_said(body)),
+            warnings=(*checked.problems, *warnings_for(made), *self._still_said(body, opened)),
             recommendations=(*told, *checked.advice),
             problems=checked.problems,
             memory_used=used,
@@ -151,12 +151,17 @@ class _Draft:
         told = tuple(dict.fromkeys(rule.why for rule in applied))
         return tuple(MemoryUse(entry, how) for entry, how in used.items()), told
 
-    def _still_said(self, body: str) -> list[str]:
+    def _still_said(self, body: str, opened: Opened) -> list[str]:
+        """Where the evidence left no way to follow what was learned."""
         found = [word for word in self.lines.voice.banned if forbids(Voice(banned=(word,)), body)]
-        return [f"The text still says “{word}”, which is not to be said." for word in found[:3]]
+        told = [f"The text still says “{word}”, which is not to be said." for word in found[:3]]
+        return [*told, ALIKE] if opened.alike else told
 
 
 QUOTED: Final = "Quoted in the draft."
+ALIKE: Final = (
+    "It begins like a draft that was rejected: the evidence has nothing else to begin with. Supply a text."
+)
 
 
 def _applied(rule: Rule, opened: Opened, material: Material, body: str) -> bool:

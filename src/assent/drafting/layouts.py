@@ -13,6 +13,7 @@ import msgspec
 from assent.drafting.blocks import Block, Claimed, Opened, joined, lighter, present
 from assent.drafting.channels import Channel
 from assent.drafting.cleaning import cut
+from assent.drafting.language import unended
 from assent.drafting.writer import Writer
 
 SUBJECT_CHARS: Final = 60
@@ -97,12 +98,16 @@ def _preheader(blocks: list[Block], subject: Block, name: int | None) -> Block |
 
 
 def _site(row: Channel, write: Writer, opened: Opened) -> list[Block]:
-    phrases = write.phrases
+    phrases, title = write.phrases, write.title(TITLE_CHARS)
+    statement = write.statements(3, 2)
+    first = unended(opened.blocks[0].text).casefold()
+    # The title stands above the page; a page that says more need not begin by saying it again.
+    repeats = first == title.text.casefold() and statement is not None
     return present(
         [
-            write.title(TITLE_CHARS),
-            *opened.blocks,
-            write.statements(3, 2),
+            title,
+            *(opened.blocks[1:] if repeats else opened.blocks),
+            statement,
             _under(phrases.section_changes, write.changes(8, 3, bullet="- ")),
             _under(phrases.section_features, write.features(8, 4, bullet="- ")),
             write.audience(5),

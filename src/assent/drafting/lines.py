@@ -65,11 +65,13 @@ class Lines:
         held = self.material
         if name == "audience":
             return held.audience
+        named = [saying for saying in held.values if held.name and saying.text.startswith(held.name)]
         first: dict[str, Sequence[Saying]] = {
             "change": held.changes,
             "object": held.changes,
-            "value": held.values,
-            "named_value": held.values,
+            # Beside the name a sentence reads better that does not begin with it.
+            "value": [saying for saying in held.values if saying not in named] or held.values,
+            "named_value": named,
             "feature": held.features,
             "proof": held.proofs,
         }
@@ -86,9 +88,6 @@ class Lines:
             return ""
         if name in ("object", "audience"):
             return saying.object
-        if name == "named_value":
-            named = self.material.name and saying.text.startswith(self.material.name)
-            return saying.text if named else ""
         return ended(saying.text, self.material.language) if name == "feature" else saying.text
 
     def headline(self, name: str) -> str:

@@ -19,17 +19,17 @@ def opening(lines: Lines, fits: Callable[[str], bool]) -> Opened | None:
         return None
     fitting = [each for each in found if fits(joined(each[1]))] or found
     avoided: list[str] = []
-    best, least = fitting[0], 2.0
+    best, least, alike = fitting[0], 2.0, True
     for each in fitting:
         likeness, entry = lines.likeness(first_sentence(joined(each[1])))
         if likeness < ALIKE:
-            best = each
+            best, alike = each, False
             break
         avoided.append(entry)
         if likeness < least:
             best, least = each, likeness
     row, blocks = best
-    return Opened(tuple(blocks), row.id, row.angle, tuple(dict.fromkeys(avoided)))
+    return Opened(tuple(blocks), row.id, row.angle, tuple(dict.fromkeys(avoided)), alike)
 
 
 def named_in(lines: Lines, opened: Opened) -> list[str]:

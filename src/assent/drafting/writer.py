@@ -94,7 +94,12 @@ class Writer:
 
     def ask(self, spare: int) -> Block | None:
         """An invitation to answer; not where the voice or memory wants none."""
-        asks = tuple(ask for ask in self.phrases.asks if not (self.voice.no_question and ask.endswith("?")))
+        asks = tuple(
+            ask
+            for ask in self.phrases.asks
+            if not (self.voice.no_question and ask.endswith("?"))
+            and not (self.voice.singular and re.search(r"\b(?:us|wir)\b", ask, re.IGNORECASE))
+        )
         if not asks or self.voice.formal or self.voice.plain:
             return None
         return Block("ask", self.lines.say(self.lines.pick("ask", asks)), (), spare)
