@@ -38,6 +38,11 @@ _TO_WHOM: Final = sign(
     rf"offer|highlight|"
     r"invite|ask|remind|tell|introduce|share|lead|start|open|focus|keep|thank (?!you|u))\b"
 )
+_IDEA: Final = sign(
+    rf"(?:{CHANNEL} )?(?:post|tweet|thread|e-?mail|content|copy) (?:idea|concept|suggestion|plan|"
+    rf"direction)s? ?: ?"
+    r"(?:share|ask|tie|lead|open|start|keep|tell|announce|show|explain|highlight)\b"
+)
 _NAMED: Final = sign(rf"(?:an? )?{SOME}{{0,3}}?{PIECE} (?:for|to|on) [^.!?:]{{2,60}}[.:]?$")
 _WANTED: Final = sign(r"[^:.!?]{0,40}\b(?:wanted|needed|requested|required) ?: ")
 _HAS_PIECE: Final = sign(rf"\b{PIECE}\b")
@@ -111,6 +116,7 @@ def described(page: Page) -> str | None:
             and not PITCH.search(opening)
         )
         or (_TO_WHOM.match(opening) and after.tells <= 1)
+        or (_IDEA.match(opening) and after.tells <= 1 and not READER.search(opening))
         or (of_a_brief(page.fields[0]) == 2 and after.limits >= 1.5 and after.tells <= 1)
         or (not rest and _in_fragments(opening))
     )

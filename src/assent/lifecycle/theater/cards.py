@@ -14,7 +14,7 @@ from assent.lifecycle.theater.fields import (
     of_a_brief,
     of_a_record,
 )
-from assent.lifecycle.theater.page import Page, word_count
+from assent.lifecycle.theater.page import Page, field_of, word_count
 from assent.lifecycle.theater.words import sign
 
 POINTER_WORDS: Final = 40
@@ -73,7 +73,8 @@ def line_card(page: Page) -> str | None:
         columns = [column.strip().casefold() for column in first.split(",")]
         table = sum(column in RECORD_KEYS for column in columns) >= 2
         return first if table and all(line.count(",") == len(columns) - 1 for line in page.lines) else None
-    if only_pairs(first):
+    commas = [field_of(part) for part in first.split(", ")]
+    if only_pairs(first) or (None not in commas and sum(map(of_a_record, commas)) >= 2):
         return first
     parts = [part.strip() for part in first.replace(" · ", " | ").split(" | ")]
     if len(parts) < 3:

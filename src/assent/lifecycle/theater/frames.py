@@ -33,6 +33,7 @@ _GENERATED: Final = sign(
     r"[>#*_\[( -]{0,6}generated (?:by|with|in|for|from|via) [^\n]{0,80}\b(?:brief|context|draft) mode\b",
     r"[>#*_\[( -]{0,6}generated (?:by|with|for|from|via) [^\n(\[]{1,60}[(\[][^\n()\[\]]{0,40}"
     r"\b(?:mode|route|channel|model)\s?[=:]",
+    r"[^\n]{0,60}\bmode\s?=\s?(?:context|brief)\b[^\n]{0,60}$",
 )
 _EDGE: Final = sign(
     r"^[ \t]*[-=*#<\[(~_]{2,10}[ \t]*(?:begin|start|end)(?: of)?(?: \w{1,20})? ?(?:draft|post|output|content|"

@@ -128,11 +128,17 @@ def weight_of(sentences: Sequence[str], *, after_task: bool = False) -> float:
     return sum(weight(sentence, after_task=after_task) for sentence in sentences[:NEAR])
 
 
+_INPUT: Final = sign(
+    r"(?:features?|context|facts|product|input|details|notes|background|evidence|what changed|source)s? ?: ?\S"
+)
+
+
 def told(sentences: Sequence[str]) -> int:
     """How many sentences tell something instead of asking for it."""
     return sum(
         word_count(sentence) >= 3
         and not weight(sentence, after_task=True)
+        and not _INPUT.match(sentence)
         and not TASK.match(sentence)
         and not ROLE.match(sentence)
         for sentence in sentences[:NEAR]

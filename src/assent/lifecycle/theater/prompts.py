@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from assent.lifecycle.theater import tasks, tongues
+from assent.lifecycle.theater.fields import of_a_brief
 from assent.lifecycle.theater.limits import FRAGMENT, SHOULD, After, weight, weight_of
-from assent.lifecycle.theater.page import Page
+from assent.lifecycle.theater.page import Page, field_of, word_count
 from assent.lifecycle.theater.words import ONE, PIECE, PITCH, READER, SOME, WRITE, listed, sign
 
 NEAR: Final = 12
@@ -43,7 +44,6 @@ _HEADING: Final = sign(
     r"repo |brand )?"
     r"(?:context|background|information|evidence|input|data|facts|notes|details)\b",
 )
-"""What may stand above the first instruction."""
 _TO_AN_AGENT: Final = sign(
     rf"(?:the |this )?(?:assistant|agent|model|llm|ai) (?:should|must|needs to|is to|"
     rf"has to) (?:now )?{WRITE} {ONE} "
@@ -102,7 +102,7 @@ def labelled(page: Page) -> str | None:
 def orders(page: Page) -> str | None:
     """A role or a task in the opening, or a task at the end that looks back."""
     headings = 0
-    while len(page.sentences) > headings + 1 and _HEADING.match(page.sentences[headings]):
+    while len(page.sentences) > headings + 1 and _is_above(page.sentences[headings]):
         headings += 1
     sentences = page.sentences[headings:]
     if sentences and _gives_orders(sentences):
@@ -115,6 +115,14 @@ def orders(page: Page) -> str | None:
         if looks_back and weight_of(last[at + 1 :]) >= 1:
             return sentence
     return None
+
+
+def _is_above(sentence: str) -> bool:
+    """Whether it may stand above the first instruction."""
+    short_field = (
+        word_count(sentence) <= 6 and of_a_brief(field_of(sentence)) > 0 and not tasks.TASK.match(sentence)
+    )
+    return short_field or _HEADING.match(sentence) is not None
 
 
 def _gives_orders(sentences: Sequence[str]) -> bool:

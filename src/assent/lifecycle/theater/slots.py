@@ -41,7 +41,7 @@ NAMED: Final = listed(
 COMMANDS: Final = listed("insert, enter, fill, placeholder, todo, tbd, fixme, einfügen, insertar, insérer")
 DESCRIBED: Final = listed(
     "name, link, url, title, proposition, benefit, benefits, audience, industry, metric, handle, location, date, venue",
-    "point, points, cta, headline, testimonial, quote",
+    "cta, headline, testimonial, quote",
 )
 """What the description of a missing piece ends with, as in `[winner's name]`."""
 OF_PROGRAMS: Final = listed(
@@ -76,6 +76,10 @@ OPEN_WORDS: Final = ("placeholder", "merge", "unresolved", "template", "braces")
 
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W_]+")
+_REMINDED: Final = sign(
+    r"(?:add|attach|include|describe) (?:an? |the |our |link to )?(?:\w+ )?"
+    r"(?:link|screenshot|image|photo|video|logo|quote|cta|url|name|date|stat)s?$"
+)
 _APART: Final = re.compile(r"[ _-]")
 _YOUR: Final = sign(r"your(?!s\b|self)[\w -]")
 _NAME: Final = re.compile(r"[#/^&>~-]?\s*[^\W\d][\w.\- ]{0,60}(?:\|[\w \"':,|()-]{0,60})?-?\s*")
@@ -142,7 +146,7 @@ def _in_single(inside: str) -> bool:
 def _in_square(inside: str) -> bool:
     if _is_slot(inside) or _is_description(inside) or inside in CAPITALS:
         return True
-    return _YOUR.match(inside) is not None or _PIECE_HERE.search(inside) is not None
+    return any(map(bool, (_YOUR.match(inside), _PIECE_HERE.search(inside), _REMINDED.match(inside))))
 
 
 def _in_angle(inside: str) -> bool:
@@ -165,7 +169,7 @@ class Look(NamedTuple):
     excusable: bool = False
 
 
-_MARK: Final = re.compile(r"^[ \t]*\W{0,4}(?:TODO|FIXME)[.!\])> \t]{0,4}$", re.MULTILINE)
+_MARK: Final = re.compile(r"^[ \t]*[*_\[(<]{0,4}(?:TODO|FIXME)[.!\])> \t]{0,4}$", re.MULTILINE)
 _GREETED: Final = re.compile(
     r"\b(?i:dear|hi|hello|hey|liebe[rs]?|hallo|hola|bonjour|ciao|regards|cheers),?\s{1,3}"
     r"(?:[\[{]{1,3}[\w .'’-]{2,30}[\]}]{1,3}|<{1,2}[A-Z][\w .'’-]{1,30}>{1,2})"
@@ -181,7 +185,7 @@ LOOKS: Final[tuple[Look, ...]] = (
     Look("_", re.compile(r"\b(?:INSERT|YOUR|ADD)_([A-Z][A-Z_]{1,30})\b"), _is_slot, True),
     Look(
         "[",
-        re.compile(r"(?<!\])\[([^\W_][^\[\]\n<>=@|{}$;]{1,100})\](?!\(|\[|: ?\S{0,8}//)"),
+        re.compile(r"(?<![\w\]])\[([^\W_][^\[\]\n<>=@|{}$;]{1,100})\](?!\(|\[|: ?\S{0,8}//)"),
         _in_square,
         True,
     ),

@@ -33,7 +33,11 @@ MODEL_ROLE: Final = sign(
     r"(?:writes?|drafts?|generates?|creates?|helps?)\b)",
 )
 """A role that only a model has."""
-ANY_ROLE: Final = sign(rf"(?:{_YOU_ARE}|{_SUPPOSE}) (?:an?|the|our) [^.!?]{{2,120}}[.!]?$")
+ANY_ROLE: Final = sign(
+    rf"(?:{_YOU_ARE}|{_SUPPOSE}) (?:an?|the|our) [^.!?]{{2,120}}[.!]?$",
+    r"you will (?:receive|be given|get) [^.!?]{2,120}[.!]?$",
+)
+"""What only a task right after it makes a role."""
 ACT_AS: Final = sign(
     r"(?:act|behave) (?:as|like) (?:an?|the) [^.!?]{2,60}?(?: and|,) (?:write|draft|create|generate|give)\b",
     r"(?:please |now )?(?:(?:i want you to|i['’]d like you to|you will|you should|you must|your role is to) )?"
@@ -66,6 +70,8 @@ _TO_WRITE: Final = "|".join(
         r"network|readers) (?:about|that|of)\b",
         r"(?:post|tweet|blog) about (?:the|our|how|why)\b",
         r"(?:re-?write|rephrase|reword|proofread|polish) (?:this|it) (?:so|to|in|as|for)\b",
+        r"(?:take [^.!?]{2,60}?(?: and|,) )?(?:turn|convert|make) (?:it|them|this|these) into an? (?:\w+ ){0,3}?"
+        r"(?:post|tweet|thread|e-?mail|newsletter|announcement|caption)\b",
         r"(?:continue|finish|complete|expand) the (?:post|text|draft|thread|e-?mail|copy) (?:below|above|in)\b",
         r"(?:re-?write|summari[sz]e|shorten|translate|paraphrase|adapt|turn|convert|repurpose|improve|polish|"
         r"edit) "

@@ -64,7 +64,8 @@ OTHER_TONGUES: Final[tuple[Tongue, ...]] = (
             r"(?:que|sobre|para|anunciando|de|del|acerca)\b"
         ),
         sign(
-            r"\b(?:no pases de|máximo|como máximo|menos de|no más de) (?:de )?\d+|\btono\b|\bsin (?:emojis?|"
+            r"\bque sea \w+|\b(?:no pases de|máximo|como máximo|menos de|no más de) (?:de )?\d+|\btono\b|"
+            r"\bsin (?:emojis?|"
             r"hashtags?|"
             r"tecnicismos)|\bincluye\b.{0,40}\b(?:llamada a la acción|enlace|hashtags?)|\b\d+ (?:palabras|"
             r"caracteres)\b"
