@@ -73,8 +73,7 @@ async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
 
 
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> ActionRecord:
-    """ "It happened" may be relayed; That it did not happen opens the way to a second send and needs a person "
-    "(C8)."""
+    """That it happened may be relayed. That it did not opens the way to a second send and needs a person (C8)."""
     action_id = actions.require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
     happened = request.outcome == "happened"
