@@ -1,0 +1,37 @@
+"""The real server processes with the emulated provider behind them: `python -m tests.gate.server serve|stdio`.
+
+Settings come from the environment as always; beside them `GATE_PROVIDER` is the provider's address, `GATE_DELIVERY`
+what its connector declares and `GATE_DIES_AT` the failpoint at which the process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any
+
+from tests.gate.child import delivery, die
+
+from assent import processes
+from assent.app import App
+from assent.engine import failpoints
+from assent.settings import load_settings
+from assent.testing.connector import EmulatedConnector
+from assent.testing.operator import TOOL
+from assent.tools.catalog import ALL_TOOLS, Catalog
+
+
+def main(command: str) -> int:
+    connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
+    parts: Any = processes
+    parts.App = partial(App, connectors={connector.id: connector})
+    parts.Catalog = partial(Catalog, (*ALL_TOOLS, TOOL))
+    if dies_at := os.environ.get("GATE_DIES_AT"):
+        failpoints.arm(dies_at, die)
+    run = {"serve": processes.serve, "stdio": processes.stdio}[command]
+    return run(load_settings({}).settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
