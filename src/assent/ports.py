@@ -185,7 +185,10 @@ class OutcomeUnknown(Exception):  # noqa: N818 - what is known
 
 class Connector(Protocol):
     """One way out into the world. `perform` is called outside any transaction, with a claimed and approved action and
-    nothing else; it must end within `timeout_seconds`."""
+    nothing else; it must end within `timeout_seconds`.
+
+    A connector that needs no account and no settings says `always_ready = True`: then its readiness is not asked for
+    before every claim."""
 
     id: str
     delivery: Delivery
@@ -198,13 +201,6 @@ class Connector(Protocol):
         """Whether it happened, for `read_back`: the delivery, or None when it definitely did not. Raises
         `OutcomeUnknown` when the provider cannot say yet."""
         ...
-
-
-@runtime_checkable
-class AlwaysReady(Protocol):
-    """A connector that needs no account and no settings: its readiness need not be asked before a claim."""
-
-    always_ready: Literal[True]
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -7,7 +7,6 @@ where pages are kept and how they look.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
 
 import msgspec
 
@@ -41,7 +40,7 @@ class SiteConnector:
 
     id = "site"
     delivery = Delivery("natural_key")
-    always_ready: Literal[True] = True
+    always_ready = True
 
     def __init__(self, publish: Publish, seen: Seen) -> None:
         self._publish = publish

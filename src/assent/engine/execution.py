@@ -31,7 +31,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.transitions import Move, moved, state_of
-from assent.ports import AlwaysReady, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 log = logging.getLogger("assent.execution")
 
@@ -137,7 +137,7 @@ def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusa
         return not_live(action)
     if connector.id == MANUAL:
         return by_hand(action)
-    if isinstance(connector, AlwaysReady):
+    if getattr(connector, "always_ready", False):
         return None
     if asked is None or asked.connector_id != connector.id:
         raise _AskFirst(connector)

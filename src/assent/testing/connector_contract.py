@@ -23,7 +23,7 @@ from assent.lifecycle.records import (
     ExecutionState,
     Status,
 )
-from assent.ports import AlwaysReady, Connector, Delivered, Delivery, NotSent
+from assent.ports import Connector, Delivered, Delivery, NotSent
 
 CHECKED_AT_MS: Final = 1_800_000_000_000
 RECOGNISES: Final = ("native_key", "natural_key")
@@ -107,7 +107,7 @@ async def _readiness(connector: Connector) -> list[str]:
         return [f"readiness is a {type(readiness).__name__}, not a Readiness"]
     if not readiness.ready and not (readiness.blocker and readiness.fix_hint):
         return ["it is not ready and does not say why and how to cure it"]
-    if not readiness.ready and isinstance(connector, AlwaysReady):
+    if not readiness.ready and getattr(connector, "always_ready", False):
         return ["it declares to be always ready and is not"]
     if readiness.ready and readiness.blocker is not None:
         return ["it is ready and names a blocker"]
