@@ -245,7 +245,6 @@ async def _decide(call: Call, request: Any, decision: Any) -> Decided:
 
     answer = await call.services.store.write(begin)
     failpoint("approve.committed")
-    call.services.wake_jobs()
     return answer
 
 
