@@ -5,16 +5,22 @@ from __future__ import annotations
 import msgspec
 
 from assent.engine import actions
+from assent.engine.decisions import once_only
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.preflight import preflight as computed
 from assent.lifecycle.records import Action
 from assent.lifecycle.transitions import TERMINAL, state_of
 from assent.ports import Transaction
 
+TOOL = "chieflab_retry_blocked_action"
 
-async def look_again(services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str) -> Action:
+
+async def look_again(
+    services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, key: str | None
+) -> ActionRecord:
     """The action with its preflight as the connector stands now. Its content and its approval stay as they are."""
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     connector = services.connectors.get(action.effect.connector)
@@ -24,7 +30,13 @@ async def look_again(services: Services, workspace_id: WorkspaceId, action_id: A
         else Readiness(ready=False, blocker="provider_not_live", fix_hint=action.preflight.connector_fix_hint)
     )
     now_ms = services.clock.now_ms()
-    return await services.store.write(lambda: _refresh(workspace_id, action_id, readiness, by, now_ms))
+
+    def refresh() -> Transaction[ActionRecord]:
+        return record_of((yield from _refresh(workspace_id, action_id, readiness, by, now_ms)), now_ms)
+
+    return await services.store.write(
+        lambda: once_only(workspace_id, TOOL, key, {"actionId": action_id}, now_ms, ActionRecord, refresh)
+    )
 
 
 def _refresh(

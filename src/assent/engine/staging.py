@@ -269,8 +269,11 @@ def content_problems(effect: Effect, where: str = "") -> list[Problem]:
                 f"{where}body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters"
             )
         )
-    elif (finding := theater_in(effect.body)) is not None:
-        problems.append(Problem(f"{where}body", f"the text itself: {finding.why}", finding.excerpt))
+    for field in ("body", "title", "subject", "preheader"):
+        shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
+        # A body must be there; the other fields may be empty.
+        if (shown or field == "body") and (finding := theater_in(shown)) is not None:
+            problems.append(Problem(f"{where}{field}", f"the text itself: {finding.why}", finding.excerpt))
     if len(effect.recipients) > MAX_RECIPIENTS:
         problems.append(
             Problem(f"{where}recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")

@@ -11,10 +11,10 @@ from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.engine import actions, blocked, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.audit import ActionRecord
 from assent.lifecycle.guidance import SuggestedCall
 from assent.ports import Draft, Preparation
-from assent.tools.arguments import ActionIdArgument
+from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
 
 OPERATOR = "chieflab-connect"
@@ -31,6 +31,7 @@ class ConnectorList(msgspec.Struct, frozen=True, rename="camel"):
 
 class ConnectProvider(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     provider: Annotated[str, msgspec.Meta(max_length=60, description="The connector's id.")]
+    idempotency_key: IdempotencyKey | None = None
 
 
 class ConnectReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
@@ -46,6 +47,7 @@ class RetryBlockedAction(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
     action_id: ActionIdArgument
+    idempotency_key: IdempotencyKey | None = None
 
 
 async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
@@ -76,6 +78,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
             operator=OPERATOR,
             tool="chieflab_connect_provider",
             inputs={"provider": info.id},
+            key=request.idempotency_key,
         ),
         Preparation(drafts=(draft,), outputs={"provider": info.id}, next_calls=NEXT),
         ConnectReply,
@@ -89,8 +92,9 @@ def _connected(info: ConnectorInfo, ready: bool) -> dict[str, Any]:
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> ActionRecord:
     action_id = actions.require_action_id(request.action_id)
-    action = await blocked.look_again(call.services, call.caller.workspace_id, action_id, call.caller.name)
-    return record_of(action, call.now_ms)
+    return await blocked.look_again(
+        call.services, call.caller.workspace_id, action_id, call.caller.name, request.idempotency_key
+    )
 
 
 NEXT = (

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 from assent.engine import actions, measurement
+from assent.engine.decisions import once_only
 from assent.engine.measurement import Measurement, unavailable
 from assent.engine.staging import PreparedRun
 from assent.kernel.refusals import Problem, Reason, Refusal
@@ -15,7 +16,7 @@ from assent.lifecycle import guidance
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.measurement import NextMove
 from assent.ports import Transaction
-from assent.tools.arguments import PageSize, RunIdArgument
+from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
 from assent.tools.definition import READS, WRITES, Call, Tool
 from assent.tools.runs import nothing_there
 
@@ -61,6 +62,7 @@ class RecordManualMetrics(
         msgspec.Meta(min_length=1, max_length=MAX_METRICS, description="Numbers as the human read them."),
     ]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=500, description="Where they were read.")]
+    idempotency_key: IdempotencyKey | None = None
 
 
 class MetricsRecorded(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -113,7 +115,7 @@ async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> Due
 async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> MetricsRecorded:
     workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
 
-    def begin() -> Transaction[None]:
+    def record() -> Transaction[MetricsRecorded]:
         of_run = yield from actions.run_actions(workspace_id, run_id)
         if not of_run:
             raise nothing_there("run")
@@ -127,8 +129,20 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
 
-    await call.services.store.write(begin)
-    return MetricsRecorded(ok=True, run_id=run_id, channel=request.channel, metrics=request.metrics)
+        return MetricsRecorded(ok=True, run_id=run_id, channel=request.channel, metrics=request.metrics)
+
+    arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
+    return await call.services.store.write(
+        lambda: once_only(
+            workspace_id,
+            "chieflab_record_manual_metrics",
+            request.idempotency_key,
+            arguments,
+            call.now_ms,
+            MetricsRecorded,
+            record,
+        )
+    )
 
 
 NEXT = (

@@ -8,6 +8,7 @@ import msgspec
 
 from assent.engine import brain, staging, tenancy
 from assent.engine.brain import Entry, NewEntry
+from assent.engine.decisions import once_only
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
@@ -93,6 +94,7 @@ class AddVoiceSample(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     ]
     tenant_id: TenantIdArgument | None = None
     source: Annotated[str, msgspec.Meta(max_length=500, description="Where it was published.")] | None = None
+    idempotency_key: IdempotencyKey | None = None
 
 
 class ListVoiceSamples(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -112,6 +114,7 @@ class ListTenants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class CreateTenant(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     tenant_id: TenantIdArgument
     name: Annotated[str, msgspec.Meta(max_length=200, description="What to call it.")] | None = None
+    idempotency_key: IdempotencyKey | None = None
 
 
 class TenantView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -143,7 +146,9 @@ async def brain_record(call: Call, request: BrainRecord) -> BrainReply:
 
 
 async def add_voice_sample(call: Call, request: AddVoiceSample) -> Memories:
-    entry = await _remember(call, request.tenant_id, "voice_sample", request.text, request.source, None)
+    entry = await _remember(
+        call, request.tenant_id, "voice_sample", request.text, request.source, request.idempotency_key
+    )
     return Memories(ok=True, entries=(view(entry),))
 
 
@@ -160,13 +165,24 @@ async def list_tenants(call: Call, request: ListTenants) -> Tenants:
 
 
 async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
-    def begin() -> Transaction[Tenants]:
+    def create() -> Transaction[Tenants]:
         yield from tenancy.add_tenant(
             call.caller.workspace_id, request.tenant_id, request.name or request.tenant_id, call.now_ms
         )
         return (yield from _tenants(call))
 
-    return await call.services.store.write(begin)
+    arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
+    return await call.services.store.write(
+        lambda: once_only(
+            call.caller.workspace_id,
+            "chieflab_create_tenant",
+            request.idempotency_key,
+            arguments,
+            call.now_ms,
+            Tenants,
+            create,
+        )
+    )
 
 
 def _tenants(call: Call) -> Transaction[Tenants]:
@@ -200,7 +216,10 @@ async def _remember(
         found = yield from brain.read(workspace_id, tenant, kind=kind, most=100)
         return next(kept for kept in found if kept.entry_id == made or (made is None and kept.body == body))
 
-    return await call.services.store.write(begin)
+    arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": source}
+    return await call.services.store.write(
+        lambda: once_only(workspace_id, "remember", key, arguments, call.now_ms, Entry, begin)
+    )
 
 
 async def _reply(call: Call, tool: str, request: Any, key: str | None, found: list[Entry]) -> BrainReply:
