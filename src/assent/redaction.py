@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 HIDDEN: Final = "[redacted]"
 
@@ -22,13 +22,27 @@ LONGEST_TEXT: Final = 8_192
 MIN_LITERAL_CHARS: Final = 8
 """A shorter known secret would blot out ordinary words."""
 
-_RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+
+class Rule(NamedTuple):
+    """What is hidden, by what. `sign` is a pattern that every text with a match holds too, and few others do."""
+
+    sign: str
+    pattern: re.Pattern[str]
+    replacement: str
+
+
+RULES: Final = (
     # A workspace key: which kind it is may be known, the rest not.
-    (re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
+    Rule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
     # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
-    (re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), HIDDEN),
+    Rule(
+        r"\.[A-Za-z0-9_-]{43}",
+        re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
+        HIDDEN,
+    ),
     # A secret in a query or a form.
-    (
+    Rule(
+        r"=",
         re.compile(
             r"(?i)((?:\b|_)(?:token|api_?key|secret|password|csrf)=|[?&](?:code|key|state|nonce|sig)=)"
             r"[^&\s\"'#;,)\]}]+"
@@ -36,18 +50,26 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         rf"\1{HIDDEN}",
     ),
     # A one-time link that carries its secret in the path.
-    (re.compile(r"(/(?:get-key|deliver|delivery|claim|sign-in|owner)/)[A-Za-z0-9_.~-]{16,}"), rf"\1{HIDDEN}"),
+    Rule(
+        r"/(?:get-key|deliver|delivery|claim|sign-in|owner)/",
+        re.compile(r"(/(?:get-key|deliver|delivery|claim|sign-in|owner)/)[A-Za-z0-9_.~-]{16,}"),
+        rf"\1{HIDDEN}",
+    ),
     # A header, as itself, as JSON or as a Python tuple.
-    (
+    Rule(
+        r"authorization|cookie|x-api-key",
         re.compile(
             r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)([\"']?\s*[:=,]\s*b?[\"']?)[^\"'\r\n]+"
         ),
         rf"\1\2{HIDDEN}",
     ),
-    (re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
+    Rule(r"bearer", re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
     # The password in a database address.
-    (re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
+    Rule(r"@", re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
 )
+
+_SIGNS: Final = re.compile("|".join(rule.sign for rule in RULES), re.IGNORECASE)
+"""Most texts that are logged hold none of the signs, and one look tells."""
 
 
 class Redactor:
@@ -63,7 +85,9 @@ class Redactor:
             text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
-        for pattern, replacement in _RULES:
+        if _SIGNS.search(text) is None:
+            return text
+        for _, pattern, replacement in RULES:
             text = pattern.sub(replacement, text)
         return text
 
