@@ -1,0 +1,106 @@
+"""What the rows about the gate share: a server whose provider does nothing, the three calls of the loop, and the look
+into the store that says whether they worked.
+
+Nothing of the gate is left out: staging, journal, digests, the claim with its job and the record are the server's own.
+Only the provider at the end is a function that returns at once, because its time is not ours.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from assent.app import App
+from assent.connectors.approved import action_of
+from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.kernel.ids import WorkspaceId
+from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.preflight import Readiness
+from assent.ports import Delivered, Delivery
+from assent.settings import load_settings
+from assent.testing.operator import PUBLISH, TestingStage, testing_stage
+from assent.tools.approvals import ApproveAction, approve_action
+from assent.tools.definition import Call
+from assent.tools.execution import ExecuteAction, publish_approved_post
+
+BODY: Final = (
+    "We rebuilt the importer last week. It now reads {} million rows in nine seconds, and when it stops it says which "
+    "row is wrong and what to do about it. The old one needed four minutes and said nothing. Thanks to everybody who "
+    "sent us their worst spreadsheets: all of them are tests now."
+)
+STAGE: Final = "testing_stage"
+APPROVE: Final = "chieflab_approve_action"
+EXECUTE: Final = PUBLISH
+_numbers: Final = count(2)
+LOCAL: Final = LOCAL_PRINCIPAL.workspace_id
+
+
+def wanted() -> dict[str, Any]:
+    """What to stage: every time another text, so that nothing can remember having judged it."""
+    return {"body": BODY.format(next(_numbers)), "title": "A faster importer", "connector": "still"}
+
+
+class StillConnector:
+    """A provider that has delivered as soon as it is asked."""
+
+    id = "still"
+    delivery = Delivery("natural_key")
+    always_ready = True
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return Readiness(ready=True)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        return Delivered(action.provider_key, f"https://provider.example/{action.action_id}")
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        return None
+
+
+def world(data_dir: Path) -> App:
+    """The server of a data directory, not serving anybody yet."""
+    given = {"ASSENT_DATA_DIR": str(data_dir), "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000"}
+    settings = load_settings({}, given).settings
+    return App(settings, connectors={"still": StillConnector()})
+
+
+def database(data_dir: Path) -> Path:
+    return data_dir / "assent.db"
+
+
+class Insider:
+    """Calls the tools in this process, as the local user does: no transport, no key, one call at a time."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def _call(self) -> Call:
+        return Call(self._app.services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
+
+    async def stage(self) -> str:
+        """The id of an action that waits for approval."""
+        reply = await testing_stage(self._call(), TestingStage(**wanted()))
+        return reply.actions[0].id
+
+    async def approve(self, action_id: str) -> None:
+        await approve_action(self._call(), ApproveAction(action_id=action_id))
+
+    async def execute(self, action_id: str) -> None:
+        await publish_approved_post(self._call(), ExecuteAction(action_id=action_id))
+
+    async def loop(self) -> None:
+        action_id = await self.stage()
+        await self.approve(action_id)
+        await self.execute(action_id)
+
+
+def in_status(path: Path, status: str, workspace_id: str | None = None) -> int:
+    """How many actions the file holds in a status."""
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "SELECT count(*) FROM actions WHERE status = ? AND workspace_id = coalesce(?, workspace_id)"
+        found: int = connection.execute(sql, (status, workspace_id)).fetchone()[0]
+        return found
