@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import Figure
-from benchmarks.rows import stdio_start, store_postgres, store_sqlite, tool_call
+from benchmarks.rows import gate_http, gate_loop, stdio_start, store_postgres, store_sqlite, tool_call
 
 Measurement = Callable[[Path], list[Figure]]
 
 MEASUREMENTS: Final[dict[str, Measurement]] = {
     "store-sqlite": store_sqlite.measure,
     "store-postgres": store_postgres.measure,
+    "gate": gate_loop.measure,
+    "gate-http": gate_http.measure,
     "tool-call": tool_call.measure,
     "stdio-start": stdio_start.measure,
 }
