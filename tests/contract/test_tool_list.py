@@ -22,7 +22,7 @@ from tests.surfaces import Surface
 
 from assent.tools.catalog import ALL_TOOLS
 
-CATEGORIES = {"primary", "review", "execute", "workspace", "legacy"}
+CATEGORIES = {"primary", "review", "execute", "workspace", "workflow", "legacy"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
 

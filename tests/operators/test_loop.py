@@ -211,3 +211,33 @@ async def test_an_agent_calls_the_recovery_tool_and_then_repeats_once(loop: Loop
 
     # Signing up needs an address that only the user has: the recovery tool says so, and nothing is repeated blindly.
     assert calls == ["chieflab_get_workspace", "chieflab_signup_workspace"]
+
+
+async def test_an_edited_thread_is_divided_anew(loop: Loop) -> None:
+    long = " ".join(f"Sentence number {n} says something about clubs." for n in range(12))
+    run = (await loop.call("chieflab_post", {"channel": "x", "body": long})).payload
+    action_id = run["actions"][0]["id"]
+    before = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+    assert len(before["details"]["thread"]) > 1
+
+    await loop.call(
+        "chieflab_edit_action", {"actionId": action_id, "body": before["body"].replace("clubs", "choirs")}
+    )
+    after = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+    await loop.call("chieflab_edit_action", {"actionId": action_id, "body": "Short now."})
+    short = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+
+    assert "clubs" not in " ".join(after["details"]["thread"])
+    assert "\n\n".join(after["details"]["thread"]) == after["body"]
+    assert len(after["details"]["thread"]) == len(before["details"]["thread"])
+    assert (short["body"], short.get("details", {})) == ("Short now.", {})
+
+
+async def test_an_edit_is_held_to_the_channels_limit(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "bluesky", "body": "The import is ready."})).payload
+
+    outcome = await loop.call(
+        "chieflab_edit_action", {"actionId": run["actions"][0]["id"], "body": "word " * 100}
+    )
+
+    assert outcome.reason == "validation_error"

@@ -6,11 +6,13 @@ record under its lock; what the caller says about it changes nothing (E65).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from assent.drafting import channels, threads
 from assent.engine import actions, brain, jobs, once
 from assent.engine.staging import content_problems
 from assent.kernel import canonical
@@ -23,6 +25,9 @@ from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
+
+_MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
+"""The numbers that a thread was divided with."""
 
 SEND_JOB = "send_approved_action"
 
@@ -213,9 +218,29 @@ def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     if effect.html and "body" in changes and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
         effect = msgspec.structs.replace(effect, html="")
+    if "body" in changes:
+        effect = as_the_channel_takes_it(effect)
     if problems := content_problems(effect):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     return effect
+
+
+def as_the_channel_takes_it(effect: Effect) -> Effect:
+    """An edited text held to its channel's limits; a thread is divided anew, so that nothing old is sent along."""
+    row = channels.BY_ID.get(effect.channel)
+    if row is None:
+        return effect
+    body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
+    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
+    title = effect.subject or effect.title
+    checked = channels.check(row.id, body, title=title, preheader=effect.preheader, parts=parts)
+    if checked.problems:
+        problems = [Problem("body", problem, "the text as it is") for problem in checked.problems]
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    details = {name: value for name, value in effect.details.items() if name != "thread"}
+    if len(parts) > 1:
+        body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
+    return msgspec.structs.replace(effect, body=body, details=details)
 
 
 def _walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:

@@ -17,10 +17,13 @@ from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.measurement import NextMove
 from assent.ports import Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
-from assent.tools.definition import READS, WRITES, Call, Tool
+from assent.tools.definition import READS, WRITES, Behaviour, Call, Tool
 from assent.tools.runs import nothing_there
 
 MAX_METRICS = 30
+
+KEEPS = Behaviour(read_only=False, destructive=False, idempotent=True, open_world=True)
+"""Reads from the world and keeps what it read; the same numbers again are kept once."""
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -168,7 +171,7 @@ TOOLS = (
         title="Measure results",
         description=DESCRIPTION,
         category="primary",
-        behaviour=READS,
+        behaviour=KEEPS,
         request=Measure,
         reply=MeasureReply,
         handler=measure,
@@ -182,7 +185,7 @@ TOOLS = (
         "empty, "
         "12 to 24 hours later. DO NOT call it on a normal launch.",
         category="review",
-        behaviour=READS,
+        behaviour=KEEPS,
         request=Measure,
         reply=MeasureReply,
         handler=measure,
