@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import Figure
-from benchmarks.rows import gate_http, gate_loop, stdio_start, store_postgres, store_sqlite, tool_call
+from benchmarks.rows import gate_http, gate_loop, stdio_start, store_postgres, store_sqlite, tool_call, workflow_steps
 
 Measurement = Callable[[Path], list[Figure]]
 
@@ -21,6 +21,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "gate-http": gate_http.measure,
     "tool-call": tool_call.measure,
     "stdio-start": stdio_start.measure,
+    "workflow-steps": workflow_steps.measure,
 }
 
 _HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")

@@ -6,8 +6,10 @@ listed with everything that is wrong with it, and the others are served (W59). A
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +20,10 @@ from assent.workflow_files import SUFFIXES, DocumentRefused, load_document
 
 BUILT_IN: Final = Path(__file__).parent / "workflows_builtin"
 MAX_FILES: Final = 5_000
+_by_name: Final = attrgetter("name")
+
+
+Stamp = tuple[int, int]
 
 
 class Invalid(msgspec.Struct, frozen=True):
@@ -30,7 +36,7 @@ class Invalid(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True):
-    stamp: tuple[int, int]
+    stamp: Stamp
     definition: Definition | None
     invalid: Invalid | None
 
@@ -47,16 +53,16 @@ class WorkflowLibrary:
     """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
-        self._folders = (BUILT_IN, *folders)
-        self._files: dict[Path, _File] = {}
-        self._seen: dict[Path, tuple[int, int]] = {}
+        self._folders = tuple(str(folder) for folder in (BUILT_IN, *folders))
+        self._files: dict[str, _File] = {}
+        self._seen: dict[str, Stamp] = {}
         self._shelf: Shelf | None = None
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
 
     def shelf(self) -> Shelf:
         """What is there now."""
-        stamps = dict(self._stamps())
+        stamps = self._stamps()
         if self._shelf is not None and stamps == self._seen:
             return self._shelf
         self._files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
@@ -67,7 +73,7 @@ class WorkflowLibrary:
         for path, file in self._files.items():
             if file.definition is not None:
                 definitions[file.definition.id] = file.definition
-                files[file.definition.id] = str(path)
+                files[file.definition.id] = path
         invalid = tuple(file.invalid for file in self._files.values() if file.invalid is not None)
         self._shelf = Shelf(definitions, files, invalid)
         return self._shelf
@@ -91,7 +97,7 @@ class WorkflowLibrary:
 
     def check(self, path: Path) -> Compiled | Invalid:
         """One file, with what the folders hold for it to refer to."""
-        file = self._read(path, (0, -1))
+        file = self._read(str(path), (0, -1))
         if file.invalid is not None or file.definition is None:
             return file.invalid or Invalid(str(path), ())
         try:
@@ -99,36 +105,37 @@ class WorkflowLibrary:
         except DefinitionRefused as refused:
             return Invalid(str(path), refused.issues, file.definition.id)
 
-    def _stamps(self) -> Iterator[tuple[Path, tuple[int, int]]]:
-        found = 0
+    def _stamps(self) -> dict[str, Stamp]:
+        """Every file with its time and size; of equal ids the later one wins. Asked on every call, so strings only."""
+        found: dict[str, Stamp] = {}
         for folder in self._folders:
-            for directory, subfolders, names in os.walk(folder):
-                subfolders.sort()
-                for name in sorted(names):
-                    if name.endswith(SUFFIXES) and not name.endswith(".schema.json"):
-                        path = Path(directory, name)
-                        try:
-                            facts = path.stat()
-                        except OSError:
-                            continue
-                        found += 1
-                        if found > MAX_FILES:
-                            return
-                        yield path, (facts.st_mtime_ns, facts.st_size)
+            waiting = [folder]
+            while waiting and len(found) < MAX_FILES:
+                try:
+                    entries = sorted(os.scandir(waiting.pop()), key=_by_name)
+                except OSError:
+                    continue
+                for entry in entries:
+                    if entry.name.endswith(SUFFIXES):
+                        if not entry.name.endswith(".schema.json"):
+                            with contextlib.suppress(OSError):
+                                facts = entry.stat()
+                                found[entry.path] = (facts.st_mtime_ns, facts.st_size)
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        return found
 
-    def _read(self, path: Path, stamp: tuple[int, int]) -> _File:
+    def _read(self, path: str, stamp: Stamp) -> _File:
         known = self._files.get(path)
         if known is not None and known.stamp == stamp:
             return known
         document: Any = None
         try:
-            document = load_document(path.read_bytes(), path.suffix)
-            return _File(stamp, parse(document, str(path)), None)
+            document = load_document(Path(path).read_bytes(), Path(path).suffix)
+            return _File(stamp, parse(document, path), None)
         except (DefinitionRefused, DocumentRefused) as refused:
             named = document.get("id") if isinstance(document, dict) else None
-            return _File(
-                stamp, None, Invalid(str(path), refused.issues, named if isinstance(named, str) else "")
-            )
+            return _File(stamp, None, Invalid(path, refused.issues, named if isinstance(named, str) else ""))
         except OSError as error:
             issue = Issue("$", "unreadable", f"The file cannot be read: {error.strerror}.")
-            return _File(stamp, None, Invalid(str(path), (issue,)))
+            return _File(stamp, None, Invalid(path, (issue,)))

@@ -43,6 +43,7 @@ from assent.workflow import (
 from assent.workflow.context import NOTES_KEY, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
+from assent.workflow.snapshot import pending_step
 
 OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
@@ -140,23 +141,27 @@ def step(
     content = Content(notes=given, output=output, context=patch)
     digest = content_digest(content)
     edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
-    asked = yield from confirmations.locked(desk, state, digest)
-    held = yield from stored.lock_node(desk.workspace_id, state.run_id, state.node, desk.now_ms)
-    if held is None:
+    seen = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    if seen is None:
         raise token_refusal("token_unknown_node")
-    head, node = held
+    program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
+    gated = not seen.is_complete and pending_step(program, seen.snapshot).confirm is not None
+    asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
+    head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
     kept = yield from stored.find_answer(desk.workspace_id, state.run_id, state.node, edge)
     if kept is not None:
         return Spoken(msgspec.json.decode(kept.answer, type=Answer), kept.text)
-    if node.is_complete:
+    if seen.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
-    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
-    asked = yield from confirmations.settled(desk, state, digest, asked)
-    url = desk.review_url(desk.workspace_id, state.run_id, desk.now_ms)
-    outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked, url))
+    node = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    if node is None:
+        raise token_refusal("token_unknown_node")
+    if gated:
+        asked = yield from confirmations.settled(desk, state, digest, asked)
+    outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))
     if isinstance(outcome, NeedsConfirmation):
-        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, url))
+        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked))
     if isinstance(outcome, Blocked):
         return (yield from _block(desk, head, node, program, outcome, ack, edge))
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
@@ -165,9 +170,14 @@ def step(
 def content_digest(content: Content) -> str:
     """What was sent, so that the same again is known as the same (W11, W12)."""
     check_notes(content.notes)
-    size_of(content.output, "output")
-    size_of(content.context, "context")
-    return canonical.digest({"notes": content.notes, "output": content.output, "context": content.context})
+    parts = {"notes": content.notes, "output": content.output, "context": content.context}
+    try:
+        return canonical.digest(parts)
+    except (canonical.NotCanonical, TypeError, RecursionError):
+        # Which part it is, said in the words of a refusal.
+        for name in ("output", "context"):
+            size_of(parts[name], name)
+        raise
 
 
 def all_notes(content: Content) -> str:

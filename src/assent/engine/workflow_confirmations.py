@@ -66,7 +66,7 @@ def _action_id(desk: Desk, state: Handle, content: str) -> Transaction[ActionId 
     return ActionId(rows[0]["action_id"]) if rows else None
 
 
-def decision(desk: Desk, asked: Asked | None, url: str) -> Decision | None:
+def decision(desk: Desk, asked: Asked | None) -> Decision | None:
     """What a human has decided about this content. Raises the gate's refusal where an approval is not enough."""
     if asked is None or not asked.locked:
         return None
@@ -75,8 +75,12 @@ def decision(desk: Desk, asked: Asked | None, url: str) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or action.expired(desk.now_ms) or _rewritten(action):
         return None
-    gate.judge_execution(action, asked.policy, desk.now_ms, url)
+    gate.judge_execution(action, asked.policy, desk.now_ms, _url(desk, action.run_id))
     return Decision("approved")
+
+
+def _url(desk: Desk, run_id: RunId) -> str:
+    return desk.review_url(desk.workspace_id, run_id, desk.now_ms)
 
 
 def _rewritten(action: Action) -> bool:
@@ -92,7 +96,6 @@ def ask(
     digest: str,
     outcome: NeedsConfirmation,
     asked: Asked | None,
-    url: str,
 ) -> Transaction[Refusal]:
     """Ask a human, once for the same content; after a rejection new content is asked about anew."""
     if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER:
@@ -117,6 +120,7 @@ def ask(
     else:
         action = asked.action
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
+    url = _url(desk, action.run_id)
     return gate.needs_approval(action, url, user_message=_message(action, outcome, earlier))
 
 
