@@ -11,8 +11,9 @@ from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
 from assent.engine.measurement import MEASURE_JOB, measure_job
-from assent.kernel.limits import HOUR_MS
-from assent.serving.worker import sweeping
+from assent.engine.retention import FORGET_JOB, forget_old_sessions
+from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.serving.worker import Sweep, sweeping
 
 
 def job_kinds(app: App) -> dict[str, JobKind]:
@@ -28,8 +29,14 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         ),
         "forget_sign_ins": JobKind(sweeping(store, clock, people.forget_ended), every_ms=HOUR_MS),
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
+        FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),
         "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
     }
+
+
+def _old_sessions(app: App) -> Sweep:
+    kept_ms = app.settings.workflow_retention_days * DAY_MS
+    return lambda now_ms, most: forget_old_sessions(now_ms - kept_ms, now_ms, most)
 
 
 def _checkpointing(app: App) -> Handler:

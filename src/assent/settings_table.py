@@ -255,6 +255,15 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Folders with workflow definitions of your own, read beside the built-in ones.",
     ),
     Setting(
+        name="workflow_retention_days",
+        env="ASSENT_WORKFLOW_RETENTION_DAYS",
+        kind=Kind.COUNT,
+        low=1,
+        high=36_500,
+        default=90,
+        doc="How long a session of workflows is kept after it was last touched. Journal and actions stay.",
+    ),
+    Setting(
         name="execution_lease_seconds",
         env="ASSENT_EXECUTION_LEASE_SECONDS",
         kind=Kind.SECONDS,

@@ -42,9 +42,6 @@ T = TypeVar("T")
 class Place(dict[str, Any]):
     """An answer of the server, with what the model knows about it."""
 
-    def __hash__(self) -> int:
-        return id(self)
-
 
 class Workflows(RuleBasedStateMachine):
     places = Drawn("places")
@@ -53,7 +50,7 @@ class Workflows(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         # In memory where the system has such a place: what a disk does at a crash is tested elsewhere.
-        memory = Path("/dev/shm")
+        memory = Path("/dev/shm")  # noqa: S108 - a directory of its own is made in it
         self.folder = tempfile.TemporaryDirectory(prefix="assent-", dir=memory if memory.is_dir() else None)
         self.root = Path(self.folder.name)
         self.generation = 0

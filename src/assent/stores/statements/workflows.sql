@@ -1,8 +1,8 @@
 -- name: pin_program
--- A program under its hash, once.
+-- A program under its hash, once. The update keeps it from being removed as unused before its run is there.
 INSERT INTO workflow_programs (workspace_id, workflow_hash, workflow_id, program, created_ms)
 VALUES (:workspace_id, :workflow_hash, :workflow_id, :program, :created_ms)
-ON CONFLICT (workspace_id, workflow_hash) DO NOTHING
+ON CONFLICT (workspace_id, workflow_hash) DO UPDATE SET created_ms = excluded.created_ms
 
 -- name: find_program
 -- A pinned program.
@@ -175,3 +175,55 @@ SELECT s.session_id, s.created_ms, s.updated_ms, count(r.run_id) AS runs FROM wo
 LEFT JOIN workflow_runs r ON r.workspace_id = s.workspace_id AND r.session_id = s.session_id
 WHERE s.workspace_id = :workspace_id GROUP BY s.session_id, s.created_ms, s.updated_ms
 ORDER BY s.updated_ms DESC, s.session_id LIMIT :most
+
+-- name: touch_workflow_run
+-- Something was noted on a run.
+UPDATE workflow_runs SET updated_ms = :now_ms WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: list_stale_sessions
+-- Sessions of which nothing was touched since a time and in which no question waits for a person, oldest first.
+SELECT s.workspace_id, s.session_id FROM workflow_sessions s
+WHERE s.updated_ms < :before_ms
+  AND NOT EXISTS (SELECT 1 FROM workflow_runs r WHERE r.workspace_id = s.workspace_id
+                  AND r.session_id = s.session_id AND r.updated_ms >= :before_ms)
+  AND NOT EXISTS (SELECT 1 FROM workflow_runs r
+                  JOIN workflow_confirmations c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+                  JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+                  WHERE r.workspace_id = s.workspace_id AND r.session_id = s.session_id
+                  AND a.status IN ('awaiting_approval', 'approved')
+                  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms))
+ORDER BY s.updated_ms LIMIT :most
+
+-- name: forget_session_nodes
+-- The nodes of a session that goes.
+DELETE FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id IN (
+  SELECT run_id FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id)
+
+-- name: forget_session_answers
+-- The answers of a session that goes.
+DELETE FROM workflow_answers WHERE workspace_id = :workspace_id AND run_id IN (
+  SELECT run_id FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id)
+
+-- name: forget_session_checkpoints
+-- The checkpoints of a session that goes.
+DELETE FROM workflow_checkpoints WHERE workspace_id = :workspace_id AND run_id IN (
+  SELECT run_id FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id)
+
+-- name: forget_session_confirmations
+-- The confirmations of a session that goes.
+DELETE FROM workflow_confirmations WHERE workspace_id = :workspace_id AND run_id IN (
+  SELECT run_id FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id)
+
+-- name: forget_session_runs
+-- The runs of a session that goes.
+DELETE FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id
+
+-- name: forget_session
+-- A session that goes.
+DELETE FROM workflow_sessions WHERE workspace_id = :workspace_id AND session_id = :session_id
+
+-- name: forget_programs
+-- Programs that no run is pinned to and that nobody has started since.
+DELETE FROM workflow_programs WHERE workspace_id = :workspace_id AND created_ms < :before_ms AND NOT EXISTS (
+  SELECT 1 FROM workflow_runs r WHERE r.workspace_id = workflow_programs.workspace_id
+  AND r.workflow_hash = workflow_programs.workflow_hash)

@@ -17,6 +17,8 @@ CREATE TABLE workflow_sessions (
   PRIMARY KEY (workspace_id, session_id)
 ) STRICT;
 
+CREATE INDEX workflow_sessions_by_age ON workflow_sessions (updated_ms);
+
 CREATE TABLE workflow_runs (
   workspace_id  TEXT NOT NULL,
   run_id        TEXT NOT NULL,
