@@ -34,7 +34,7 @@ from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
 from assent.serving.stdio import Pipes, Session
 from assent.settings import Settings, SettingsError
-from assent.tools.catalog import Catalog
+from assent.tools.catalog import ALL_TOOLS, Catalog
 
 if TYPE_CHECKING:
     import uvicorn
@@ -63,13 +63,20 @@ def current_request() -> str:
     return logs.request_id.get() or begin_request()
 
 
+def catalog_for(settings: Settings) -> Catalog:
+    """The tools that this server offers."""
+    hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
+    offered = [tool for tool in ALL_TOOLS if tool.name not in hidden]
+    return Catalog(offered, list_legacy=settings.list_legacy_tools)
+
+
 class Surfaces:
     """The edge of one process and what stands on it. The HTTP part is made when somebody first connects."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         settings = app.settings
-        self.edge = Edge(Catalog(list_legacy=settings.list_legacy_tools), app.services, current_request)
+        self.edge = Edge(catalog_for(settings), app.services, current_request)
         self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
 
     def site(self) -> ASGIApp:

@@ -61,6 +61,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
+    workflow_checkpoints: bool = True
     workflow_retention_days: int = 90
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None

@@ -255,6 +255,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Folders with workflow definitions of your own, read beside the built-in ones.",
     ),
     Setting(
+        name="workflow_checkpoints",
+        env="ASSENT_WORKFLOW_CHECKPOINTS",
+        kind=Kind.SWITCH,
+        default=True,
+        doc="Offer workflow_checkpoint, which keeps notes between the steps of a workflow.",
+    ),
+    Setting(
         name="workflow_retention_days",
         env="ASSENT_WORKFLOW_RETENTION_DAYS",
         kind=Kind.COUNT,

@@ -60,6 +60,15 @@ async def test_a_checkpoint_needs_a_run_and_notes(play: Player) -> None:
     assert (kept["isComplete"], kept["pending"]) == (True, None)
 
 
+@pytest.mark.parametrize("changed_settings", [{"workflow_checkpoints": False}], indirect=True, ids=["hidden"])
+async def test_a_setting_hides_the_checkpoint_tool(play: Player) -> None:
+    at = await play.start()
+    kept = await play.ask("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown="x")
+    assert kept.is_error and kept.reason == "unknown_tool"
+    listed = await play.surface.rpc("tools/list")
+    assert "workflow_checkpoint" not in {tool["name"] for tool in listed["result"]["tools"]}
+
+
 # ── bounds ───────────────────────────────────────────────────────────────────────────────────────
 
 
