@@ -1,0 +1,136 @@
+"""An approval where a workspace has 100,000 stored actions, against one where it has 1,000.
+
+Half of the stored actions wait for approval and half were executed, each with its run, asset, events, memory, job and
+measurement: copies of two real ones under other ids, made in the database itself because staging them takes minutes.
+`BENCH_ACTIONS=1000000` measures at a million.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from assent.app import App
+from benchmarks.figures import Figure, Limit, compared, in_turns, require
+from benchmarks.rows.gate_world import Insider, database, in_status, world
+from benchmarks.rows.store_loop import Cost, Stopwatch
+
+MANY: Final = int(os.environ.get("BENCH_ACTIONS", "100000"))
+FEW: Final = 1_000
+APPROVALS: Final = 60
+ROUNDS: Final = 15
+LIMIT: Final = Limit(times=1.3)
+
+COPIED: Final[dict[str, str]] = {
+    "runs": "run_id",
+    "assets": "run_id",
+    "actions": "run_id",
+    "streams": "stream_id",
+    "events": "stream_id",
+    "brain_entries": "run_id",
+    "measurements": "run_id",
+    "jobs": "key",
+}
+"""Tables that grow with actions, and the column that names the run."""
+IDS: Final = frozenset({"asset_id", "action_id", "entry_id", "job_id", "natural_key", *COPIED.values()})
+"""Columns in which a copy differs."""
+
+
+def measure(scratch: Path) -> list[Figure]:
+    with ExitStack() as stack:
+        runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
+        sizes = {"many": MANY, "few": FEW}
+        insiders: dict[str, Insider] = {}
+        waiting: dict[str, list[str]] = {}
+        for name, size in sizes.items():
+            runner.run(_grown(scratch / name, size))
+            app = world(scratch / name)
+            stack.callback(_closed, runner, app)
+            insiders[name] = Insider(app)
+            waiting[name] = runner.run(_staged(insiders[name], APPROVALS * (ROUNDS + 1)))
+            runner.run(_approved(insiders[name], waiting[name]))
+        costs = in_turns(
+            {name: partial(_round, runner, insiders[name], waiting[name]) for name in sizes}, ROUNDS
+        )
+        work = f"approve at {MANY:,} stored actions, time"
+        done = [in_status(database(scratch / name), "approved") for name in sizes]
+        for count in done:
+            require(count, APPROVALS * (ROUNDS + 1), f"{work}: actions approved")
+        return [
+            compared(
+                work,
+                f"the same at {FEW:,}",
+                "µs",
+                [cost.wall for cost in costs["many"]],
+                [cost.wall for cost in costs["few"]],
+                successes=done[0],
+                limit=LIMIT,
+            )
+        ]
+
+
+def _round(runner: asyncio.Runner, insider: Insider, waiting: list[str]) -> Cost:
+    return runner.run(_approved(insider, waiting))
+
+
+def _closed(runner: asyncio.Runner, app: App) -> None:
+    runner.run(app.close())
+
+
+async def _staged(insider: Insider, count: int) -> list[str]:
+    return [await insider.stage() for _ in range(count)]
+
+
+async def _approved(insider: Insider, waiting: list[str]) -> Cost:
+    """What an approval costs; takes its actions from the list."""
+    taken = [waiting.pop() for _ in range(APPROVALS)]
+    watch = Stopwatch()
+    for action_id in taken:
+        await insider.approve(action_id)
+    return watch.cost(len(taken))
+
+
+async def _grown(data_dir: Path, size: int) -> None:
+    """A data directory whose local workspace holds so many actions."""
+    app = world(data_dir)
+    insider = Insider(app)
+    await insider.loop()
+    await insider.stage()
+    await app.close()
+    with closing(sqlite3.connect(database(data_dir))) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # nobody has been told of anything yet
+        with connection:
+            connection.execute("CREATE TEMP TABLE patterns AS SELECT run_id FROM runs")
+            for table, run in COPIED.items():
+                _copy(connection, table, run, size // 2)
+            connection.execute(
+                "INSERT INTO brain_words (workspace_id, entry_id, words) SELECT workspace_id, entry_id, body"
+                " FROM brain_entries WHERE entry_id NOT IN (SELECT entry_id FROM brain_words)"
+            )
+            # Words that come one by one are merged as they come; a load in bulk leaves that to those who follow.
+            connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
+        stored = connection.execute("SELECT count(*) FROM actions").fetchone()[0]
+        require(stored, size, f"actions stored in {data_dir.name}")
+
+
+def _copy(connection: sqlite3.Connection, table: str, run: str, copies: int) -> None:
+    """Copies of every row of a real run, under ids of the same length and age."""
+    told = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+    columns = [name for _, name, _, _, _, _, hidden in told if not hidden]
+    values = [
+        f"substr({name}, 1, 24) || printf('%012x', number) || substr({name}, 37)" if name in IDS else name
+        for name in columns
+    ]
+    connection.execute(
+        "WITH RECURSIVE numbers (number) AS"
+        f" (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {copies})"
+        f" INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table}, numbers"
+        f" WHERE {run} IN (SELECT run_id FROM patterns)"
+    )
