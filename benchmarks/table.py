@@ -19,6 +19,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "store-postgres": store_postgres.measure,
     "gate": gate_loop.measure,
     "gate-http": gate_http.measure,
+    "gate-growth": gate_growth.measure,
     "tool-call": tool_call.measure,
     "stdio-start": stdio_start.measure,
     "workflow-steps": workflow_steps.measure,
