@@ -23,8 +23,9 @@ from tests.gate.provider import (
 
 from assent.engine import execution
 from assent.kernel.limits import DAY_MS
+from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Action
-from assent.ports import Delivered
+from assent.ports import Delivered, NotSent
 
 LEASE_SECONDS = 60
 IMPATIENT = {"connector_timeout_seconds": 0.2}
@@ -239,6 +240,84 @@ async def test_the_late_answer_of_a_lost_attempt_is_kept_and_changes_nothing(sur
     assert (record["status"], record["externalId"]) == ("executed", "https://provider.example/seen")
     kinds = [event["kind"] for event in await surface.events(record["runId"])]
     assert kinds[-1] == "late_answer"
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.rule("E29", "E66")
+@pytest.mark.parametrize("connector", ["native", "natural"])
+async def test_nobody_reopens_an_action_while_it_is_being_repeated(surface: Gate, connector: str) -> None:
+    """Else its old content would arrive beside a new one."""
+    refusals: list[str] = []
+
+    async def interrupted(provider: Provider, action: Action) -> Delivered:
+        for happened in (False, True):
+            with pytest.raises(Refusal) as refused:
+                await surface.answer_as_person(action.action_id, happened=happened)
+            refusals.append(refused.value.reason)
+        for tool, more in ((WITHDRAW, {}), (EDIT, {"body": OTHER}), (EXECUTE, {})):
+            refusals.append((await surface.denied(tool, actionId=action.action_id, **more))["reason"])
+        return provider.deliver(action)
+
+    action_id = await surface.approved(connector=connector)
+    surface.providers[connector].plan.extend([lost_before, interrupted])
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=LEASE_SECONDS)
+    await surface.run_jobs()
+    assert refusals == ["execution_in_progress"] * 2 + ["outcome_unknown"] * 3
+    assert await surface.where(action_id) == "executed"
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.rule("E29", "E66")
+async def test_a_process_that_wakes_up_during_the_repetition_of_its_call_changes_nothing(
+    surface: Gate,
+) -> None:
+    action_id = await surface.approved(connector="native")
+    asleep = await surface.claim(action_id)
+
+    async def woken(provider: Provider, action: Action) -> Delivered:
+        nothing = NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
+        await surface.app.store.write(lambda: execution.record(asleep, nothing, surface.clock.now_ms()))
+        assert await surface.where(action_id) == "outcome_unknown"
+        return provider.deliver(action)
+
+    surface.providers["native"].plan.append(woken)
+    surface.clock.advance(seconds=LEASE_SECONDS)
+    await surface.run_jobs()
+    assert await surface.where(action_id) == "executed"
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.rule("E29")
+async def test_two_looks_at_once_are_one_repetition(surface: Gate) -> None:
+    """A job that was taken over from a worker that still lives."""
+    action_id = await surface.approved(connector="native")
+    await surface.claim(action_id)
+    surface.clock.advance(seconds=LEASE_SECONDS)
+
+    async def overtaken(provider: Provider, action: Action) -> Delivered:
+        surface.clock.advance(seconds=31)
+        await surface.run_jobs()
+        return provider.deliver(action)
+
+    surface.providers["native"].plan.append(overtaken)
+    await surface.run_jobs()
+    assert await surface.where(action_id) == "executed"
+    assert (surface.calls, len(surface.ledger)) == (1, 1)
+
+
+@pytest.mark.rule("E29")
+async def test_a_repetition_that_found_nothing_out_leaves_the_answer_to_a_person(surface: Gate) -> None:
+    action_id = await surface.approved(connector="native")
+    surface.providers["native"].plan.extend([lost_after, lost_before])
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=LEASE_SECONDS)
+    await surface.run_jobs()
+    assert await surface.where(action_id) == "outcome_unknown"
+    await surface.answer_as_person(action_id, happened=True)
+    surface.clock.advance(days=1)
+    await surface.run_jobs()
+    assert await surface.where(action_id) == "executed"
     assert len(surface.ledger) == 1
 
 

@@ -257,7 +257,7 @@ def record(
     """Write the outcome down where the attempt is still ours; a late one is kept as evidence."""
     action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
     attempt = claimed.attempt
-    if attempt is None or action.attempt is None or action.attempt.attempt_id != attempt.attempt_id:
+    if attempt is None or action.attempt is None or not same_call(action.attempt, attempt):
         yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
         return gate.in_progress(action)
     move = MOVES[type(outcome)](outcome, action)
@@ -268,6 +268,10 @@ def record(
     if not isinstance(outcome, OutcomeUnknown):
         yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
     return reply
+
+
+def same_call(attempt: Attempt, other: Attempt) -> bool:
+    return (attempt.attempt_id, attempt.fence) == (other.attempt_id, other.fence)
 
 
 def settle(
@@ -286,7 +290,10 @@ def settle(
         yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
         return reply
     note = said(outcome)["detail"]
-    changed = msgspec.structs.replace(action, metadata={**action.metadata, "lastAttempt": note})
+    over = (
+        msgspec.structs.replace(action.attempt, lease_until_ms=now_ms) if action.attempt is not None else None
+    )
+    changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, "lastAttempt": note})
     changed = yield from actions.put(changed, state, move, facts, now_ms)
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:

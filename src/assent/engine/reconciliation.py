@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from assent.engine import actions, execution
 from assent.engine.execution import certain, credible, record, settle
 from assent.engine.failpoints import failpoint
@@ -18,19 +20,14 @@ from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
-from assent.lifecycle.gate import ApprovedAction
-from assent.lifecycle.records import Action, ExecutionState
+from assent.lifecycle.records import Action, Attempt, ExecutionState
 from assent.lifecycle.transitions import Move
 from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 
 async def reconcile(services: Services, job: Job) -> None:
     """Handle the job. Raises to be tried again on its schedule; ends quietly when only a human can say."""
-    workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
-    attempt_id: str = job.payload["attemptId"]
-    action = await services.store.write(
-        lambda: admit_loss(workspace_id, action_id, attempt_id, services.clock.now_ms())
-    )
+    action = await services.store.write(lambda: admit_loss(services, job, services.clock.now_ms()))
     failpoint("reconcile.admitted")
     if action is None:
         return
@@ -42,53 +39,76 @@ async def reconcile(services: Services, job: Job) -> None:
     if outcome is None:
         return
     if isinstance(outcome, OutcomeUnknown):
+        await services.store.write(lambda: let_go(action, services.clock.now_ms()))
         raise JobFailed(f"still unknown: {outcome}")
     await services.store.write(lambda: record(action, outcome, services.clock.now_ms()))
     failpoint("reconcile.recorded")
 
 
-def admit_loss(
-    workspace_id: WorkspaceId, action_id: ActionId, attempt_id: str, now_ms: int
-) -> Transaction[Action | None]:
-    """The action, if this attempt's outcome is unknown; an attempt past its lease becomes so here."""
+def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
+    """The action, if this attempt's outcome is unknown; an attempt past its lease becomes so here.
+
+    Where the effect is going to be repeated, the action is held as by a claim: what the first process says too late
+    is evidence only, and nobody answers, edits or sends while a call may be on its way.
+    """
+    workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
     action, _ = yield from actions.lock(workspace_id, action_id)
-    if action.attempt is None or action.attempt.attempt_id != attempt_id:
+    if action.attempt is None or action.attempt.attempt_id != job.payload["attemptId"]:
         return None
     if action.execution_state is ExecutionState.EXECUTING and action.attempt.lease_until_ms <= now_ms:
         lost = OutcomeUnknown("the process that sent it did not report back")
         yield from settle(action, lost, Move.LOSE, now_ms)
         action, _ = yield from actions.lock(workspace_id, action_id)
-    return action if action.execution_state is ExecutionState.OUTCOME_UNKNOWN else None
+    if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN or action.attempt is None:
+        return None
+    if held(action, now_ms):
+        raise JobFailed("another look is under way")
+    if not repeatable(services.connectors.get(action.effect.connector), action.attempt, now_ms):
+        return action
+    lease_until_ms = now_ms + int(services.execution_lease_seconds * 1000)
+    attempt = msgspec.structs.replace(
+        action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
+    )
+    return (yield from actions.put_all(msgspec.structs.replace(action, attempt=attempt), (), now_ms))
+
+
+def held(action: Action, now_ms: int) -> bool:
+    """Whether a repetition may be on its way."""
+    return action.attempt is not None and action.attempt.lease_until_ms > now_ms
+
+
+def let_go(held: Action, now_ms: int) -> Transaction[None]:
+    """The repetition is over and nothing is known: whoever knows may say so again."""
+    action, _ = yield from actions.lock(held.workspace_id, held.action_id)
+    if action.attempt is not None and action.attempt == held.attempt:
+        attempt = msgspec.structs.replace(action.attempt, lease_until_ms=now_ms)
+        yield from actions.put_all(msgspec.structs.replace(action, attempt=attempt), (), now_ms)
+
+
+def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bool:
+    """Whether the provider would recognise the same call."""
+    if connector is None:
+        return False
+    delivery, age_ms = connector.delivery, now_ms - attempt.started_ms
+    # Half the window: the provider's clock and ours need not agree, and the call itself takes time.
+    return delivery.kind == "natural_key" or (
+        delivery.kind == "native_key" and delivery.window_ms is not None and age_ms < delivery.window_ms // 2
+    )
 
 
 async def look_into(
     services: Services, connector: Connector, action: Action
 ) -> Delivered | NotSent | OutcomeUnknown | None:
     """What can be known, or None where only a human can say."""
-    delivery, timeout = connector.delivery, services.connector_timeout_seconds
-    approved = gate.opened(action)
-    if delivery.kind == "natural_key":
-        return await _repeated(services, connector, approved)
-    if delivery.kind == "native_key" and action.attempt is not None:
-        age_ms = services.clock.now_ms() - action.attempt.started_ms
-        # Half the window: the provider's clock and ours need not agree, and the call itself takes time.
-        if delivery.window_ms is not None and age_ms < delivery.window_ms // 2:
-            return await _repeated(services, connector, approved)
-        return None
-    if delivery.kind == "read_back":
+    approved, timeout = gate.opened(action), services.connector_timeout_seconds
+    if held(action, services.clock.now_ms()):
+        return _found(await certain(services, connector, connector.perform(approved, timeout)))
+    if connector.delivery.kind == "read_back":
         found = await certain(services, connector, connector.look_up(approved, timeout))
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
         return _found(found)
     return None
-
-
-async def _repeated(
-    services: Services, connector: Connector, approved: ApprovedAction
-) -> Delivered | OutcomeUnknown:
-    """The answer to the same call under the same key, which the provider recognises."""
-    timeout_seconds = services.connector_timeout_seconds
-    return _found(await certain(services, connector, connector.perform(approved, timeout_seconds)))
 
 
 def _found(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | OutcomeUnknown:
@@ -113,6 +133,8 @@ def resolve(
             action_id=action.action_id,
             user_message="The outcome of this action is not in question.",
         )
+    if held(action, now_ms):
+        raise gate.in_progress(action)
     yield from actions.note(action, "outcome_answered", {"happened": happened, **facts}, now_ms)
     if happened:
         evidence = str(facts["evidence"])
