@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import Figure
-from benchmarks.rows import gate_http, gate_loop, stdio_start, store_postgres, store_sqlite, tool_call, workflow_steps
+from benchmarks.rows import (
+    gate_growth,
+    gate_http,
+    gate_loop,
+    stdio_start,
+    store_postgres,
+    store_sqlite,
+    tool_call,
+    workflow_steps,
+)
 
 Measurement = Callable[[Path], list[Figure]]
 
