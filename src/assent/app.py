@@ -10,17 +10,20 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from assent.connectors.manual import ManualConnector
 from assent.connectors.registry import register
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
+from assent.drafting.evidence import Evidence
+from assent.drafting.lessons import Lessons
 from assent.drafting.page import Page as ProductPage
+from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import execution, health, site_feed, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
@@ -87,6 +90,7 @@ class App:
             measure_after_ms=int(settings.measure_after_seconds * 1000),
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
+            write_draft=draft_writer(settings),
             workflows=WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs)]),
             workflow_keys=lambda: self.workflow_keys,
             wake_jobs=lambda: self.wake_jobs(),
@@ -127,6 +131,18 @@ class App:
         await execution.finish_running()
         await self.visits.close()
         await self.store.close()
+
+
+def draft_writer(
+    settings: Settings,
+) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
+    """The configured model as a writer of drafts; None where the composer writes alone."""
+    if settings.model_url is None or settings.model_name is None:
+        return None
+    from assent.drafting_models import Model, draft
+
+    kind: Literal["openai", "anthropic"] = "anthropic" if settings.model_kind == "anthropic" else "openai"
+    return partial(draft, Model(settings.model_url, settings.model_name, kind, settings.model_api_key))
 
 
 async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPage | str:

@@ -60,7 +60,9 @@ def recollect(
             if metric in (*ATTENTION, *RESPONSE)
         ),
         refused_claims=tuple(
-            RefusedClaim(entry_id=entry.entry_id, text=entry.body) for entry in found["claim_risk"]
+            RefusedClaim(entry_id=entry.entry_id, text=entry.body)
+            for entry in found["claim_risk"]
+            if not entry.facts.get("logged")  # the log of what was found risky; nobody has refused it
         ),
     )
     return entries, lessons, kinds

@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assent.drafting.evidence import Evidence
+from assent.drafting.lessons import Lessons
 from assent.drafting.page import Page
+from assent.drafting.records import Composed, NeedsDraft
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
@@ -38,6 +41,8 @@ class Services:
     """Under whose name mail goes out where nobody says otherwise."""
     read_page: Callable[[str], Awaitable[Page | str]]
     """What a public page says about a product, or in words why it could not be read."""
+    write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
+    """A model that writes drafts, where one is configured."""
     workflows: WorkflowLibrary
     workflow_keys: Callable[[], tuple[bytes, ...]]
     """The keys of workflow tokens, newest first."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine import actions, journal, measurement, once
+from assent.engine import actions, brain, journal, measurement, once
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
@@ -152,6 +152,8 @@ def store(
         yield from actions.insert_asset(asset)
     for action in staged:
         yield from actions.insert_action(action)
+    for asset in assets:
+        yield from _log_risks(asset, now_ms)
     body = {
         "operator": run.operator,
         "tool": run.tool,
@@ -168,6 +170,24 @@ def store(
         "assets": [asset.asset_id for asset in assets],
     }
     yield from journal.append(run.workspace_id, run.run_id, [journal.NewEvent("run_prepared", body)], now_ms)
+
+
+def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
+    """Risky claims of a draft go to the claim-risk log, each once; a human sees them as warnings too."""
+    for claim in asset.metadata.get("claims", []):
+        if claim.get("risk"):
+            entry = brain.NewEntry(
+                tenant_id=brain.tenant_of(asset.tenant_id),
+                kind="claim_risk",
+                body=claim["text"],
+                source="drafting",
+                natural_key=f"claim_risk:{canonical.digest([brain.tenant_of(asset.tenant_id), claim['text']])}",
+                state="proposed",
+                channel=asset.channel,
+                run_id=asset.run_id,
+                facts={"risk": claim["risk"], "logged": True},
+            )
+            yield from brain.remember(asset.workspace_id, entry, now_ms)
 
 
 async def ready(services: Services, connector_id: str, request: Request) -> Readiness:

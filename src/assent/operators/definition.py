@@ -8,6 +8,7 @@ import msgspec
 
 from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons
+from assent.drafting.records import Composed
 
 
 class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -29,6 +30,8 @@ class Workbench(msgspec.Struct, frozen=True, kw_only=True):
     lessons: Lessons
     connectors: frozenset[str]
     now_ms: int
+    drafted: dict[str, Composed] = {}
+    """What a configured model wrote, by channel."""
     kinds: dict[str, str] = {}
     """What sort of memory each entry is, by its id."""
     warnings: tuple[str, ...] = ()

@@ -53,6 +53,8 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         made: Composed | NeedsDraft = adapt(
             channel.id, supplied.body, bench.evidence, bench.lessons, title=title
         )
+    elif (by_model := bench.drafted.get(channel.id)) is not None:
+        made = by_model
     else:
         made = compose(channel.id, bench.evidence, bench.lessons)
     if isinstance(made, NeedsDraft):

@@ -19,7 +19,7 @@ from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.guidance import SuggestedCall
-from assent.lifecycle.records import Action, Assurance
+from assent.lifecycle.records import Action, Assurance, Media
 from assent.ports import Transaction
 from assent.tools.arguments import (
     ActionIdArgument,
@@ -100,6 +100,9 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
         ]
         | None
     ) = None
+    image_asset_id: (
+        Annotated[str, msgspec.Meta(max_length=100, description="An image asset that goes along.")] | None
+    ) = None
     digest: DigestArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
@@ -166,6 +169,8 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
         changes["body"] = request.body
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
+    if request.image_asset_id is not None:
+        changes["media"] = await _image(call, request.image_asset_id)
     schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
     if not changes and schedule_ms is None:
         raise bad_argument("body", "at least one of body, title, subject, to, scheduleFor", "no change")
@@ -182,6 +187,14 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             schedule_ms=schedule_ms,
         ),
     )
+
+
+async def _image(call: Call, asset_id: str) -> tuple[Media, ...]:
+    workspace_id = call.caller.workspace_id
+    asset = await call.services.store.read(lambda: actions.find_asset(workspace_id, asset_id))
+    if asset is None or asset.type != "image" or "url" not in asset.metadata:
+        raise bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
+    return (Media(kind="image", url=str(asset.metadata["url"]), alt=asset.title),)
 
 
 async def get_action(call: Call, request: GetAction) -> ActionRecord:

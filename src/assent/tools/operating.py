@@ -5,6 +5,7 @@ Nothing here has an outside effect: a product page may be read, text is written,
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ import msgspec
 from assent.drafting import evidence as gathering
 from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.page import Page
-from assent.drafting.records import NeedsDraft
+from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import brain, lessons_read, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
@@ -100,6 +101,12 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     ) = None
     images_needed: bool | None = None
     schedule_for: ScheduleFor | None = None
+    webhook_url: (
+        Annotated[
+            str, msgspec.Meta(max_length=2_000, description="Where the result is to be posted as well.")
+        ]
+        | None
+    ) = None
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -173,6 +180,9 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     if not gathering.enough(bench.evidence) and not drafts:
         raise _too_little(bench)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
+    if request.webhook_url is not None:
+        bench = msgspec.structs.replace(bench, warnings=(*bench.warnings, NO_WEBHOOKS))
+    bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = launch.prepare(bench, wanted, drafts)
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
     if subject and "email" not in drafts:
@@ -208,6 +218,8 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
     if supplied is None and not gathering.enough(bench.evidence):
         raise _too_little(bench)
+    if supplied is None:
+        bench = await _drafted(call, bench, [channel.id])
     made = post.prepare(bench, channel, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
@@ -228,6 +240,8 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     )
     if supplied is None and not gathering.enough(bench.evidence):
         raise _too_little(bench)
+    if supplied is None:
+        bench = await _drafted(call, bench, ["email"])
     made = email.prepare(bench, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
@@ -239,6 +253,25 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         _guided(made, NEXT_SEND),
         SendReply,
         lambda assets, staged: {"send_action": action_view(staged[0]) if staged else None},
+    )
+
+
+NO_WEBHOOKS = (
+    "Results are not posted to webhooks by this version of the server; ask for them with chieflab_get_run."
+)
+
+
+async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
+    """What a configured model writes for these channels. Without one the composer writes, and nothing is asked here."""
+    write = call.services.write_draft
+    if write is None:
+        return bench
+    known = [known_channel(name) for name in names]
+    made = await asyncio.gather(
+        *(write(channel.id, bench.evidence, bench.lessons) for channel in known if channel.composed)
+    )
+    return msgspec.structs.replace(
+        bench, drafted={each.channel: each for each in made if isinstance(each, Composed)}
     )
 
 
