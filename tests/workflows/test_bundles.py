@@ -13,10 +13,12 @@ from tests.workflow.library import step
 from tests.workflows.kit import APPROVE, Payload, Player, definition
 
 from assent.app import App
-from assent.engine import bundles
+from assent.engine import bundles, session_notes
 from assent.engine.bundles import Imported
+from assent.engine.session_notes import SessionNote
 from assent.engine.workflow_store import Tampered
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Refusal
 from assent.processes import Surfaces
 from assent.workflow import bundle as files
 from assent.workflow import reduce, session_text
@@ -229,6 +231,24 @@ async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Pla
         with pytest.raises(BundleRefused):
             await imported(play, raw)
     assert await play.tables() == before
+
+
+async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None:
+    await play.start(sessionId="S")
+    app, of = play.surface.app, await workspace(play)
+    note = SessionNote("n1", "Ada", "We ship on Monday.", play.surface.clock.now_ms())
+    await app.store.write(lambda: session_notes.add(of, "S", note))
+    for session_id, text in (("nobody", "x"), ("S", " ")):
+        bad = SessionNote("n2", "Ada", text, 1)
+        with pytest.raises(Refusal):
+            await app.store.write(lambda sid=session_id, bad=bad: session_notes.add(of, sid, bad))  # type: ignore[misc]
+    made = await exported(play)
+    assert [each.notes for each in made.notes] == ["We ship on Monday."]
+    assert "We ship on Monday." in session_text.markdown(made, bundles.lineage_of, str)
+    done = await imported(play, files.write(made))
+    again = await app.store.read(lambda: session_notes.listing(of, done.session_id))
+    assert again == (note,)
+    assert await play.journal_holds()
 
 
 async def test_a_session_is_readable_as_markdown(play: Player) -> None:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions, journal
+from assent.engine import actions, journal, session_notes
 from assent.engine import workflow_store as stored
+from assent.engine.session_notes import SessionNote
 from assent.engine.sessions import OPERATOR
 from assent.engine.workflow_answers import ADVANCE, Answer
 from assent.engine.workflow_store import RunRecord
@@ -30,6 +31,7 @@ from assent.workflow.bundle import (
     ExportedEvent,
     ExportedNode,
     ExportedRun,
+    ExportedSessionNote,
 )
 from assent.workflow.handles import Handle, mint, place
 from assent.workflow.lineage import Lineage
@@ -56,7 +58,14 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
         runs.append((yield from _export_run(workspace_id, row)))
         found = yield statements.find_program(workspace_id=workspace_id, workflow_hash=row["workflow_hash"])
         programs[row["workflow_hash"]] = json.loads(found[0]["program"])
-    return Bundle(session_id=session_id, exported_ms=now_ms, programs=programs, runs=runs)
+    noted = yield from session_notes.listing(workspace_id, session_id)
+    return Bundle(
+        session_id=session_id,
+        exported_ms=now_ms,
+        programs=programs,
+        runs=runs,
+        notes=[ExportedSessionNote(n.note_id, n.author, n.notes, n.created_ms) for n in noted],
+    )
 
 
 def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
@@ -208,6 +217,9 @@ def import_session(
         run_id = RunId(new_id(now_ms) if taken else run.run_id)
         yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, now_ms)
         run_ids.append(run_id)
+    for n in bundle.notes:
+        note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
+        yield from session_notes.keep(workspace_id, session_id, note)
     return Imported(session_id, tuple(run_ids), taken)
 
 

@@ -32,6 +32,7 @@ def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[i
         yield statements.forget_session_checkpoints(**named)
         yield statements.forget_session_confirmations(**named)
         yield statements.forget_session_runs(**named)
+        yield statements.forget_session_notes(**named)
         yield statements.forget_session(**named)
         yield statements.forget_programs(workspace_id=row["workspace_id"], before_ms=before_ms)
     return len(rows)

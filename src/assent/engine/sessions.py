@@ -43,7 +43,8 @@ from assent.workflow import (
 from assent.workflow.context import NOTES_KEY, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
-from assent.workflow.snapshot import pending_step
+from assent.workflow.snapshot import pending_step, scope_of
+from assent.workflow.values import render
 
 OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
@@ -203,7 +204,6 @@ def _move(
     """A new node: the first child goes on, every further one is a branch (W12, W24)."""
     run, now_ms = node.run, desk.now_ms
     child = run.nodes
-    shown = pending(program, node.snapshot)
     if asked is not None and asked.action.status is Status.APPROVED:
         yield from confirmations.passed(desk, asked.action, child)
         # The action's event went to this run's own stream.
@@ -212,7 +212,7 @@ def _move(
         node=child,
         parent=node.node,
         step_key=outcome.step_key,
-        title=shown.title if shown is not None else "",
+        title=render(pending_step(program, node.snapshot).title, scope_of(program, node.snapshot)),
         notes=all_notes(content),
         artifacts=outcome.artifacts,
         snapshot=outcome.snapshot,

@@ -73,11 +73,21 @@ class ExportedRun(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
     events: list[ExportedEvent]
 
 
+class ExportedSessionNote(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a person wrote on the session as a whole."""
+
+    note_id: str
+    author: str
+    notes: str
+    created_ms: int
+
+
 class Bundle(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     session_id: str
     exported_ms: int
     programs: dict[str, dict[str, Any]]
     runs: list[ExportedRun]
+    notes: list[ExportedSessionNote]
 
 
 def write(bundle: Bundle) -> bytes:

@@ -12,6 +12,9 @@ from assent.workflow.lineage import Lineage
 def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when: Callable[[int], str]) -> str:
     """The session. `when` writes a time."""
     head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
+    notes = [f"> {each.author}, {when(each.created_ms)}:\n\n{each.notes.strip()}" for each in bundle.notes]
+    if notes:
+        head = "\n\n".join([head, "## Session notes", *notes])
     return "\n\n".join([head, *(_run(run, lineage_of(run), when) for run in bundle.runs)]) + "\n"
 
 

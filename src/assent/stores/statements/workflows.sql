@@ -227,3 +227,17 @@ DELETE FROM workflow_sessions WHERE workspace_id = :workspace_id AND session_id 
 DELETE FROM workflow_programs WHERE workspace_id = :workspace_id AND created_ms < :before_ms AND NOT EXISTS (
   SELECT 1 FROM workflow_runs r WHERE r.workspace_id = workflow_programs.workspace_id
   AND r.workflow_hash = workflow_programs.workflow_hash)
+
+-- name: insert_session_note
+-- A person's note on a session.
+INSERT INTO workflow_session_notes (workspace_id, session_id, note_id, author, notes, created_ms)
+VALUES (:workspace_id, :session_id, :note_id, :author, :notes, :created_ms)
+
+-- name: list_session_notes
+-- The notes of people on a session, oldest first.
+SELECT note_id, author, notes, created_ms FROM workflow_session_notes
+WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY created_ms, note_id
+
+-- name: forget_session_notes
+-- The notes of a session that goes.
+DELETE FROM workflow_session_notes WHERE workspace_id = :workspace_id AND session_id = :session_id

@@ -87,3 +87,14 @@ CREATE TABLE workflow_confirmations (
   event_seq    BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, run_id, node, content, action_id)
 );
+
+-- Notes of people on a session as a whole.
+CREATE TABLE workflow_session_notes (
+  workspace_id TEXT NOT NULL,
+  session_id   TEXT NOT NULL,
+  note_id      TEXT NOT NULL,
+  author       TEXT NOT NULL,
+  notes        TEXT NOT NULL,
+  created_ms   BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, session_id, note_id)
+);
