@@ -20,7 +20,7 @@ demo: install ## Play the whole loop on a server of its own, in under a minute
 	@.venv/bin/assent demo
 
 test: static ## Everything: checks, all tests on both stores, conformance, real clients
-	@missing=$$(scripts/postgres.sh && scripts/node_tools.sh) || exit 1; \
+	@missing=$$(scripts/postgres.sh && scripts/programs.sh && scripts/node_tools.sh) || exit 1; \
 	.venv/bin/python -m pytest; status=$$?; \
 	if [ -n "$$missing" ]; then printf '%s\n' "$$missing"; fi; \
 	exit $$status

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Brings programs that some tests drive: a browser and a model checker; prints a line for each that it cannot.
+set -eu
+
+# program, Debian package, what is not run without it
+bring() {
+    if command -v "$1" >/dev/null; then
+        return 0
+    fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing Debian's $2 ..." >&2
+        { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
+            >/dev/null 2>&1 || true
+    fi
+    if ! command -v "$1" >/dev/null; then
+        echo "not run: $3, because $1 is missing and could not be installed (Debian: apt-get install $2)"
+    fi
+}
+
+bring chromium chromium "the pages in a real browser"
+bring spin spin "the model of an action's life"
+bring cc gcc "the model of an action's life"
