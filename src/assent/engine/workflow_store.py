@@ -121,13 +121,25 @@ def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
     return program
 
 
+_texts: dict[str, str] = {}
+
+
+def _text_of(workflow_hash: str, program: Program) -> str:
+    """A program as stored, written once for all the runs that start it."""
+    if (known := _texts.get(workflow_hash)) is None:
+        if len(_texts) >= _KEPT_PROGRAMS:
+            _texts.pop(next(iter(_texts)))
+        known = _texts[workflow_hash] = encode_program(program).decode()
+    return known
+
+
 def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms: int) -> Transaction[None]:
     """Keep a program under its hash."""
     yield statements.pin_program(
         workspace_id=workspace_id,
         workflow_hash=workflow_hash,
         workflow_id=program.id,
-        program=encode_program(program).decode(),
+        program=_text_of(workflow_hash, program),
         created_ms=now_ms,
     )
 

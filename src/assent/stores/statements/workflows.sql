@@ -1,8 +1,10 @@
 -- name: pin_program
--- A program under its hash, once. The update keeps it from being removed as unused before its run is there.
+-- A program under its hash, once. Twice a day at most its time is renewed, which keeps it from being removed as unused
+-- before its run is there.
 INSERT INTO workflow_programs (workspace_id, workflow_hash, workflow_id, program, created_ms)
 VALUES (:workspace_id, :workflow_hash, :workflow_id, :program, :created_ms)
 ON CONFLICT (workspace_id, workflow_hash) DO UPDATE SET created_ms = excluded.created_ms
+WHERE workflow_programs.created_ms < excluded.created_ms - 43200000
 
 -- name: find_program
 -- A pinned program.
