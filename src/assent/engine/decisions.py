@@ -29,6 +29,7 @@ from assent.stores.loader import statements
 _MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
 """The numbers that a thread was divided with."""
 
+WORKFLOW: Final = "workflow"
 SEND_JOB = "send_approved_action"
 
 T = TypeVar("T")
@@ -123,6 +124,8 @@ def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
     """An approval outlives the chat: sending now, or at the time that was approved, is a durable job."""
     if action.status is not Status.APPROVED or (action.schedule_ms is None and not send_now):
         return
+    if action.effect.connector == WORKFLOW:
+        return  # what it lets through is the agent's next advance; there is nothing to send
     due_ms = now_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
     yield from jobs.enqueue(
         action.workspace_id,
