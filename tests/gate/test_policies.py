@@ -9,6 +9,7 @@ from tests.gate.kit import APPROVE, EDIT, EXECUTE, OTHER, RESOLVE, Gate
 
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.policy import PRESETS, RANK, Policy, Requirement
+from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Assurance
 
 pytestmark = pytest.mark.rule("E62")
@@ -203,3 +204,15 @@ def test_the_order_of_assurance_is_the_contracts() -> None:
         medium=Requirement(Assurance.AGENT),
         high=Requirement(Assurance.PERSON),
     )
+
+
+@pytest.mark.parametrize("tool", ["chieflab_use_manual_fallback", "chieflab_retry_blocked_action"])
+async def test_no_other_tool_makes_an_action_weigh_less(surface: Gate, tool: str) -> None:
+    provider = surface.providers["native"]
+    provider.ready = Readiness(False, "missing_connector", "Connect it.")
+    action_id = await surface.staged(severity="high")
+    provider.ready = Readiness(True)
+    answer = await surface.done(tool, actionId=action_id)
+    assert answer["status"] == "awaiting_approval"
+    assert (await surface.record(action_id))["preflight"]["severity"] == "high"
+    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"

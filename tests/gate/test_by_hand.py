@@ -1,0 +1,54 @@
+"""What a human publishes by hand is executed when they say where it is, and not before (E94, E98)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.gate.kit import APPROVE, EXECUTE, Gate
+
+HAND_OVER = "chieflab_use_manual_fallback"
+RECORD = "chieflab_record_manual_publish"
+LIVE = "https://news.ycombinator.com/item?id=1"
+
+
+@pytest.mark.rule("E94", "E98")
+async def test_handing_over_takes_the_approval_back_and_publishes_nothing(surface: Gate) -> None:
+    action_id = await surface.approved()
+    answer = await surface.done(HAND_OVER, actionId=action_id)
+    assert (answer["status"], answer["published"], answer["revision"]) == ("awaiting_approval", False, 2)
+    record = await surface.record(action_id)
+    assert (record["status"], record["externalId"], record["approvedBy"]) == ("awaiting_approval", None, None)
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E5", "E94")
+async def test_an_address_makes_only_an_approved_action_executed(surface: Gate) -> None:
+    action_id = await surface.staged()
+    assert (await surface.denied(RECORD, actionId=action_id, url=LIVE))["reason"] == "requires_approval"
+    await surface.done(HAND_OVER, actionId=action_id)
+    assert (await surface.denied(RECORD, actionId=action_id, url=LIVE))["reason"] == "requires_approval"
+    await surface.done(APPROVE, actionId=action_id)
+    refusal = await surface.denied(EXECUTE, actionId=action_id)
+    assert refusal["status"] == "approved"
+    for bad in ("", "javascript:alert(1)", "https://", "somewhere"):
+        assert (await surface.denied(RECORD, actionId=action_id, url=bad))["reason"] == "validation_error"
+    assert await surface.where(action_id) == "approved"
+    answer = await surface.done(RECORD, actionId=action_id, url=LIVE, idempotencyKey="k")
+    assert (answer["status"], answer["externalId"]) == ("executed", LIVE)
+    assert await surface.done(RECORD, actionId=action_id, url=LIVE, idempotencyKey="k") == answer
+    late = await surface.denied(RECORD, actionId=action_id, url=LIVE)
+    assert (late["reason"], late["status"]) == ("requires_approval", "executed")
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E98")
+@pytest.mark.parametrize(
+    "state",
+    ["approved", "executing", "outcome_unknown", "retryable", "rejected", "executed", "failed"],
+)
+async def test_an_address_does_not_close_an_action_that_a_connector_publishes(
+    surface: Gate, state: str
+) -> None:
+    action_id = await surface.bring_to(state)
+    before = await surface.stored(action_id)
+    await surface.denied(RECORD, actionId=action_id, url=LIVE)
+    assert await surface.stored(action_id) == before
