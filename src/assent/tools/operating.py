@@ -6,7 +6,7 @@ Nothing here has an outside effect: a product page may be read, text is written,
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,7 +18,6 @@ from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import brain, lessons_read, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
-from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
 from assent.operators import email, launch, post
@@ -26,116 +25,11 @@ from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
 from assent.operators.launch import ChannelNote
 from assent.ports import Preparation
-from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, is_mailbox, line, moment
+from assent.tools.arguments import addresses, is_mailbox, line, moment
 from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.operator_requests import Brand, LaunchProduct, MailOptions, Post, Send
 
 SCOPE = "runs:write"
-
-Words = Annotated[str, msgspec.Meta(max_length=20_000)]
-Lines = Annotated[list[Annotated[str, msgspec.Meta(max_length=2_000)]], msgspec.Meta(max_length=200)]
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS)]
-Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
-Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="What the user wants to reach.")]
-ScheduleFor = Annotated[
-    str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
-]
-
-
-class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    what_changed: Words | Lines | None = None
-    recent_commits: Words | Lines | None = None
-    changed_files: Words | Lines | None = None
-    routes: Words | Lines | None = None
-    readme: Annotated[str, msgspec.Meta(max_length=200_000)] | None = None
-    readme_upper: Annotated[str, msgspec.Meta(max_length=200_000)] | None = msgspec.field(
-        default=None, name="README"
-    )
-    target_customer: Words | None = None
-    launch_goal: Words | None = None
-
-    def given(self) -> dict[str, Any]:
-        """What was given, under the contract's names."""
-        plain: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(self).items() if value}
-        upper = plain.pop("README", None)
-        return {"readme": upper, **plain} if upper is not None else plain
-
-
-class Brand(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    audience: Words | None = None
-    voice: Words | None = None
-    pillars: Words | Lines | None = None
-
-
-class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
-    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-
-
-class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    product_url: Url | None = None
-    goal: Goal | None = None
-    channels: (
-        Annotated[
-            list[Annotated[str, msgspec.Meta(max_length=40)]],
-            msgspec.Meta(
-                min_length=1,
-                max_length=20,
-                description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, reddit, hn, "
-                "product_hunt, email, site, landing.",
-            ),
-        ]
-        | None
-    ) = None
-    tenant_id: TenantIdArgument | None = None
-    brand: Brand | None = None
-    repo_context: RepoContext | None = None
-    email: MailOptions | None = None
-    drafts: (
-        Annotated[
-            dict[str, Text],
-            msgspec.Meta(max_length=20, description="Your own text per channel id; kept as it is."),
-        ]
-        | None
-    ) = None
-    images_needed: bool | None = None
-    schedule_for: ScheduleFor | None = None
-    webhook_url: (
-        Annotated[
-            str, msgspec.Meta(max_length=2_000, description="Where the result is to be posted as well.")
-        ]
-        | None
-    ) = None
-    idempotency_key: IdempotencyKey | None = None
-
-
-class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
-    body: Text | None = None
-    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    goal: Goal | None = None
-    product_url: Url | None = None
-    repo_context: RepoContext | None = None
-    brand: Brand | None = None
-    tenant_id: TenantIdArgument | None = None
-    schedule_for: ScheduleFor | None = None
-    idempotency_key: IdempotencyKey | None = None
-
-
-class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    to: (
-        Annotated[str, msgspec.Meta(max_length=320)]
-        | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
-    )
-    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    body: Text | None = None
-    goal: Goal | None = None
-    product_url: Url | None = None
-    repo_context: RepoContext | None = None
-    tenant_id: TenantIdArgument | None = None
-    idempotency_key: IdempotencyKey | None = None
 
 
 class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):

@@ -128,11 +128,11 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
-    shelf = call.services.workflows.shelf()
+    shelf = call.services.workflows().shelf()
     refused = [
         found
         for workflow_id in shelf.definitions
-        if isinstance(found := call.services.workflows.find(workflow_id), Invalid)
+        if isinstance(found := call.services.workflows().find(workflow_id), Invalid)
     ]
     broken = {each.file for each in refused}
     return WorkflowListing(
@@ -269,7 +269,7 @@ async def _desk(call: Call) -> Desk:
 
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     """Whether the file is still what the run was pinned to (W55, W56)."""
-    found = call.services.workflows.find(workflow_id)
+    found = call.services.workflows().find(workflow_id)
     if isinstance(found, Compiled) and found.workflow_hash == pinned:
         return ()
     now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
@@ -280,11 +280,11 @@ def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
 
 
 def _compiled(call: Call, workflow_id: str) -> Compiled:
-    found = call.services.workflows.find(workflow_id)
+    found = call.services.workflows().find(workflow_id)
     if isinstance(found, Compiled):
         return found
     if found is None:
-        known = call.services.workflows.shelf().definitions
+        known = call.services.workflows().shelf().definitions
         close = difflib.get_close_matches(workflow_id, known, n=1)
         suggestion = f"; did you mean {close[0]}?" if close else ""
         raise Refusal(
