@@ -14,16 +14,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from assent.connectors.manual import ManualConnector
 from assent.connectors.registry import register
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
-from assent.drafting.evidence import Evidence
-from assent.drafting.lessons import Lessons
-from assent.drafting.page import Page as ProductPage
-from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import execution, health, site_feed, tenancy
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
@@ -37,7 +33,13 @@ from assent.ports import Begin, Clock, Connector, SchemaMismatch, Store, StoreUn
 from assent.secret_files import Secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
 from assent.stores import open_store
-from assent.workflow_library import WorkflowLibrary
+
+if TYPE_CHECKING:
+    from assent.drafting.evidence import Evidence
+    from assent.drafting.lessons import Lessons
+    from assent.drafting.page import Page as ProductPage
+    from assent.drafting.records import Composed, NeedsDraft
+    from assent.workflow_library import WorkflowLibrary
 
 log = logging.getLogger("assent.app")
 
@@ -91,7 +93,7 @@ class App:
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
             write_draft=draft_writer(settings),
-            workflows=WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs)]),
+            workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
             wake_jobs=lambda: self.wake_jobs(),
         )
@@ -103,6 +105,15 @@ class App:
     def review_keys(self) -> KeyRing:
         """RUN_TOKEN_SECRET signs review links and nothing else."""
         return KeyRing(self.known_secrets.run_token)
+
+    @cached_property
+    def workflows(self) -> WorkflowLibrary:
+        """The workflows that come along, the user's and the project's."""
+        from assent.workflow_library import WorkflowLibrary
+
+        return WorkflowLibrary(
+            [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
+        )
 
     @cached_property
     def workflow_keys(self) -> tuple[bytes, ...]:

@@ -34,13 +34,13 @@ from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
 from assent.serving.stdio import Pipes, Session
 from assent.settings import Settings, SettingsError
-from assent.tools.catalog import ALL_TOOLS, Catalog
 
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
     from assent.serving.web.people import PageKeys
+    from assent.tools.catalog import Catalog
 
 log = logging.getLogger("assent.process")
 
@@ -65,6 +65,8 @@ def current_request() -> str:
 
 def catalog_for(settings: Settings) -> Catalog:
     """The tools that this server offers."""
+    from assent.tools.catalog import ALL_TOOLS, Catalog
+
     hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
     offered = [tool for tool in ALL_TOOLS if tool.name not in hidden]
     return Catalog(offered, list_legacy=settings.list_legacy_tools)
@@ -76,7 +78,7 @@ class Surfaces:
     def __init__(self, app: App) -> None:
         self._app = app
         settings = app.settings
-        self.edge = Edge(catalog_for(settings), app.services, current_request)
+        self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
         self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
 
     def site(self) -> ASGIApp:

@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assent.drafting.evidence import Evidence
-from assent.drafting.lessons import Lessons
-from assent.drafting.page import Page
-from assent.drafting.records import Composed, NeedsDraft
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Clock, Connector, Store
 
 if TYPE_CHECKING:
+    from assent.drafting.evidence import Evidence
+    from assent.drafting.lessons import Lessons
+    from assent.drafting.page import Page
+    from assent.drafting.records import Composed, NeedsDraft
     from assent.workflow_library import WorkflowLibrary
 
 
@@ -43,7 +43,8 @@ class Services:
     """What a public page says about a product, or in words why it could not be read."""
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""
-    workflows: WorkflowLibrary
+    workflows: Callable[[], WorkflowLibrary]
+    """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
     workflow_keys: Callable[[], tuple[bytes, ...]]
     """The keys of workflow tokens, newest first."""
     wake_jobs: Callable[[], None]

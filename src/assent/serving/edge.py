@@ -12,8 +12,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -23,8 +24,10 @@ from assent.engine.tenancy import Principal
 from assent.kernel.limits import MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import StoreUnavailable
-from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Call, Prose, Tool
+
+if TYPE_CHECKING:
+    from assent.tools.catalog import Catalog
 
 log = logging.getLogger("assent.edge")
 
@@ -71,11 +74,18 @@ class BadArguments(Exception):  # noqa: N818 - carries the refusal
 class Edge:
     """Answers calls. One per process; holds no state of a call."""
 
-    def __init__(self, catalog: Catalog, services: Services, request_ids: Callable[[], str]) -> None:
-        self.catalog = catalog
+    def __init__(
+        self, load_catalog: Callable[[], Catalog], services: Services, request_ids: Callable[[], str]
+    ) -> None:
+        self._load_catalog = load_catalog
         self.services = services
         self._request_ids = request_ids
         self.outcomes: Counter[tuple[str, str]] = Counter()
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The tools, with all that they need. Loaded when one is first asked for: a handshake needs none."""
+        return self._load_catalog()
 
     async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
         """Run one call."""
@@ -218,6 +228,8 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
     """All problems, found with the published schema; the codec's own message where the schema sees none."""
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
+
+    from assent.tools.catalog import input_schema
 
     validator = jsonschema.Draft202012Validator(input_schema(tool.request))
     # A hostile megabyte holds a hundred thousand mistakes: only as many are looked at as are told.
