@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,7 @@ def test_an_executor_publishes_no_argument_but_the_id_and_the_key(name: str) -> 
 SOURCES = Path(assent.__file__).parent
 
 
+@cache
 def sources() -> dict[str, ast.Module]:
     """Every module that a server runs; the kits for authors of connectors are not among them."""
     found = {path.relative_to(SOURCES).as_posix(): path for path in SOURCES.rglob("*.py")}
@@ -177,29 +179,29 @@ def test_only_the_engine_calls_a_connector() -> None:
     assert callers_of("perform") <= {"engine/execution.py", "engine/reconciliation.py"}
 
 
-@pytest.mark.rule("E64")
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"approval": None},
-        {"digest": "sha256:" + "0" * 64},
-        {"attempt": None},
-        {"execution_state": "none"},
-        {"execution_state": "retryable"},
-        {"effect": {"body": OTHER}},
-        {"effect": {"recipients": ("mallory@example.org",)}},
-    ],
-    ids=str,
+NOT_COVERED: tuple[dict[str, Any], ...] = (
+    {"approval": None},
+    {"digest": "sha256:" + "0" * 64},
+    {"attempt": None},
+    {"execution_state": "none"},
+    {"execution_state": "retryable"},
+    {"effect": {"body": OTHER}},
+    {"effect": {"recipients": ("mallory@example.org",)}},
 )
+
+
+@pytest.mark.rule("E64")
 async def test_the_gate_opens_for_a_claimed_action_whose_approval_covers_what_would_be_sent(
-    surface: Gate, change: dict[str, Any]
+    surface: Gate,
 ) -> None:
     claimed = await surface.claim(await surface.approved())
     assert gate.opened(claimed).action == claimed
-    if "effect" in change:
-        change = {"effect": msgspec.structs.replace(claimed.effect, **change["effect"])}
-    with pytest.raises(Refusal):
-        gate.opened(msgspec.structs.replace(claimed, **change))
+    for given in NOT_COVERED:
+        change = dict(given)
+        if "effect" in change:
+            change["effect"] = msgspec.structs.replace(claimed.effect, **change["effect"])
+        with pytest.raises(Refusal):
+            gate.opened(msgspec.structs.replace(claimed, **change))
 
 
 @pytest.mark.rule("E64")
