@@ -26,7 +26,7 @@ def main(command: str) -> int:
     connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
     parts: Any = processes
     parts.App = partial(App, connectors={connector.id: connector})
-    parts.Catalog = partial(Catalog, (*ALL_TOOLS, TOOL))
+    parts.catalog_for = lambda settings: Catalog((*ALL_TOOLS, TOOL))
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)
     run = {"serve": processes.serve, "stdio": processes.stdio}[command]
