@@ -283,7 +283,11 @@ async def test_axe_finds_nothing_on_any_page_in_any_state(
         pytest.skip(NO_AXE)
     runs = await every_state(house)
     house.clock.advance(hours=2)
-    context = await browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+    context = await browser.new_context(
+        viewport=size,  # type: ignore[arg-type]
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
     seen = await watched(context, house.base_url)
     page, found = seen.page, {}
 

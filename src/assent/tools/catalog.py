@@ -35,6 +35,8 @@ CANONICAL: Final = "chieflab_"
 LEGACY: Final = "chiefmo_"
 
 ALL_TOOLS: Final[tuple[Tool, ...]] = (
+    # First one that anybody may call: who tries the first tool of the list gets an answer.
+    *connections.TOOLS,
     *operating.TOOLS,
     *guide.TOOLS,
     *approvals.TOOLS,
@@ -45,7 +47,6 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     *workflows.TOOLS,
     *audit.TOOLS,
     *runs.TOOLS,
-    *connections.TOOLS,
     *workspaces.TOOLS,
 )
 

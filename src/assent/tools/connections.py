@@ -106,6 +106,21 @@ NEXT = (
 
 TOOLS = (
     Tool(
+        name="chieflab_list_connectors",
+        title="List connectors",
+        description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
+        "how "
+        "it is connected and whether it is live. Public metadata: needs no key and shows no secret. USE WHEN you "
+        "must "
+        "know which channels can be published or measured.",
+        category="workspace",
+        behaviour=READS,
+        request=ListConnectors,
+        reply=ConnectorList,
+        handler=list_connectors,
+        public=True,
+    ),
+    Tool(
         name="chieflab_connect_provider",
         title="Connect a provider",
         description="Says how the human connects a provider (own site, SMTP, and the hosted ones as they become "
@@ -132,20 +147,5 @@ TOOLS = (
         reply=ActionRecord,
         handler=retry_blocked_action,
         scope="runs:write",
-    ),
-    Tool(
-        name="chieflab_list_connectors",
-        title="List connectors",
-        description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
-        "how "
-        "it is connected and whether it is live. Public metadata: needs no key and shows no secret. USE WHEN you "
-        "must "
-        "know which channels can be published or measured.",
-        category="workspace",
-        behaviour=READS,
-        request=ListConnectors,
-        reply=ConnectorList,
-        handler=list_connectors,
-        public=True,
     ),
 )
