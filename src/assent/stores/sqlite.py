@@ -38,8 +38,9 @@ turn."""
 TURN_SECONDS: Final = 10.0
 """How long a batch waits for its turn among processes. Only a stopped process holds it that long."""
 
-LOG_BYTES: Final = 16 * 1024 * 1024
-"""How far the write-ahead log may grow before the writer empties it: readers get slower with its length."""
+LOG_BYTES: Final = 32 * 1024 * 1024
+"""How far the write-ahead log may grow before the writer empties it: readers get slower with its length. Twice what
+SQLite itself lets it grow to while no reader is in the way."""
 
 
 class SqliteStore:

@@ -23,6 +23,10 @@ BUSY_SECONDS: Final = 5.0
 CACHED_STATEMENTS: Final = 512
 """More than all named statements together, so that none is ever prepared twice on a connection."""
 
+CHECKPOINT_PAGES: Final = 4_000
+"""After how much log the pages go into the file. Every page that changed in between is written there once, and one
+block of the log's index still holds them all, so that readers find a page as fast as in a short log."""
+
 PATIENCE_MS: Final = 50
 """How long emptying the log waits for readers: writers wait meanwhile."""
 
@@ -167,6 +171,7 @@ def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]
         if mode != "wal":
             raise StoreUnavailable(f"sqlite: {path.parent} cannot hold a write-ahead log; use a local disk")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         report = bring_up_to_date(connection, path, now_ms)
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
