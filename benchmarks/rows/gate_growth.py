@@ -18,6 +18,7 @@ from typing import Final
 import uvloop
 
 from assent.app import App
+from assent.stores.loader import statements
 from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch
@@ -110,11 +111,8 @@ async def _grown(data_dir: Path, size: int) -> None:
             connection.execute("CREATE TEMP TABLE patterns AS SELECT run_id FROM runs")
             for table, run in COPIED.items():
                 _copy(connection, table, run, size // 2)
-            connection.execute(
-                "INSERT INTO brain_words (workspace_id, entry_id, words) SELECT workspace_id, entry_id, body"
-                " FROM brain_entries WHERE entry_id NOT IN (SELECT entry_id FROM brain_words)"
-            )
-            # Words that come one by one are merged as they come; a load in bulk leaves that to those who follow.
+            connection.execute(statements.index_brain_words.sqlite)
+            # Words that come by the batch are merged as they come; a load like this leaves it to those who follow.
             connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
         stored = connection.execute("SELECT count(*) FROM actions").fetchone()[0]
         require(stored, size, f"actions stored in {data_dir.name}")
@@ -125,12 +123,12 @@ def _copy(connection: sqlite3.Connection, table: str, run: str, copies: int) -> 
     told = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
     columns = [name for _, name, _, _, _, _, hidden in told if not hidden]
     values = [
-        f"substr({name}, 1, 24) || printf('%012x', number) || substr({name}, 37)" if name in IDS else name
+        f"substr({name}, 1, 24) || printf('%012x', copy) || substr({name}, 37)" if name in IDS else name
         for name in columns
     ]
     connection.execute(
-        "WITH RECURSIVE numbers (number) AS"
-        f" (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {copies})"
-        f" INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table}, numbers"
+        "WITH RECURSIVE copies (copy) AS"
+        f" (SELECT 1 UNION ALL SELECT copy + 1 FROM copies WHERE copy < {copies})"
+        f" INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table}, copies"
         f" WHERE {run} IN (SELECT run_id FROM patterns)"
     )

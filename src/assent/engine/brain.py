@@ -41,6 +41,9 @@ DEFAULT_TENANT: Final = "default"
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
 
+WORDS_BATCH: Final = 64
+"""Memories whose words are indexed at once: that costs little more than one alone, and a search waits for fewer."""
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One memory with its provenance."""
@@ -99,29 +102,35 @@ def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transac
     )
     if not made:
         return None
-    yield statements.index_brain_entry(workspace_id=workspace_id, entry_id=entry_id, words=entry.body)
+    number = made[0]["number"]
+    if number is not None and number % WORDS_BATCH == 0:
+        yield statements.index_brain_words()
     return entry_id
 
 
-def read(
-    workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", query: str = "", most: int
+def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int) -> Transaction[list[Entry]]:
+    """A tenant's memory, the newest first."""
+    rows = yield statements.list_brain_entries(
+        workspace_id=workspace_id, tenant_id=tenant_id, kind=kind, most=most
+    )
+    return [_entry(row) for row in rows]
+
+
+def search(
+    workspace_id: WorkspaceId, tenant_id: str, query: str, *, kind: str = "", most: int
 ) -> Transaction[list[Entry]]:
-    """A tenant's memory: the newest, or what holds the words asked for."""
+    """What of a tenant's memory holds the words asked for, the best first. A write: it completes the index."""
     words = _words(query)
-    if not query.strip():
-        rows = yield statements.list_brain_entries(
-            workspace_id=workspace_id, tenant_id=tenant_id, kind=kind, most=most
-        )
-    elif not words:
+    if not words:
         return []
-    else:
-        rows = yield statements.search_brain_entries(
-            workspace_id=workspace_id,
-            tenant_id=tenant_id,
-            kind=kind,
-            query=" ".join(f'"{word}"' for word in words),
-            most=most,
-        )
+    yield statements.index_brain_words()
+    rows = yield statements.search_brain_entries(
+        workspace_id=workspace_id,
+        tenant_id=tenant_id,
+        kind=kind,
+        query=" ".join(f'"{word}"' for word in words),
+        most=most,
+    )
     return [_entry(row) for row in rows]
 
 

@@ -130,11 +130,11 @@ class Tenants(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def brain_read(call: Call, request: BrainRead) -> BrainReply:
     workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
-    found = await call.services.store.read(
-        lambda: brain.read(
-            workspace_id, tenant_id, kind=request.kind or "", query=request.query or "", most=request.limit
-        )
-    )
+    store, kind, query, most = call.services.store, request.kind or "", request.query or "", request.limit
+    if query.strip():
+        found = await store.write(lambda: brain.search(workspace_id, tenant_id, query, kind=kind, most=most))
+    else:
+        found = await store.read(lambda: brain.read(workspace_id, tenant_id, kind=kind, most=most))
     return await _reply(call, "chieflab_brain_read", request, None, found)
 
 

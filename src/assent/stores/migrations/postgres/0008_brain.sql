@@ -33,7 +33,9 @@ CREATE TABLE measurements (
   PRIMARY KEY (workspace_id, run_id)
 );
 
-CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms);
+-- What has been measured; what is only scheduled is not looked for by its tenant.
+CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms)
+  WHERE measured_ms IS NOT NULL;
 
 CREATE TABLE manual_metrics (
   workspace_id TEXT NOT NULL,

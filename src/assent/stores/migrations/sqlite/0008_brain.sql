@@ -1,5 +1,6 @@
 -- What a tenant's runs have learned, and what became of what was sent.
 
+-- Entries are never removed, so the rowids are 1, 2, 3, … as they came: the index of their words goes by them.
 CREATE TABLE brain_entries (
   workspace_id TEXT NOT NULL,
   entry_id     TEXT NOT NULL,
@@ -16,13 +17,14 @@ CREATE TABLE brain_entries (
   created_ms   INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, entry_id),
   UNIQUE (workspace_id, natural_key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE INDEX brain_by_tenant ON brain_entries (workspace_id, tenant_id, kind, entry_id);
 
--- The words of an entry for searching. Kept by the same transaction that writes the entry.
+-- The words of the entries for searching. Entries come one with every decision and are searched seldom, so the index
+-- takes them in by the batch, and whoever searches takes in the rest first.
 CREATE VIRTUAL TABLE brain_words USING fts5 (
-  workspace_id UNINDEXED, entry_id UNINDEXED, words, tokenize = "unicode61 remove_diacritics 2"
+  body, content = 'brain_entries', tokenize = "unicode61 remove_diacritics 2"
 );
 
 CREATE TABLE measurements (
@@ -36,7 +38,9 @@ CREATE TABLE measurements (
   PRIMARY KEY (workspace_id, run_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms);
+-- What has been measured; what is only scheduled is not looked for by its tenant.
+CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms)
+  WHERE measured_ms IS NOT NULL;
 
 CREATE TABLE manual_metrics (
   workspace_id TEXT NOT NULL,
