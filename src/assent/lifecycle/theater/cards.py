@@ -90,6 +90,8 @@ def _is_fact(part: str) -> bool:
 
 def only_pairs(line: str) -> bool:
     """`channel=linkedin mode=context v3`: two pairs at least, and hardly anything else."""
+    if line.count("=") < 2:
+        return False
     words = line.replace("|", " ").split()
     pairs = sum(_PAIR.fullmatch(word) is not None for word in words)
     return pairs >= 2 and len(words) - pairs <= 2 and _RECORD_PAIR.search(line) is not None

@@ -18,6 +18,8 @@ LINE_CHARS: Final = 1_000
 KEY_CHARS: Final = 40
 KEY_WORDS: Final = 5
 
+_INK: Final = re.compile(r"[!-~]")
+"""Whatever of ASCII can be seen."""
 _UNSEEN: Final = frozenset(("Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"))
 # Letters and symbols by their category, blank by their shape.
 _BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffc\ufffd\U0001d159")
@@ -63,6 +65,8 @@ class Field(NamedTuple):
 
 def visible(text: str) -> bool:
     """Whether any character of the text can be seen."""
+    if text.isascii():
+        return _INK.search(text) is not None
     return any(unicodedata.category(char) not in _UNSEEN and char not in _BLANK for char in set(text))
 
 
@@ -82,6 +86,8 @@ def _without_comments(text: str) -> str:
 
 def plain(text: str) -> str:
     """One kind of line break, one kind of space, nothing invisible."""
+    if text.isascii() and _BREAKS.isdisjoint(text):
+        return text
     swaps: dict[int, str | None] = {0xFF1A: ":", 0xFF5C: "|"}
     for char in set(text):
         category = unicodedata.category(char)

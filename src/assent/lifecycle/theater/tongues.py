@@ -332,9 +332,17 @@ OTHER_TONGUES: Final[tuple[Tongue, ...]] = (
 )
 
 
+_OPENING: Final = sign(
+    *(tongue.role.pattern for tongue in OTHER_TONGUES), *(tongue.task.pattern for tongue in OTHER_TONGUES)
+)
+"""A role or a task in any of them: one look, and most texts are done."""
+
+
 def gives_orders(sentences: Sequence[str]) -> bool:
     """Whether a text opens with a role and goes on with a task or a limit, or opens with a task."""
     opening, near = sentences[0], sentences[:NEAR]
+    if _OPENING.match(opening) is None:
+        return False
     for role, task, limit, owner in OTHER_TONGUES:
         has_role, has_task = role.match(opening), task.match(opening)
         if not has_role and not has_task:
