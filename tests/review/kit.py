@@ -269,7 +269,7 @@ def _tables(dialect: str) -> Transaction[list[str]]:
 
 
 def _dump(table: str) -> Transaction[list[tuple[Any, ...]]]:
-    text = f"SELECT * FROM {table} ORDER BY 1, 2"
+    text = f"SELECT * FROM {table}"
     rows: Any = yield Statement(f"dump_{table}", text, text, ())()
     return sorted((tuple(row) for row in rows), key=repr)
 

@@ -269,9 +269,11 @@ async def test_a_misnamed_migration_is_refused(release: Release) -> None:
 class TestShape:
     """The same tables on both stores, and `workspace_id` first wherever there is one, so that they can be sharded.
 
-    Not compared is what each store has for its own way to search text (a virtual table, a column of words), and the
-    table in which PostgreSQL counts calls, which beside SQLite are counted in memory.
+    Not compared is what each store has for its own way to search text (a virtual table and the numbers it goes by, a
+    column of words), and the table in which PostgreSQL counts calls, which beside SQLite are counted in memory.
     """
+
+    NUMBERED = "brain_entries"
 
     @pytest.fixture
     def connection(self, tmp_path: Path) -> Iterator[sqlite3.Connection]:
@@ -283,6 +285,7 @@ class TestShape:
         self, connection: sqlite3.Connection, postgres_url: str
     ) -> None:
         ours = {name: columns_of(connection, name) for name in tables_of(connection)}
+        ours[self.NUMBERED].remove("number")
         theirs = asyncio.run(postgres_tables(postgres_url))
         del theirs["rate_windows"]
         assert theirs == ours
@@ -291,7 +294,8 @@ class TestShape:
         late = [
             name
             for name in tables_of(connection)
-            if "workspace_id" in columns_of(connection, name)
+            if name != self.NUMBERED
+            and "workspace_id" in columns_of(connection, name)
             and first_of_key(connection, name) != "workspace_id"
         ]
         assert late == []

@@ -5,7 +5,7 @@ INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state,
 VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
         :facts, :natural_key, :created_ms)
 ON CONFLICT (workspace_id, natural_key) DO NOTHING
-RETURNING rowid AS number
+RETURNING number
 
 -- name: insert_brain_entry [postgres]
 -- A memory, once per natural key. Its words are a generated column, so that it needs no number to be indexed by.
@@ -20,8 +20,8 @@ RETURNING NULL AS number
 -- Takes in the words of the memories that came since the last time. The index itself knows how far it got: FTS5 keeps
 -- the size of every text that it has taken in, by its number.
 INSERT INTO brain_words (rowid, body)
-SELECT rowid, body FROM brain_entries
-WHERE rowid > coalesce((SELECT max(id) FROM brain_words_docsize), 0)
+SELECT number, body FROM brain_entries
+WHERE number > coalesce((SELECT max(id) FROM brain_words_docsize), 0)
 
 -- name: list_brain_entries
 -- A tenant's memory, newest first; kind '' is every kind.
@@ -35,7 +35,7 @@ ORDER BY entry_id DESC LIMIT :most
 -- A tenant's memory that holds the words, best match first.
 SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,
        e.created_ms
-FROM brain_words w JOIN brain_entries e ON e.rowid = w.rowid
+FROM brain_words w JOIN brain_entries e ON e.number = w.rowid
 WHERE brain_words MATCH :query AND e.workspace_id = :workspace_id AND e.tenant_id = :tenant_id
   AND e.state <> 'retired' AND (:kind = '' OR e.kind = :kind)
 ORDER BY bm25(brain_words), e.entry_id DESC LIMIT :most

@@ -1,7 +1,9 @@
 -- What a tenant's runs have learned, and what became of what was sent.
 
--- Entries are never removed, so the rowids are 1, 2, 3, … as they came: the index of their words goes by them.
+-- Entries are never removed, so the numbers are 1, 2, 3, … as they came: the index of their words goes by them. They
+-- are a column because rowids that are not may be given anew when the file is compacted.
 CREATE TABLE brain_entries (
+  number       INTEGER PRIMARY KEY,
   workspace_id TEXT NOT NULL,
   entry_id     TEXT NOT NULL,
   tenant_id    TEXT NOT NULL,
@@ -15,7 +17,7 @@ CREATE TABLE brain_entries (
   facts        TEXT NOT NULL,
   natural_key  TEXT,
   created_ms   INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, entry_id),
+  UNIQUE (workspace_id, entry_id),
   UNIQUE (workspace_id, natural_key)
 ) STRICT;
 
@@ -24,7 +26,7 @@ CREATE INDEX brain_by_tenant ON brain_entries (workspace_id, tenant_id, kind, en
 -- The words of the entries for searching. Entries come one with every decision and are searched seldom, so the index
 -- takes them in by the batch, and whoever searches takes in the rest first.
 CREATE VIRTUAL TABLE brain_words USING fts5 (
-  body, content = 'brain_entries', tokenize = "unicode61 remove_diacritics 2"
+  body, content = 'brain_entries', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
 );
 
 CREATE TABLE measurements (
