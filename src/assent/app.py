@@ -21,9 +21,11 @@ from assent.connectors.registry import register
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
 from assent.engine import execution, health, site_feed, tenancy
+from assent.engine.connections import Connections
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
 from assent.engine.site_visits import Visits
+from assent.engine.vault import Vault
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.tokens import KeyRing
@@ -77,6 +79,8 @@ class App:
         limiter: RateLimiter = (
             MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)
         )
+        self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
+        self.connections = Connections(self.store, self.vault, self.clock)
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -86,6 +90,7 @@ class App:
             signups=signups_window(settings.signups_per_hour),
             page_address=page_address or (lambda: settings.base_url),
             connectors=connectors if connectors is not None else built_in_connectors(self),
+            connections=self.connections,
             review_url=self._review_url,
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,
@@ -235,11 +240,19 @@ class _PreparedStore:
             raise StoreUnavailable(str(error)) from error
         await self._store.open()
         await check_secrets(self._store, app.secrets)
+        if len(app.secrets.master) > 1:
+            await reseal(self._store, app.vault)
         now_ms = app.clock.now_ms()
         await self._store.write(
             lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
         )
         self._ready = True
+
+
+async def reseal(store: Store, vault: Vault) -> None:
+    """After a new master secret: nothing stays sealed by the earlier one, so that it can be taken away."""
+    while await store.write(partial(vault.reseal, vault.nonces())):
+        log.info("keys of workspaces were sealed anew under the newest master secret")
 
 
 async def check_secrets(store: Store, secrets: Secrets) -> None:

@@ -18,6 +18,7 @@ import msgspec
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.lifecycle.connection import Access, Connection, Credentials
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.preflight import Readiness
@@ -139,6 +140,19 @@ class Clock(Protocol):
     """The time as a value: milliseconds since the epoch."""
 
     def now_ms(self) -> int: ...
+
+
+class Connections(Protocol):
+    """What a connector may know and say about its own connections. Secrets are opened for the moment of a call and
+    kept nowhere."""
+
+    async def find(self, workspace_id: WorkspaceId, provider: str) -> Connection | None: ...
+
+    async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None: ...
+
+    async def renew(self, used: Connection, secrets: Credentials, expires_ms: int | None) -> bool: ...
+
+    async def mark_expired(self, used: Connection, why: str) -> bool: ...
 
 
 class Delivery(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assent.engine.connections import Connections
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
@@ -32,6 +33,8 @@ class Services:
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
     connectors: Mapping[str, Connector]
+    connections: Connections
+    """What workspaces are connected to; their secrets stay in the vault."""
     review_url: Callable[[WorkspaceId, RunId, int], str]
     """The signed link to a run. Made even where no page is up: it works as soon as one is."""
     connector_timeout_seconds: float
