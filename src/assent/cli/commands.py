@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from assent import __version__
-from assent.cli import audit, demo, doctor, keys, owner, server, sessions, workflows, workspaces
+from assent.cli import audit, conform, demo, doctor, keys, owner, server, sessions, workflows, workspaces
 
 
 def _version(wanted: bool) -> None:
@@ -39,6 +39,7 @@ def root(
 server.register(app)
 owner.register(app)
 doctor.register(app)
+conform.register(app)
 demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")

@@ -1,0 +1,159 @@
+"""What a check is, how one fails, and what a run of them comes to.
+
+A check is an async function from a `Scene` to nothing; it fails by saying what it expected and what it found. Its
+decorator carries the rules it looks at and its title, so that the manifest of rules can be held against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from assent.conformance.wire import Server
+
+RULE: Final = re.compile(r"[EW][1-9][0-9]*")
+Need = Literal["key", "other_key", "effects"]
+Status = Literal["passed", "failed", "not_run"]
+
+MISSING: Final[dict[Need, str]] = {
+    "key": "needs a workspace's key",
+    "other_key": "needs the key of a second workspace",
+    "effects": "publishes on the server's own site, so it needs --allow-effects",
+}
+
+
+class Failed(AssertionError):  # noqa: N818 - what a server did
+    """A server does not do what the contract says. The message is for the reader of the report."""
+
+
+def expect(holds: object, what: str, found: object = None) -> None:
+    """Fail unless it holds, naming what was found instead."""
+    if not holds:
+        shown = "" if found is None else f" (found {_short(found)})"
+        raise Failed(what + shown)
+
+
+def _short(found: object) -> str:
+    text = found if isinstance(found, str) else repr(found)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+class Scene:
+    """What the checks of one run share: the server as each caller, and a run that was prepared once."""
+
+    def __init__(self, nobody: Server, server: Server, other: Server) -> None:
+        self.nobody = nobody
+        self.server = server
+        self.other = other
+        self._prepared: dict[str, Any] | None = None
+
+    async def prepared(self) -> dict[str, Any]:
+        """A staged run that no check decides on."""
+        if self._prepared is None:
+            self._prepared = await self.prepare()
+        return self._prepared
+
+    async def prepare(self) -> dict[str, Any]:
+        """A fresh run with one action, on the channel that needs no account."""
+        answer = await self.server.call("chieflab_post", channel="site", goal=GOAL, repoContext=EVIDENCE)
+        expect(not answer.refused, "a post for the site is prepared", answer.payload or answer.text)
+        return answer.payload
+
+
+GOAL: Final = "Tell the people who waited for it"
+EVIDENCE: Final = {
+    "whatChanged": "Reports are made in the background, so that a large one no longer holds up the page.",
+    "targetCustomer": "people who close the books at the end of a month",
+}
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing to look at, and the rules it stands for."""
+
+    name: str
+    title: str
+    rules: tuple[str, ...]
+    needs: tuple[Need, ...]
+    run: Callable[[Scene], Awaitable[None]]
+
+
+Run = Callable[[Scene], Awaitable[None]]
+
+
+def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable[[Run], Check]:
+    """Make a function a check: rule ids first, then what holds, in words."""
+    *rules, title = rules_and_title
+    if not rules or not all(RULE.fullmatch(rule) for rule in rules) or RULE.fullmatch(title):
+        raise ValueError("a check names its rules, and then its title")
+
+    def make(run: Run) -> Check:
+        return Check(run.__name__, title, tuple(rules), needs, run)
+
+    return make
+
+
+class Outcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What became of one check."""
+
+    name: str
+    title: str
+    rules: tuple[str, ...]
+    status: Status
+    detail: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, rename="camel"):
+    """What became of all of them. `ok` says that something was checked and nothing failed."""
+
+    server: str
+    ok: bool
+    passed: int
+    failed: int
+    not_run: int
+    outcomes: tuple[Outcome, ...]
+
+
+async def run_checks(
+    checks: Iterable[Check],
+    scene: Scene,
+    *,
+    has: Collection[Need],
+    only: Collection[str] = (),
+    done: Callable[[Outcome], None] = lambda outcome: None,
+) -> Report:
+    """Run them one after the other, as one careful client would; `only` keeps those that look at a named rule."""
+    outcomes = []
+    for each in checks:
+        if only and not set(only) & set(each.rules):
+            continue
+        outcome = await _run(each, scene, has)
+        done(outcome)
+        outcomes.append(outcome)
+    count = {
+        status: sum(each.status == status for each in outcomes) for status in ("passed", "failed", "not_run")
+    }
+    return Report(
+        server=scene.server.url,
+        ok=count["passed"] > 0 and count["failed"] == 0,
+        passed=count["passed"],
+        failed=count["failed"],
+        not_run=count["not_run"],
+        outcomes=tuple(outcomes),
+    )
+
+
+async def _run(each: Check, scene: Scene, has: Collection[Need]) -> Outcome:
+    missing = next((need for need in each.needs if need not in has), None)
+    if missing is not None:
+        return Outcome(each.name, each.title, each.rules, "not_run", MISSING[missing])
+    try:
+        await each.run(scene)
+    except Failed as failed:
+        return Outcome(each.name, each.title, each.rules, "failed", str(failed))
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        # A server may answer anything at all; what cannot be read is a finding, not a fault of the checker.
+        return Outcome(each.name, each.title, each.rules, "failed", f"an answer of another shape: {error!r}")
+    return Outcome(each.name, each.title, each.rules, "passed")

@@ -1,0 +1,140 @@
+"""Checks of the gate: nothing goes out that no human approved, whatever a caller says."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from assent.conformance.checking import Check, Scene, check, expect
+from assent.conformance.endpoint import NO_SUCH_ACTION
+from assent.conformance.shapes import expect_recovery
+from assent.conformance.wire import Server
+
+EXECUTORS: Final = ("chieflab_execute_approved_action", "chieflab_publish_approved_post")
+ARGUMENTS: Final[tuple[dict[str, Any], ...]] = (
+    {"approved": True},
+    {"status": "approved"},
+    {"force": True},
+    {"confirm": True, "approvedBy": "the user"},
+)
+
+
+async def status_of(server: Server, action_id: str) -> str:
+    record = (await server.call("chieflab_get_action", actionId=action_id)).payload
+    return str(record["status"])
+
+
+@check(
+    "E5",
+    "E10",
+    "E25",
+    "E63",
+    "E88",
+    "E92",
+    "an executor refuses what is not approved, and says where to approve",
+)
+async def early(scene: Scene) -> None:
+    run = await scene.prepared()
+    action_id = run["actions"][0]["id"]
+    for tool in EXECUTORS:
+        answer = await scene.server.call(tool, actionId=action_id)
+        expect(answer.refused, f"{tool} refuses an action that awaits approval", answer.payload)
+        expect_recovery(answer.payload, "requires_approval")
+        expect(answer.payload["recoveryTool"] is None, "requires_approval has no recoveryTool")
+        expect(answer.payload["retryable"] is False, "requires_approval is not retryable")
+        expect(run["runId"] in str(answer.payload.get("reviewUrl")), "requires_approval has the reviewUrl")
+    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+
+
+@check("E62", "E64", "E65", "E73", "no argument of an executor changes that")
+async def no_way_around(scene: Scene) -> None:
+    action_id = (await scene.prepared())["actions"][0]["id"]
+    for extra in ARGUMENTS:
+        answer = await scene.server.call(EXECUTORS[0], actionId=action_id, **extra)
+        expect(answer.refused, f"{extra} is refused", answer.payload)
+    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+
+
+@check("E20", "E23", "E67", "what is rejected never goes out, and stays rejected")
+async def rejected(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    said = await scene.server.call("chieflab_reject_action", actionId=action_id, reason="Not this week.")
+    expect(not said.refused, "a rejection with a reason is taken", said.payload)
+    expect(await status_of(scene.server, action_id) == "rejected", "the status is rejected")
+    for tool in ("chieflab_execute_approved_action", "chieflab_approve_action"):
+        answer = await scene.server.call(tool, actionId=action_id)
+        expect(answer.refused, f"{tool} refuses what is rejected", answer.payload)
+    expect(await status_of(scene.server, action_id) == "rejected", "and it stays rejected")
+
+
+@check("E22", "E66", "E69", "an approval moves the stored status, and an edit takes it back")
+async def edited(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    said = await scene.server.call("chieflab_approve_action", actionId=action_id)
+    expect(not said.refused, "an approval is taken", said.payload)
+    expect(await status_of(scene.server, action_id) == "approved", "the status is approved")
+    changed = await scene.server.call(
+        "chieflab_edit_action", actionId=action_id, body="Reports are made in the background from today on."
+    )
+    expect(not changed.refused, "an approved action can be edited", changed.payload)
+    expect(await status_of(scene.server, action_id) == "awaiting_approval", "an edit needs approval again")
+    answer = await scene.server.call(EXECUTORS[0], actionId=action_id)
+    expect_recovery(answer.payload, "requires_approval")
+
+
+@check(
+    "E2",
+    "E26",
+    "E96",
+    "another workspace learns nothing, not even that an action exists",
+    needs=("key", "other_key"),
+)
+async def foreign(scene: Scene) -> None:
+    action_id = (await scene.prepared())["actions"][0]["id"]
+    for tool in ("chieflab_get_action", "chieflab_approve_action", EXECUTORS[0]):
+        real = await scene.other.call(tool, actionId=action_id)
+        unknown = await scene.other.call(tool, actionId=NO_SUCH_ACTION)
+        expect_recovery(real.payload, "wrong_workspace")
+        expect(
+            _without(real.payload, action_id) == _without(unknown.payload, NO_SUCH_ACTION),
+            f"{tool} answers a foreign id and an unknown one alike",
+        )
+        for answer in (real, unknown):
+            said = (answer.status, answer.payload.get("statusCode"))
+            expect(401 in said, f"{tool} answers both with 401", said)
+    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+
+
+def _without(payload: dict[str, Any], asked: str) -> str:
+    return str(payload).replace(asked, "the id that was asked for")
+
+
+@check(
+    *("E27", "E28", "E29", "E49", "E68", "E70", "E72"),
+    "what is approved goes out once, keeps its external id and is over",
+    needs=("key", "effects"),
+)
+async def once(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    fired = {"actionId": action_id, "idempotencyKey": f"conform-{action_id}"}
+    first = await scene.server.call(EXECUTORS[0], **fired)
+    expect(not first.refused, "what is approved is executed", first.payload)
+    again = await scene.server.call(EXECUTORS[0], **fired)
+    expect(first.payload == again.payload, "the same key gives the earlier result")
+    record = (await scene.server.call("chieflab_get_action", actionId=action_id)).payload
+    expect(record["status"] == "executed", "the status is executed", record["status"])
+    expect(record["externalId"], "the external id is kept")
+    without_key = await scene.server.call(EXECUTORS[0], actionId=action_id)
+    after = (await scene.server.call("chieflab_get_action", actionId=action_id)).payload
+    expect(
+        after["externalId"] == record["externalId"] and after["executedAt"] == record["executedAt"],
+        "asked again without a key, nothing goes out a second time",
+        without_key.payload,
+    )
+    edit = await scene.server.call(
+        "chieflab_edit_action", actionId=action_id, body="Something else entirely."
+    )
+    expect(edit.refused, "what is executed cannot be edited", edit.payload)
+
+
+CHECKS: Final[tuple[Check, ...]] = (early, no_way_around, rejected, edited, foreign, once)

@@ -1,0 +1,151 @@
+"""Checks of prepare: what comes back, and that nothing has happened yet."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from assent.conformance.checking import EVIDENCE, GOAL, Check, Scene, check, expect
+from assent.conformance.shapes import (
+    ACTION,
+    ASSET,
+    GUIDE,
+    PREFLIGHT,
+    PREPARED,
+    RECORD,
+    STATUSES,
+    UUID,
+    expect_fields,
+    expect_recovery,
+)
+
+CONTEXT_FIELDS: Final = (
+    *("whatChanged", "recentCommits", "changedFiles", "routes", "readme"),
+    *("targetCustomer", "launchGoal"),
+)
+LEAKS: Final = ("system prompt", "you are an ai", "you are a helpful", "[mode:", "mode=context", "frame:")
+
+
+@check("E12", "E13", "E46", "prepare returns the whole shape, and every action waits for approval")
+async def prepared_shape(scene: Scene) -> None:
+    run = await scene.prepared()
+    expect_fields(run, PREPARED, "a prepared run")
+    expect(run["assets"] and run["actions"], "a post has an asset and an action")
+    for asset in run["assets"]:
+        expect_fields(asset, ASSET, "an asset")
+    for action in run["actions"]:
+        expect_fields(action, ACTION, "an action")
+        expect(action["status"] == "awaiting_approval", "an action awaits approval", action["status"])
+
+
+@check("E44", "the preflight has every field")
+async def preflight(scene: Scene) -> None:
+    for action in (await scene.prepared())["actions"]:
+        expect_fields(action["preflight"], PREFLIGHT, "the preflight")
+
+
+@check("E14", "E15", "the guide for the agent is whole, and both stop rules are one")
+async def guide(scene: Scene) -> None:
+    run = await scene.prepared()
+    expect_fields(run["agentGuide"], GUIDE, "agentGuide")
+    calls = run["agentGuide"]["nextToolCalls"]
+    expect({"primary", "fallback"} <= set(calls), "nextToolCalls has primary and fallback", sorted(calls))
+    expect(run["stopRule"] == run["agentGuide"]["stopRule"], "stopRule equals agentGuide.stopRule")
+
+
+@check("E18", "E19", "E48", "what is shown in the chat is the content itself")
+async def readable(scene: Scene) -> None:
+    shown = (await scene.prepared())["agentGuide"]["renderInChat"]
+    expect(shown, "renderInChat shows a channel")
+    for channel, card in shown.items():
+        body = card["body"]
+        expect(isinstance(body, str) and body.strip(), f"{channel} has a body to read")
+        found = [leak for leak in LEAKS if leak in body.lower()]
+        expect(not found, f"the body for {channel} holds no prompt and no frame", found)
+
+
+@check("E74", "agentDependency names the approval state among six items")
+async def dependency(scene: Scene) -> None:
+    items = (await scene.prepared())["agentGuide"]["agentDependency"]
+    expect(len(items) == 6, "agentDependency has six items", len(items))
+    expect(any("approval state" in str(item).lower() for item in items), "one of them is the approval state")
+
+
+@check("E6", "E34", "a run with pending actions has a review URL of the named form")
+async def review_url(scene: Scene) -> None:
+    run = await scene.prepared()
+    parts = urlsplit(run["reviewUrl"])
+    expect(parts.path.endswith(f"/runs/{run['runId']}"), "reviewUrl ends in /runs/{runId}", parts.path)
+    expect(len(parse_qs(parts.query).get("token", [])) == 1, "and carries one token")
+
+
+@check("E3", "E4", "E42", "E43", "E61", "run, asset and action are stored under UUIDs with the audit record")
+async def stored(scene: Scene) -> None:
+    run = await scene.prepared()
+    action = run["actions"][0]
+    for name, found in (("runId", run["runId"]), ("an asset's id", run["assets"][0]["id"])):
+        expect(UUID.fullmatch(found), f"{name} is a UUID", found)
+    record = (await scene.server.call("chieflab_get_action", actionId=action["id"])).payload
+    expect_fields(record, RECORD, "a stored action")
+    expect(record["runId"] == run["runId"], "the action knows its run")
+    expect(record["type"] == f"{action['channel']}_publish", "type is channel_verb", record["type"])
+    expect(record["status"] in STATUSES, "the status is one of six", record["status"])
+
+
+@check("E7", "the same idempotency key gives the same run, and other arguments are refused")
+async def idempotent(scene: Scene) -> None:
+    run = await scene.prepared()
+    key = f"conform-{run['runId']}"
+    asked = {"channel": "site", "goal": GOAL, "repoContext": EVIDENCE, "idempotencyKey": key}
+    first = await scene.server.call("chieflab_post", **asked)
+    again = await scene.server.call("chieflab_post", **asked)
+    expect(first.payload.get("runId"), "a post with a key is prepared", first.text)
+    expect(first.payload == again.payload, "the same key and arguments give the same answer")
+    changed = await scene.server.call("chieflab_post", **{**asked, "goal": f"{GOAL} today"})
+    expect(changed.refused, "the same key with other arguments is refused", changed.payload.get("runId"))
+
+
+@check("E11", "E101", "a launch stages effects and fires none")
+async def launch(scene: Scene) -> None:
+    answer = await scene.server.call(
+        "chieflab_launch_product", goal=GOAL, channels=["site", "hn"], repoContext=EVIDENCE
+    )
+    run = answer.payload
+    expect(not answer.refused, "a launch with evidence is prepared", run)
+    expect_fields(run, PREPARED, "a launch")
+    expect(run.get("externalActionsExecuted") == 0, "externalActionsExecuted is 0")
+    expect(run.get("sideEffectsPreparedButNotFired"), "sideEffectsPreparedButNotFired names what waits")
+    for name in ("approvalStateMachine", "agentUsefulness", "launchPack", "publishActions"):
+        expect(run.get(name), f"a launch returns {name}")
+
+
+@check("E95", "a launch with nothing to go on names the seven fields it needs")
+async def nothing_to_go_on(scene: Scene) -> None:
+    answer = await scene.server.call("chieflab_launch_product", goal=GOAL)
+    expect_recovery(answer.payload, "missing_repo_context")
+    missing = [name for name in CONTEXT_FIELDS if name not in answer.text]
+    expect(not missing, "the refusal names every field", missing)
+
+
+@check("E45", "the audit can be read for the workspace and for one run")
+async def audit(scene: Scene) -> None:
+    run = await scene.prepared()
+    of_run = (await scene.server.call("chieflab_query_audit", runId=run["runId"])).payload
+    expect(run["actions"][0]["id"] in str(of_run), "the audit of the run holds its action")
+    everything = await scene.server.call("chieflab_query_audit")
+    expect(not everything.refused, "the audit of the workspace can be read", everything.payload)
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    prepared_shape,
+    preflight,
+    guide,
+    readable,
+    dependency,
+    review_url,
+    stored,
+    idempotent,
+    launch,
+    nothing_to_go_on,
+    audit,
+)
