@@ -20,7 +20,7 @@ from assent.connectors.manual import ManualConnector
 from assent.connectors.registry import register
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
-from assent.engine import execution, health, site_feed, tenancy
+from assent.engine import execution, health, pictures, site_feed, tenancy
 from assent.engine.connections import Connections
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
@@ -31,7 +31,16 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.records import Action
-from assent.ports import Begin, Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
+from assent.ports import (
+    Begin,
+    Clock,
+    Connector,
+    PicturesOf,
+    SchemaMismatch,
+    Store,
+    StoreUnavailable,
+    Transaction,
+)
 from assent.secret_files import Secrets, resolve_secrets
 from assent.settings import Settings, SettingsError
 from assent.stores import open_store
@@ -89,6 +98,7 @@ class App:
             calls=calls_window(settings.rate_limit_per_minute),
             signups=signups_window(settings.signups_per_hour),
             page_address=page_address or (lambda: settings.base_url),
+            base_url=settings.base_url,
             connectors=connectors if connectors is not None else built_in_connectors(self),
             connections=self.connections,
             review_url=self._review_url,
@@ -105,6 +115,11 @@ class App:
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by whoever runs the jobs in this process."""
+
+    @property
+    def pictures_of(self) -> PicturesOf:
+        """What a connector asks for the pictures of an approved action."""
+        return partial(pictures.of_action, self.store)
 
     @cached_property
     def review_keys(self) -> KeyRing:

@@ -6,7 +6,7 @@ from functools import partial
 
 from assent import checkpoint_files
 from assent.app import App
-from assent.engine import jobs, once, people, reconciliation, sending, tenancy
+from assent.engine import jobs, once, people, pictures, reconciliation, sending, tenancy
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
@@ -29,6 +29,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         ),
         "forget_sign_ins": JobKind(sweeping(store, clock, people.forget_ended), every_ms=HOUR_MS),
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
+        "forget_pictures": JobKind(sweeping(store, clock, pictures.forget_unused), every_ms=HOUR_MS),
         FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),
         "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
     }

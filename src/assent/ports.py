@@ -11,7 +11,7 @@ Nothing here knows a transport or a dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
@@ -234,6 +234,22 @@ class Measurable(Protocol):
     async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
 
 
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture with its bytes. `alt` says in words what it shows; `digest` names the bytes."""
+
+    content: bytes
+    content_type: str
+    width: int
+    height: int
+    alt: str
+    digest: str
+
+
+PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
+"""The pictures that go along with an action, exactly as they were approved. Raises `NotSent` where one is gone.
+A connector takes this as an argument and uploads before the call that has the effect."""
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of content that an operator made."""
 
@@ -242,6 +258,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     body: str
     channel: str | None = None
     metadata: dict[str, Any] = {}
+    picture: Picture | None = None
+    """Its bytes, where it is a picture."""
 
 
 class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,6 +269,8 @@ class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
     effect: Effect
     executor_tool: str
     draft: int | None = None
+    picture: int | None = None
+    """The place of the draft that is the picture to go along."""
     severity: Severity | None = None
     warnings: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from assent.drafting import channels, threads
-from assent.engine import actions, brain, jobs, once
+from assent.engine import actions, brain, jobs, once, pictures
 from assent.engine.staging import content_problems
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -209,6 +209,8 @@ def edit(
     )
     facts = _facts(decider, changed=sorted(changes), before=action.digest)
     done = yield from _walk(changed, Move.EDIT, facts, now_ms)
+    if "media" in changes:
+        yield from pictures.take_along(done)
     if "body" in changes:
         lesson = brain.decision_entry(done, "edit", facts, before=action.effect.body)
         yield from brain.remember(action.workspace_id, lesson, now_ms)

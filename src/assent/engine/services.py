@@ -32,6 +32,8 @@ class Services:
     signups: Window
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
+    base_url: str
+    """The public address of this server, under which its pages and pictures are named."""
     connectors: Mapping[str, Connector]
     connections: Connections
     """What workspaces are connected to; their secrets stay in the vault."""

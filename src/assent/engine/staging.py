@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine import actions, brain, journal, measurement, once
+from assent.engine import actions, brain, journal, measurement, once, pictures
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
@@ -31,7 +31,7 @@ from assent.lifecycle.guidance import (
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
-from assent.ports import Preparation, StagedEffect, Transaction
+from assent.ports import Draft, Preparation, StagedEffect, Transaction
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -113,11 +113,12 @@ async def stage(
             title=draft.title,
             body=draft.body,
             channel=draft.channel,
-            metadata=draft.metadata,
+            metadata={**draft.metadata, **picture_facts(services, run, draft)},
             created_ms=now_ms,
         )
         for draft in preparation.drafts
     )
+    made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     staged = tuple(
         new_action(services, run, assets, effect, position, readiness[effect.effect.connector])
         for position, effect in enumerate(preparation.effects)
@@ -131,6 +132,9 @@ async def stage(
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
         yield from store(run, assets, staged, request.principal.name, now_ms)
+        yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
+        for action in staged:
+            yield from pictures.take_along(action)
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
             yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
@@ -210,6 +214,7 @@ def new_action(
     readiness: Readiness,
 ) -> Action:
     now_ms = run.created_ms
+    effect = with_picture(services, run, assets, staged)
     return Action(
         workspace_id=run.workspace_id,
         action_id=ActionId(services.new_id(now_ms)),
@@ -218,14 +223,14 @@ def new_action(
         asset_id=assets[staged.draft].asset_id if staged.draft is not None else None,
         position=position,
         version=1,
-        effect=staged.effect,
-        digest=staged.effect.digest(),
+        effect=effect,
+        digest=effect.digest(),
         revision=1,
         executor_tool=staged.executor_tool,
         status=Status.AWAITING_APPROVAL,
         execution_state=ExecutionState.NONE,
         preflight=preflight(
-            staged.effect,
+            effect,
             readiness,
             declared=staged.severity,
             warnings=staged.warnings,
@@ -238,6 +243,30 @@ def new_action(
         schedule_ms=staged.schedule_ms,
         metadata={**staged.metadata, measurement.INTERVAL: services.measure_after_ms},
     )
+
+
+def picture_facts(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
+    """What an asset says about the picture that it is."""
+    picture = draft.picture
+    if picture is None:
+        return {}
+    return {
+        "url": services.base_url + pictures.path(run.run_id, picture.digest),
+        "digest": picture.digest,
+        "contentType": picture.content_type,
+        "width": picture.width,
+        "height": picture.height,
+        "bytes": len(picture.content),
+        "alt": picture.alt,
+    }
+
+
+def with_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
+    """The effect with the picture that is to go along."""
+    if staged.picture is None:
+        return staged.effect
+    media = pictures.media_of(assets[staged.picture], run.run_id, services.base_url)
+    return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect
 
 
 def prepared(

@@ -54,6 +54,15 @@ JOB_RETENTION_MS: Final = 30 * DAY_MS
 MAX_CONTENT_CHARS: Final = 100_000
 """One text that a human is asked to read and approve; a long newsletter has a tenth of it."""
 
+MAX_PICTURE_BYTES: Final = 1_000_000
+"""One picture: what the strictest place we publish to takes (Bluesky), and ten times what ours have."""
+
+MAX_WORKSPACE_PICTURE_BYTES: Final = 512 * 1_048_576
+"""All pictures of a workspace: some 10,000. Those that nobody took along go after a while."""
+
+PICTURE_RETENTION_MS: Final = 90 * DAY_MS
+"""How long a picture waits for somebody to take it along; an action has expired long before."""
+
 MAX_RECIPIENTS: Final = 1_000
 """Recipients of one mail: more is a campaign tool's work, and no human can review the list."""
 

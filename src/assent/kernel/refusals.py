@@ -38,6 +38,7 @@ class Reason(enum.StrEnum):
     ACTION_EXPIRED = "action_expired"
     ACTION_CLOSED = "action_closed"
     VALIDATION_ERROR = "validation_error"
+    TOO_MANY_PICTURES = "too_many_pictures"
     WORKFLOW_NOT_FOUND = "workflow_not_found"
     CONTEXT_TOO_LARGE = "context_too_large"
     TOKEN_INVALID_FORMAT = "token_invalid_format"
@@ -242,6 +243,15 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="I made a mistake in a tool call and will correct it.",
         fix="Correct every entry of problems (path, what was expected, what came) and call again.",
         stop_rule="Do not repeat the call unchanged.",
+    ),
+    Reason.TOO_MANY_PICTURES: Meaning(
+        status=409,
+        retryable=False,
+        summary="The workspace keeps as many pictures as it may.",
+        user_message="This workspace has no room for more pictures. Those that no post took along are removed 90 days "
+        "after they were made; use one of them, or go on without a picture.",
+        fix="Use an image asset that is there already (chieflab_list_recent_assets), or prepare without pictures.",
+        stop_rule="Do not make the same pictures in another workspace.",
     ),
     Reason.WORKFLOW_NOT_FOUND: Meaning(
         status=404,

@@ -58,6 +58,8 @@ class Media(msgspec.Struct, frozen=True, rename="camel"):
     kind: str
     url: str
     alt: str = ""
+    digest: str = ""
+    """Of its bytes, where this server has them: what is approved is this very picture, not an address."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, decisions
+from assent.engine import actions, decisions, pictures
 from assent.engine.decisions import Decider, Seen
 from assent.engine.failpoints import failpoint
 from assent.kernel.ids import ActionId
@@ -101,7 +101,13 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
         | None
     ) = None
     image_asset_id: (
-        Annotated[str, msgspec.Meta(max_length=100, description="An image asset that goes along.")] | None
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=100, description="An image asset that goes along; an empty text for none."
+            ),
+        ]
+        | None
     ) = None
     digest: DigestArgument | None = None
     idempotency_key: IdempotencyKey | None = None
@@ -170,10 +176,12 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
     if request.image_asset_id is not None:
-        changes["media"] = await _image(call, request.image_asset_id)
+        changes["media"] = await _picked(call, action_id, request.image_asset_id)
     schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
     if not changes and schedule_ms is None:
-        raise bad_argument("body", "at least one of body, title, subject, to, scheduleFor", "no change")
+        raise bad_argument(
+            "body", "at least one of body, title, subject, to, imageAssetId, scheduleFor", "no change"
+        )
     return await _decide(
         call,
         request,
@@ -189,12 +197,12 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     )
 
 
-async def _image(call: Call, asset_id: str) -> tuple[Media, ...]:
-    workspace_id = call.caller.workspace_id
-    asset = await call.services.store.read(lambda: actions.find_asset(workspace_id, asset_id))
-    if asset is None or asset.type != "image" or "url" not in asset.metadata:
-        raise bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
-    return (Media(kind="image", url=str(asset.metadata["url"]), alt=asset.title),)
+async def _picked(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
+    def look() -> Transaction[tuple[Media, ...]]:
+        action, _ = yield from actions.find(call.caller.workspace_id, action_id)
+        return (yield from pictures.pick(action, asset_id, call.services.base_url))
+
+    return await call.services.store.read(look)
 
 
 async def get_action(call: Call, request: GetAction) -> ActionRecord:
