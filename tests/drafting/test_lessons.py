@@ -78,9 +78,21 @@ def test_what_a_reason_names_is_gone_from_the_next_draft(reason: str, gone: str)
     assert [use.entry_id for use in second.memory_used] == ["r1"]
 
 
-def test_a_draft_that_was_too_long_is_shorter_next_time() -> None:
-    lessons = Lessons(rejections=(Rejection(entry_id="r1", text="Other text.", reason="Way too long."),))
-    assert len(draft("linkedin", EVIDENCE, lessons).body) < len(draft("linkedin", EVIDENCE).body)
+TOO_LONG = Lessons(rejections=(Rejection(entry_id="r1", text="Other text.", reason="Way too long."),))
+
+
+@pytest.mark.parametrize("channel", ["linkedin", "email", "x", "site", "landing"])
+def test_memory_is_named_for_a_shorter_draft_just_where_it_is_shorter(channel: str) -> None:
+    before, after = draft(channel, EVIDENCE), draft(channel, EVIDENCE, TOO_LONG)
+    shorter = len(after.body) < len(before.body)
+    assert shorter or after.body == before.body
+    assert [use.entry_id for use in after.memory_used] == (["r1"] if shorter else [])
+    assert any("Kept shorter" in told for told in after.recommendations) == shorter
+
+
+@pytest.mark.parametrize("channel", ["linkedin", "site"])
+def test_a_draft_that_was_too_long_is_shorter_next_time(channel: str) -> None:
+    assert len(draft(channel, EVIDENCE, TOO_LONG).body) < len(draft(channel, EVIDENCE).body)
 
 
 def test_what_a_human_wrote_instead_is_written_next_time() -> None:

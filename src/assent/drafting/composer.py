@@ -36,7 +36,7 @@ def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEAR
             f"Readers on {row.label} notice a text that was not written for them; write this one yourself."
         )
         return NeedsDraft(channel_id, reason, channels.needs(row))
-    composed = _Draft(row, evidence, lessons).written()
+    composed = _Draft(row, evidence, rules_from(lessons, row.id)).written()
     if composed is None:
         reason = "The evidence holds no sentence about the product that could be published."
         return NeedsDraft(channel_id, reason, channels.needs(row))
@@ -81,10 +81,10 @@ def _statement(made: list[Claimed], evidence: Evidence, joint: str, kind: str = 
 class _Draft:
     """One composition."""
 
-    def __init__(self, row: Channel, evidence: Evidence, lessons: Lessons) -> None:
+    def __init__(self, row: Channel, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
         self.row = row
         self.evidence = evidence
-        self.rules = rules_from(lessons, row.id)
+        self.rules = rules
         self.lines = _lines(evidence, self.rules, row.id)
 
     def written(self) -> Composed | None:
@@ -145,11 +145,30 @@ class _Draft:
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
         for entry, how in self.lines.voice.entries:
             used.setdefault(entry, how)
-        applied = [rule for rule in self.rules if _applied(rule, opened, self.lines.material, body)]
+        applied = [rule for rule in self.rules if self._applied(rule, opened, body)]
         for rule in applied:
             used.setdefault(rule.entry_id, rule.why)
         told = tuple(dict.fromkeys(rule.why for rule in applied))
         return tuple(MemoryUse(entry, how) for entry, how in used.items()), told
+
+    def _applied(self, rule: Rule, opened: Opened, body: str) -> bool:
+        """Whether a rule had something to do here: what is merely remembered is not named."""
+        if rule.kind == "opening":
+            return rule.entry_id in opened.avoided
+        if rule.kind == "angle":
+            return opened.angle == rule.value
+        if rule.kind == "claim":
+            return rule.entry_id in self.lines.material.left_out
+        if rule.kind == "replace":
+            return rule.after.casefold() in body.casefold()
+        if rule.kind == "shorter":
+            return len(body) < self._length_without("shorter")
+        return True
+
+    def _length_without(self, kind: str) -> int:
+        """How long the text is where nothing of this kind was learned."""
+        other = _Draft(self.row, self.evidence, tuple(rule for rule in self.rules if rule.kind != kind)).written()
+        return 0 if other is None else len(other.body)
 
     def _still_said(self, body: str, opened: Opened) -> list[str]:
         """Where the evidence left no way to follow what was learned."""
@@ -162,19 +181,6 @@ QUOTED: Final = "Quoted in the draft."
 ALIKE: Final = (
     "It begins like a draft that was rejected: the evidence has nothing else to begin with. Supply a text."
 )
-
-
-def _applied(rule: Rule, opened: Opened, material: Material, body: str) -> bool:
-    """Whether a rule had something to do here: what is merely remembered is not named."""
-    if rule.kind == "opening":
-        return rule.entry_id in opened.avoided
-    if rule.kind == "angle":
-        return opened.angle == rule.value
-    if rule.kind == "claim":
-        return rule.entry_id in material.left_out
-    if rule.kind == "replace":
-        return rule.after.casefold() in body.casefold()
-    return True
 
 
 def _claims(claimed: Iterable[Claimed], evidence: Evidence) -> tuple[Claim, ...]:

@@ -98,8 +98,8 @@ def _preheader(blocks: list[Block], subject: Block, name: int | None) -> Block |
 
 
 def _site(row: Channel, write: Writer, opened: Opened) -> list[Block]:
-    phrases, title = write.phrases, write.title(TITLE_CHARS)
-    statement = write.statements(3, 2)
+    phrases, title, short = write.phrases, write.title(TITLE_CHARS), write.voice.short
+    statement = write.statements(1 if short else 3, 2)
     first = unended(opened.blocks[0].text).casefold()
     # The title stands above the page; a page that says more need not begin by saying it again.
     repeats = first == title.text.casefold() and statement is not None
@@ -108,8 +108,8 @@ def _site(row: Channel, write: Writer, opened: Opened) -> list[Block]:
             title,
             *(opened.blocks[1:] if repeats else opened.blocks),
             statement,
-            _under(phrases.section_changes, write.changes(8, 3, bullet="- ")),
-            _under(phrases.section_features, write.features(8, 4, bullet="- ")),
+            _under(phrases.section_changes, write.changes(4 if short else 8, 3, bullet="- ")),
+            _under(phrases.section_features, write.features(3 if short else 8, 4, bullet="- ")),
             write.audience(5),
             write.proof(6),
             write.link(),
