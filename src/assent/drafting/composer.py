@@ -19,7 +19,7 @@ from assent.drafting.layouts import LAYOUTS
 from assent.drafting.lessons import Lessons, Rule, rules_from
 from assent.drafting.lines import Lines
 from assent.drafting.mail_html import mail_html
-from assent.drafting.material import Material, material_of
+from assent.drafting.material import material_of
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
 from assent.drafting.voice import Voice, forbids, voice_of
 from assent.drafting.writer import Writer
@@ -167,7 +167,9 @@ class _Draft:
 
     def _length_without(self, kind: str) -> int:
         """How long the text is where nothing of this kind was learned."""
-        other = _Draft(self.row, self.evidence, tuple(rule for rule in self.rules if rule.kind != kind)).written()
+        other = _Draft(
+            self.row, self.evidence, tuple(rule for rule in self.rules if rule.kind != kind)
+        ).written()
         return 0 if other is None else len(other.body)
 
     def _still_said(self, body: str, opened: Opened) -> list[str]:

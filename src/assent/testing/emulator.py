@@ -133,7 +133,9 @@ class Emulator:
             if (method, target.path) == ("POST", "/effects"):
                 await self._perform(request, reader, writer)
             else:
-                await _send(writer, *self._look(method, target.path, parse_qs(target.query), request.body))
+                await send_answer(
+                    writer, *self._look(method, target.path, parse_qs(target.query), request.body)
+                )
         writer.close()
 
     async def _perform(
@@ -154,9 +156,9 @@ class Emulator:
                     with contextlib.suppress(ConnectionError):
                         await reader.read()
                 elif step is Step.RESET:
-                    _reset(writer)
+                    reset_connection(writer)
                 else:
-                    await _send(writer, *self._answer(step, outcome, reference))
+                    await send_answer(writer, *self._answer(step, outcome, reference))
         finally:
             async with self._idle:
                 self._busy[reference] -= 1
@@ -214,12 +216,14 @@ def _seen_at(done: DoneEffect) -> str:
     return f"https://provider.example/{done.effect_id}"
 
 
-async def _send(writer: asyncio.StreamWriter, status: int, body: bytes, headers: dict[str, str]) -> None:
+async def send_answer(
+    writer: asyncio.StreamWriter, status: int, body: bytes, headers: dict[str, str]
+) -> None:
     writer.write(response(status, body, headers))
     await writer.drain()
 
 
-def _reset(writer: asyncio.StreamWriter) -> None:
+def reset_connection(writer: asyncio.StreamWriter) -> None:
     """End the connection with a reset instead of an end."""
     sock: socket.socket = writer.get_extra_info("socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

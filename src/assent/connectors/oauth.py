@@ -1,0 +1,254 @@
+"""OAuth 2 with PKCE (RFC 6749, 7636): who can be asked for consent, and the three things that are said to them.
+
+A provider is a row: where a human consents, where codes and refresh tokens become access tokens, which scopes are asked
+for. Tokens and the client's secret are in the body of a POST and never in an address. Of a refusal only its code is
+kept: what else a provider says may repeat what was sent.
+
+Deliberately unaware of where tokens are kept and of pages; `assent.connectors.oauth_access` keeps them fresh.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from assent.connectors.json_http import Exchanged, exchange
+from assent.kernel import tokens
+from assent.ports import NotSent, OutcomeUnknown
+
+TIMEOUT_SECONDS: Final = 10.0
+"""For one word with a token endpoint: a human or a call is waiting."""
+
+ENDED: Final = frozenset({"invalid_grant", "BAD_REFRESH_TOKEN", "BAD_AUTH_CODE", "invalid_token"})
+"""Codes by which providers say that what was granted does not count any more."""
+
+_CODE: Final = re.compile(r"[A-Za-z_]{1,60}")
+
+
+class Grantor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks the human: its pages and its token endpoint, at their public addresses."""
+
+    id: str
+    label: str
+    pages: str
+    interface: str
+    authorize_path: str
+    token_path: str
+    revoke_path: str | None
+    extra: dict[str, str]
+    client_id_setting: str
+    client_secret_setting: str
+    permissions: str
+    """Where the human sees and withdraws what they granted."""
+
+
+GRANTORS: Final[dict[str, Grantor]] = {
+    "google": Grantor(
+        id="google",
+        label="Google",
+        pages="https://accounts.google.com",
+        interface="https://oauth2.googleapis.com",
+        authorize_path="/o/oauth2/v2/auth",
+        token_path="/token",  # noqa: S106 - an address
+        revoke_path="/revoke",
+        # A refresh token comes only with offline access, and again only when the human consents again.
+        extra={"access_type": "offline", "prompt": "consent"},
+        client_id_setting="ASSENT_GOOGLE_CLIENT_ID",
+        client_secret_setting="ASSENT_GOOGLE_CLIENT_SECRET",  # noqa: S106 - a name
+        permissions="https://myaccount.google.com/connections",
+    ),
+    "hubspot": Grantor(
+        id="hubspot",
+        label="HubSpot",
+        pages="https://app.hubspot.com",
+        interface="https://api.hubapi.com",
+        authorize_path="/oauth/authorize",
+        token_path="/oauth/v3/token",  # noqa: S106 - an address
+        revoke_path=None,
+        extra={},
+        client_id_setting="ASSENT_HUBSPOT_CLIENT_ID",
+        client_secret_setting="ASSENT_HUBSPOT_CLIENT_SECRET",  # noqa: S106 - a name
+        permissions="https://app.hubspot.com/connected-apps",
+    ),
+}
+
+SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "ga4": ("google", ("https://www.googleapis.com/auth/analytics.readonly",)),
+    "search_console": ("google", ("https://www.googleapis.com/auth/webmasters.readonly",)),
+    "hubspot": ("hubspot", ("oauth", "crm.objects.contacts.read", "crm.objects.contacts.write")),
+}
+"""Whom each connector asks, and for what: no more than it uses."""
+
+
+class Client(msgspec.Struct, frozen=True):
+    """How this server is registered with a grantor; nothing until somebody sets it."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Client({self.client_id!r})"
+
+
+class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
+    """A connector's way to consent. `base` is where both pages and interface are, if they are not the public ones."""
+
+    id: str
+    grantor: Grantor
+    scopes: tuple[str, ...]
+    client: Client
+    base: str | None = None
+
+    @property
+    def configured(self) -> bool:
+        return bool(self.client.client_id and self.client.client_secret)
+
+    @property
+    def authorize_url(self) -> str:
+        return (self.base or self.grantor.pages) + self.grantor.authorize_path
+
+    @property
+    def token_url(self) -> str:
+        return (self.base or self.grantor.interface) + self.grantor.token_path
+
+    @property
+    def revoke_url(self) -> str | None:
+        path = self.grantor.revoke_path
+        return (self.base or self.grantor.interface) + path if path is not None else None
+
+    @property
+    def what_to_set(self) -> str:
+        return (
+            f"Whoever runs this server registers it as an app with {self.grantor.label}, sets "
+            f"{self.grantor.client_id_setting} and {self.grantor.client_secret_setting}, and restarts it."
+        )
+
+
+def providers(clients: dict[str, Client], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
+    """The table with this server's clients and addresses, by grantor."""
+    return {
+        connector: OAuthProvider(
+            id=connector,
+            grantor=GRANTORS[grantor],
+            scopes=scopes,
+            client=clients[grantor],
+            base=_elsewhere(GRANTORS[grantor], bases[grantor]),
+        )
+        for connector, (grantor, scopes) in SCOPES.items()
+    }
+
+
+def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
+    """An address of the grantor's own host means the public addresses: its pages are at another one."""
+    if base is None or urlsplit(base).hostname == urlsplit(grantor.interface).hostname:
+        return None
+    return base.rstrip("/")
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    """What a token endpoint gave. Shows nothing of itself."""
+
+    access_token: str
+    refresh_token: str | None
+    expires_in: int | None
+    scopes: tuple[str, ...]
+    account: str | None
+
+    def __repr__(self) -> str:
+        return "Tokens(…)"
+
+
+class GrantEnded(Exception):  # noqa: N818 - what is known
+    """What was granted does not count any more: the human must consent again."""
+
+
+class GrantFailed(Exception):  # noqa: N818 - what is known
+    """The token endpoint gave nothing, for another reason; the message says which and holds no secret."""
+
+
+def challenge(verifier: str) -> str:
+    """The S256 challenge of a verifier."""
+    return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
+
+
+def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verifier: str) -> str:
+    """Where the human's browser goes."""
+    query = {
+        "client_id": provider.client.client_id or "",
+        "redirect_uri": redirect_uri,
+        "response_type": "code",
+        "scope": " ".join(provider.scopes),
+        "state": state,
+        "code_challenge": challenge(verifier),
+        "code_challenge_method": "S256",
+        **provider.grantor.extra,
+    }
+    return f"{provider.authorize_url}?{urlencode(query)}"
+
+
+async def exchange_code(provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
+    """The tokens for the code that a consenting human's browser brought."""
+    given = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "code_verifier": verifier,
+    }
+    return _tokens(provider, await _say(provider, provider.token_url, given))
+
+
+async def refresh(provider: OAuthProvider, refresh_token: str) -> Tokens:
+    """Fresh tokens. Where the provider rotates them, the refresh token that was used is spent."""
+    given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    return _tokens(provider, await _say(provider, provider.token_url, given))
+
+
+async def revoke(provider: OAuthProvider, token: str) -> bool:
+    """Tell the provider that the grant is over; false where it cannot be told or does not listen."""
+    if provider.revoke_url is None:
+        return False
+    try:
+        await _say(provider, provider.revoke_url, {"token": token})
+    except (GrantEnded, GrantFailed):
+        return False
+    return True
+
+
+async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exchanged:
+    label = provider.grantor.label
+    form = {
+        **given,
+        "client_id": provider.client.client_id or "",
+        "client_secret": provider.client.client_secret or "",
+    }
+    try:
+        answer = await exchange("POST", url, form=form, timeout_seconds=TIMEOUT_SECONDS)
+    except (NotSent, OutcomeUnknown) as error:
+        raise GrantFailed(f"{label} cannot be reached: {error}") from None
+    if answer.ok:
+        return answer
+    codes = {answer.at("error"), answer.at("status")}
+    code = next((each for each in sorted(map(str, codes - {None})) if _CODE.fullmatch(each)), "no code")
+    if answer.status in (400, 401, 403) and codes & ENDED:
+        raise GrantEnded(f"{label} says {code}")
+    raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
+
+
+def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
+    access, again, expires = answer.at("access_token"), answer.at("refresh_token"), answer.at("expires_in")
+    if not isinstance(access, str) or not access:
+        raise GrantFailed(f"{provider.grantor.label} gave no access token")
+    said: Any = answer.at("scope") or answer.at("scopes") or ()
+    scopes = tuple(said.split()) if isinstance(said, str) else tuple(str(each) for each in said)
+    account = answer.at("hub_id")
+    return Tokens(
+        access_token=access,
+        refresh_token=again if isinstance(again, str) and again else None,
+        expires_in=expires if isinstance(expires, int) and expires > 0 else None,
+        scopes=scopes or provider.scopes,
+        account=str(account) if account is not None else None,
+    )

@@ -1,0 +1,231 @@
+"""Emulated Google: accounts (OAuth 2), Analytics 4 (reports and the list of properties) and Search Console.
+
+As the documents say: report values are strings, `rows` is absent when nothing was found, Search Console's numbers come
+two to three days late, a refresh token only with `access_type=offline`. Three servers with a ledger each; the two that
+give data ask the first whether a token is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from assent.testing.ledger import Ledger
+from assent.testing.oauth_provider import OAuthProvider
+from assent.testing.provider_server import Answer, Asked, ProviderServer, Route, json_answer, route
+
+ANALYTICS: Final = "https://www.googleapis.com/auth/analytics.readonly"
+SEARCH: Final = "https://www.googleapis.com/auth/webmasters.readonly"
+LAG_DAYS: Final = 3
+STATUS: Final = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+
+
+def google_error(status: int, message: str) -> dict[str, Any]:
+    return {"error": {"code": status, "message": message, "status": STATUS.get(status, "UNKNOWN")}}
+
+
+class GoogleAccounts(OAuthProvider):
+    """accounts.google.com and oauth2.googleapis.com."""
+
+    name = "google_oauth"
+    authorize_path = "/o/oauth2/v2/auth"
+    access_prefix = "ya29."
+    refresh_prefix = "1//"
+    offline_by_asking = True
+
+    def routes(self) -> tuple[Route, ...]:
+        return (*super().routes(), route("POST", "/revoke", self.revoke))
+
+    def revoke(self, asked: Asked) -> Answer:
+        token = asked.form.get("token", "")
+        grant = self.refresh.get(token) or self.access.get(token, (None, 0))[0]
+        if grant is None or grant.revoked:
+            return self.oauth_error(400, "invalid_token", "Token expired or revoked")
+        grant.revoked = True
+        self.done("revoked", {"scope": grant.scope})
+        return json_answer(200, {})
+
+
+class _GoogleData(ProviderServer):
+    """An interface that takes Google's tokens."""
+
+    scope = ""
+
+    def __init__(
+        self, ledger: Ledger, valid: Callable[[str, str], bool], *, now_ms: Callable[[], int] | None = None
+    ) -> None:
+        super().__init__(ledger, **({"now_ms": now_ms} if now_ms is not None else {}))
+        self._valid = valid
+
+    def refusal(self, status: int) -> Any:
+        return google_error(status, f"Planned refusal {status}.")
+
+    def refused(self, asked: Asked) -> Answer | None:
+        if not self._valid(asked.bearer, self.scope):
+            return json_answer(401, google_error(401, "Request had invalid authentication credentials."))
+        return None
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """Sessions of one day on one page."""
+
+    day: date
+    host: str
+    path: str
+    sessions: int
+    key_events: int = 0
+
+
+class Ga4(_GoogleData):
+    """analyticsdata.googleapis.com, and the list of properties of analyticsadmin.googleapis.com."""
+
+    name = "ga4"
+    scope = ANALYTICS
+    offers_list = True
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.properties: dict[str, str] = {"1234": "Assent"}
+        self.visits: list[Visit] = []
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            route("POST", r"/v1beta/properties/([^/:]+):runReport", self.run_report),
+            route("GET", "/v1beta/accountSummaries", self.summaries),
+        )
+
+    def summaries(self, asked: Asked) -> Answer:
+        if not self.offers_list:
+            return json_answer(404, google_error(404, "Method not found."))
+        listed = [
+            {"property": f"properties/{number}", "displayName": name}
+            for number, name in self.properties.items()
+        ]
+        account = {"name": "accountSummaries/100", "account": "accounts/100", "displayName": "Example"}
+        found = [{**account, "propertySummaries": listed}] if listed else []
+        return self.refused(asked) or json_answer(200, {"accountSummaries": found} if found else {})
+
+    def run_report(self, asked: Asked, property_id: str) -> Answer:
+        if (refused := self.refused(asked)) is not None:
+            return refused
+        if property_id not in self.properties:
+            text = "User does not have sufficient permissions for this property."
+            return json_answer(403, google_error(403, text))
+        wanted = asked.json
+        names = [metric["name"] for metric in wanted.get("metrics", ())]
+        if not names or set(names) - {"sessions", "keyEvents"} or wanted.get("dimensions"):
+            return json_answer(400, google_error(400, f"Field {names} is not a valid metric."))
+        days = wanted["dateRanges"][0]
+        seen = [
+            visit
+            for visit in self.visits
+            if days["startDate"] <= visit.day.isoformat() <= days["endDate"]
+            and _matches(wanted.get("dimensionFilter"), {"hostName": visit.host, "pagePath": visit.path})
+        ]
+        report: dict[str, Any] = {
+            "metricHeaders": [{"name": name, "type": "TYPE_INTEGER"} for name in names],
+            "metadata": {"currencyCode": "USD", "timeZone": "Etc/UTC"},
+            "kind": "analyticsData#runReport",
+        }
+        if seen:
+            sums = {
+                "sessions": sum(visit.sessions for visit in seen),
+                "keyEvents": sum(visit.key_events for visit in seen),
+            }
+            report["rows"] = [{"metricValues": [{"value": str(sums[name])} for name in names]}]
+            report["rowCount"] = 1
+        return json_answer(200, report)
+
+
+def _matches(expression: dict[str, Any] | None, values: dict[str, str]) -> bool:
+    if expression is None:
+        return True
+    if "andGroup" in expression:
+        return all(_matches(each, values) for each in expression["andGroup"]["expressions"])
+    if "orGroup" in expression:
+        return any(_matches(each, values) for each in expression["orGroup"]["expressions"])
+    found = expression["filter"]
+    value = values[found["fieldName"]]
+    if "inListFilter" in found:
+        return value in found["inListFilter"]["values"]
+    return bool(value == found["stringFilter"]["value"])
+
+
+class Query(msgspec.Struct, frozen=True):
+    """What search brought to one page on one day."""
+
+    day: date
+    page: str
+    clicks: int
+    impressions: int
+
+
+class SearchConsole(_GoogleData):
+    """searchconsole.googleapis.com."""
+
+    name = "search_console"
+    scope = SEARCH
+    offers_list = True
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.sites: list[str] = ["https://example.org/", "sc-domain:example.com"]
+        self.queries: list[Query] = []
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            route("GET", "/webmasters/v3/sites", self.list_sites),
+            route("POST", r"/webmasters/v3/sites/([^/]+)/searchAnalytics/query", self.query),
+        )
+
+    def list_sites(self, asked: Asked) -> Answer:
+        if not self.offers_list:
+            return json_answer(404, google_error(404, "Not found."))
+        entries = [{"siteUrl": site, "permissionLevel": "siteOwner"} for site in self.sites]
+        return self.refused(asked) or json_answer(200, {"siteEntry": entries} if entries else {})
+
+    def query(self, asked: Asked, site: str) -> Answer:
+        if (refused := self.refused(asked)) is not None:
+            return refused
+        if site not in self.sites:
+            text = f"User does not have sufficient permission for site '{site}'."
+            return json_answer(403, google_error(403, text))
+        wanted = asked.json
+        now = datetime.fromtimestamp(self.now_ms() / 1000, UTC).date()
+        last = now if wanted.get("dataState") == "all" else now - timedelta(days=LAG_DAYS)
+        pages = [
+            each["expression"]
+            for group in wanted.get("dimensionFilterGroups", ())
+            for each in group["filters"]
+            if each["dimension"] == "page" and each.get("operator", "equals") == "equals"
+        ]
+        found: dict[str, list[Query]] = {}
+        for each in self.queries:
+            inside = wanted["startDate"] <= each.day.isoformat() <= wanted["endDate"] and each.day <= last
+            if inside and (not pages or each.page in pages):
+                found.setdefault(each.page, []).append(each)
+        said: dict[str, Any] = {"responseAggregationType": "byPage"}
+        if found:
+            said["rows"] = [_search_row(page, queries) for page, queries in found.items()]
+        return json_answer(200, said)
+
+
+def _search_row(page: str, queries: list[Query]) -> dict[str, Any]:
+    clicks, seen = sum(each.clicks for each in queries), sum(each.impressions for each in queries)
+    return {
+        "keys": [page],
+        "clicks": clicks,
+        "impressions": seen,
+        "ctr": clicks / seen if seen else 0,
+        "position": 7.5,
+    }

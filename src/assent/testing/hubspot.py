@@ -1,0 +1,127 @@
+"""Emulated HubSpot: OAuth at the v3 token endpoint, and contacts that are unique by their e-mail address."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from assent.testing.oauth_provider import Grant, OAuthProvider
+from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+
+HUB_ID: Final = 62515
+CORRELATION: Final = "aeb5f871-7f07-4993-9211-075dc63e7cbf"
+CATEGORIES: Final = {
+    400: "VALIDATION_ERROR",
+    401: "EXPIRED_AUTHENTICATION",
+    403: "MISSING_SCOPES",
+    404: "OBJECT_NOT_FOUND",
+    409: "CONFLICT",
+    422: "VALIDATION_ERROR",
+    429: "RATE_LIMITS",
+}
+
+
+def hubspot_error(status: int, message: str) -> dict[str, Any]:
+    category = CATEGORIES.get(status, "INTERNAL_ERROR")
+    return {"status": "error", "message": message, "correlationId": CORRELATION, "category": category}
+
+
+class HubSpot(OAuthProvider):
+    """app.hubspot.com/oauth and api.hubapi.com."""
+
+    name = "hubspot"
+    authorize_path = "/oauth/authorize"
+    token_path = "/oauth/v3/token"  # noqa: S105 - an address
+    token_seconds = 1800
+    access_prefix = "CJ-"
+    refresh_prefix = "na1-"
+    rotates = True
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.hub_id = HUB_ID
+        self.contacts: dict[str, dict[str, str]] = {}
+
+    def routes(self) -> tuple[Route, ...]:
+        contacts = "/crm/v3/objects/contacts"
+        return (
+            *super().routes(),
+            route("POST", contacts, self.create),
+            route("POST", f"{contacts}/search", self.search),
+            route("GET", f"{contacts}/([^/]+)", self.read),
+            route("PATCH", f"{contacts}/([^/]+)", self.update),
+        )
+
+    def refusal(self, status: int) -> Any:
+        return hubspot_error(status, f"Planned refusal {status}.")
+
+    def oauth_error(self, status: int, error: str, description: str) -> Answer:
+        body = {"error": error, "error_description": description, "message": description}
+        return json_answer(status, {**hubspot_error(status, description), **body})
+
+    def token_facts(self, grant: Grant) -> dict[str, Any]:
+        return {"token_type": "bearer", "hub_id": self.hub_id, "scopes": grant.scope.split()}
+
+    def create(self, asked: Asked) -> Answer:
+        if (refused := self._refused(asked)) is not None:
+            return refused
+        properties = asked.json.get("properties", {})
+        email = str(properties.get("email", "")).lower()
+        if "@" not in email:
+            return json_answer(400, hubspot_error(400, f"Property values were not valid: email {email}"))
+        existing = self._by_email(email)
+        if existing is not None:
+            text = f"Contact already exists. Existing ID: {existing}"
+            return json_answer(409, hubspot_error(409, text))
+        number = str(101 + len(self.contacts))
+        self.contacts[number] = {**properties, "email": email}
+        self.done("contact_created", {"id": number, **self.contacts[number]}, email)
+        return json_answer(201, self._shown(number))
+
+    def read(self, asked: Asked, number: str) -> Answer:
+        found = self._by_email(number.lower()) if asked.query.get("idProperty") == "email" else number
+        if (refused := self._refused(asked)) is not None:
+            return refused
+        if found not in self.contacts:
+            return json_answer(404, hubspot_error(404, "resource not found"))
+        return json_answer(200, self._shown(found))
+
+    def search(self, asked: Asked) -> Answer:
+        if (refused := self._refused(asked)) is not None:
+            return refused
+        wanted = {
+            each["value"].lower()
+            for group in asked.json.get("filterGroups", ())
+            for each in group["filters"]
+            if (each["propertyName"], each["operator"]) == ("email", "EQ")
+        }
+        found = [self._shown(number) for number, known in self.contacts.items() if known["email"] in wanted]
+        return json_answer(200, {"total": len(found), "results": found})
+
+    def update(self, asked: Asked, number: str) -> Answer:
+        if (refused := self._refused(asked)) is not None:
+            return refused
+        if number not in self.contacts:
+            return json_answer(404, hubspot_error(404, "resource not found"))
+        changed = asked.json.get("properties", {})
+        self.contacts[number].update(changed)
+        self.done("contact_updated", {"id": number, **changed}, self.contacts[number]["email"])
+        return json_answer(200, self._shown(number))
+
+    def _refused(self, asked: Asked) -> Answer | None:
+        if self.valid(asked.bearer):
+            return None
+        return json_answer(401, hubspot_error(401, "The OAuth token used to make this call expired."))
+
+    def _by_email(self, email: str) -> str | None:
+        return next((number for number, known in self.contacts.items() if known["email"] == email), None)
+
+    def _shown(self, number: str) -> dict[str, Any]:
+        moment = "2026-11-15T12:00:00.000Z"
+        return {
+            "id": number,
+            "properties": dict(self.contacts[number]),
+            "createdAt": moment,
+            "updatedAt": moment,
+            "archived": False,
+            "url": f"https://app.hubspot.com/contacts/{self.hub_id}/record/0-1/{number}",
+        }

@@ -1,0 +1,212 @@
+"""What every emulated provider is: routes over real HTTP on loopback, a ledger of its own, faults by plan, a clock as a
+value.
+
+    POST /plan      {"outcomes": […]}: what happens to the next calls of the interface, one each; then they succeed
+    GET  /ledger    the ledger
+
+A fault wraps the whole call (`assent.testing.emulator.STEPS`): what a handler does may happen while its answer is lost.
+Pages that people look at are never planned for. Knows no provider.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import msgspec
+
+from assent.testing.emulator import SLOW_SECONDS, STEPS, Outcome, Step, reset_connection, send_answer
+from assent.testing.ledger import Call, DoneEffect, Ledger
+from assent.testing.wire import Malformed, Message, read_message
+
+HTML: Final = "text/html; charset=utf-8"
+RETRY_AFTER: Final = {"Retry-After": "7"}
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request as a handler sees it."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def form(self) -> dict[str, str]:
+        return dict(parse_qsl(self.body.decode(), keep_blank_values=True))
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def bearer(self) -> str:
+        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else ""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What the provider says."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = {}
+
+
+def json_answer(status: int, value: Any, headers: dict[str, str] | None = None) -> Answer:
+    return Answer(status, msgspec.json.encode(value), headers or {})
+
+
+def page_answer(html: str, status: int = 200) -> Answer:
+    return Answer(status, html.encode(), {"Content-Type": HTML})
+
+
+def redirect(address: str) -> Answer:
+    return Answer(302, b"", {"Location": address})
+
+
+Handler = Callable[..., Answer]
+
+
+class Route(msgspec.Struct, frozen=True):
+    """Where a handler is; the groups of `path` are its further arguments. A page is for people and has no faults."""
+
+    method: str
+    path: re.Pattern[str]
+    handler: Handler
+    is_page: bool = False
+
+
+def route(method: str, path: str, handler: Handler, *, is_page: bool = False) -> Route:
+    return Route(method, re.compile(path), handler, is_page)
+
+
+class ProviderServer:
+    """One provider. Subclasses give their routes and the words in which they refuse."""
+
+    name = "provider"
+
+    def __init__(
+        self, ledger: Ledger, *, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    ) -> None:
+        self.ledger = ledger
+        self.now_ms = now_ms
+        self.url = ""
+        self._plan: list[Outcome] = []
+        self._open: set[asyncio.Task[None]] = set()
+
+    def routes(self) -> tuple[Route, ...]:
+        raise NotImplementedError
+
+    def refusal(self, status: int) -> Any:
+        """The body of a planned refusal."""
+        return {"error": f"refused with {status}"}
+
+    def plan(self, *outcomes: Outcome) -> None:
+        """What becomes of the next calls, one each; those after them succeed."""
+        self._plan = list(outcomes)
+
+    def done(self, kind: str, content: Any, reference: str | None = None) -> DoneEffect:
+        """Write down something that really happened."""
+        number = len(self.ledger.effects()) + 1
+        effect = DoneEffect(f"{self.name}_{number}", reference, kind, content, self.now_ms())
+        self.ledger.append(effect)
+        return effect
+
+    def happened(self, kind: str) -> list[DoneEffect]:
+        """The effects of one kind."""
+        return [each for each in self.ledger.effects() if each.key == kind]
+
+    @asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[str]:
+        """Its address while it is up."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            yield self.url
+        finally:
+            server.close()
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._converse(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):
+            asked = _asked(await read_message(reader))
+            found = self._control(asked)
+            if found is not None:
+                await _send(writer, found)
+            else:
+                await self._answer(asked, reader, writer)
+        writer.close()
+
+    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for each in self.routes():
+            match = each.path.fullmatch(asked.path)
+            if each.method == asked.method and match is not None:
+                arguments = [unquote(part) for part in match.groups()]
+                break
+        else:
+            await _send(writer, json_answer(404, {"error": "there is nothing here"}))
+            return
+        outcome = self._plan.pop(0) if self._plan and not each.is_page else Outcome.DELIVER
+        number = len(self.ledger.entries()) + 1
+        self.ledger.append(Call(number, asked.method, asked.path, None, outcome.value, self.now_ms()))
+        said = json_answer(503, {"error": "out of order"})
+        for step in STEPS[outcome]:
+            if step is Step.EFFECT:
+                said = each.handler(asked, *arguments)
+            elif step is Step.PAUSE:
+                await asyncio.sleep(SLOW_SECONDS)
+            elif step is Step.WAIT_UNTIL_CALLER_LEAVES:
+                with contextlib.suppress(ConnectionError):
+                    await reader.read()
+            elif step is Step.RESET:
+                reset_connection(writer)
+            else:
+                await _send(writer, self._said(step, outcome, said))
+
+    def _said(self, step: Step, outcome: Outcome, said: Answer) -> Answer:
+        if step is Step.REFUSE:
+            status = int(outcome.removeprefix("refuse_"))
+            return json_answer(status, self.refusal(status), RETRY_AFTER if status == 429 else None)
+        if step is Step.ERROR:
+            return json_answer(503, self.refusal(503))
+        return Answer(200, b"<html>It works!</html>") if step is Step.GARBAGE else said
+
+    def _control(self, asked: Asked) -> Answer | None:
+        if (asked.method, asked.path) == ("POST", "/plan"):
+            self.plan(*(Outcome(name) for name in asked.json["outcomes"]))
+            return json_answer(200, {})
+        if (asked.method, asked.path) == ("GET", "/ledger"):
+            return json_answer(200, self.ledger.entries())
+        return None
+
+
+def _asked(message: Message) -> Asked:
+    target = urlsplit(message.start[1])
+    query = dict(parse_qsl(target.query, keep_blank_values=True))
+    return Asked(message.start[0], target.path, query, message.headers, message.body)
+
+
+async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
+    await send_answer(writer, answer.status, answer.body, answer.headers)
+
+
+@asynccontextmanager
+async def all_serving(servers: Iterable[ProviderServer]) -> AsyncIterator[dict[str, str]]:
+    """The addresses of several providers by their names, while they are up."""
+    async with contextlib.AsyncExitStack() as stack:
+        yield {server.name: await stack.enter_async_context(server.serving()) for server in servers}
