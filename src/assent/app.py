@@ -28,9 +28,11 @@ from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.records import Action
+from assent.lifecycle.webhooks import Reply
 from assent.ports import (
     Begin,
     Clock,
@@ -107,6 +109,8 @@ class App:
             measure_after_ms=int(settings.measure_after_seconds * 1000),
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
+            screen_webhook=partial(screen_webhook, settings.allow_hosts),
+            post_webhook=partial(post_webhook, settings.allow_hosts),
             write_draft=draft_writer(settings),
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
@@ -186,6 +190,36 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPa
     except FetchRefused as refused:
         return str(refused)
     return read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+
+
+def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
+    """Why nothing can ever be posted to an address; None where it may be."""
+    from assent.outgoing_addresses import FetchRefused, screen
+
+    try:
+        screen(url, allow_hosts=allow_hosts)
+    except FetchRefused as refused:
+        return str(refused)
+    return None
+
+
+async def post_webhook(
+    allow_hosts: tuple[str, ...],
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
+) -> Reply:
+    """One POST to an address that a caller chose. Every name is looked up and checked anew; nothing is followed."""
+    from assent.outgoing import FetchRefused, post_json
+
+    try:
+        posted = await post_json(
+            url, body, headers=headers, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds
+        )
+    except FetchRefused as refused:
+        return Reply(None, refused.why, str(refused))
+    return Reply(posted.status)
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:

@@ -6,13 +6,14 @@ from functools import partial
 
 from assent import checkpoint_files
 from assent.app import App
-from assent.engine import jobs, once, people, pictures, reconciliation, sending, tenancy
+from assent.engine import jobs, once, people, pictures, reconciliation, sending, tenancy, webhooks
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
 from assent.engine.measurement import MEASURE_JOB, measure_job
 from assent.engine.retention import FORGET_JOB, forget_old_sessions
 from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.lifecycle.webhooks import RETRY_DELAYS_MS
 from assent.serving.worker import Sweep, sweeping
 
 
@@ -23,6 +24,10 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         SEND_JOB: JobKind(partial(sending.send, services)),
         MEASURE_JOB: JobKind(partial(measure_job, services)),
         RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
+        webhooks.DELIVER_JOB: JobKind(
+            partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
+        ),
+        "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(
             sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS

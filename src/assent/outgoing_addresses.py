@@ -20,6 +20,9 @@ MAX_URL_CHARS: Final = 2_048
 MAX_ADDRESSES: Final = 4
 """Addresses of a name that are tried; a host that has only IPv4 is found although its name has both."""
 
+PRIVATE_NAMES: Final = ("localhost", "local", "internal", "home.arpa", "invalid")
+"""Names that are reserved for what is not the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`)."""
+
 Why = Literal[
     "url",
     "scheme",
@@ -56,6 +59,42 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 async def check(url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None) -> Target:
     """The address if it may be asked, with the addresses to connect to; else `FetchRefused`."""
+    place = _place(url, allow_hosts)
+    found = await (resolve or _resolve)(place.host, place.port)
+    addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
+    if not addresses:
+        raise FetchRefused("dns", f"The name {place.host} has no address.")
+    # One private address among public ones is enough: a name that has both is a trap or a mistake.
+    if not place.allowed and not all(is_global(address) for address in found):
+        raise FetchRefused("address", f"The name {place.host} leads to an address that is not public.")
+    return Target(url=place.url, host=place.host, addresses=addresses)
+
+
+def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
+    """`FetchRefused` for an address that could never be asked, whatever its name may resolve to later."""
+    place = _place(url, allow_hosts)
+    if place.allowed:
+        return
+    if any(place.host == name or place.host.endswith("." + name) for name in PRIVATE_NAMES):
+        raise FetchRefused("address", f"The name {place.host} is one of a private network.")
+    try:
+        ipaddress.ip_address(place.host)
+    except ValueError:
+        return
+    if not is_global(place.host):
+        raise FetchRefused("address", f"{place.host} is an address that is not public.")
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """An address whose form may be asked: where it leads is not known yet."""
+
+    url: httpx.URL
+    host: str
+    port: int
+    allowed: bool
+
+
+def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
     parsed = _parsed(url)
     host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
     port = parsed.port or {"https": 443, "http": 80}.get(parsed.scheme, 0)
@@ -66,14 +105,7 @@ async def check(url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve |
         raise FetchRefused("port", "Only the usual https port is asked.")
     if not allowed and _is_odd_number(host):
         raise FetchRefused("address", "The host is a number in an unusual form.")
-    found = await (resolve or _resolve)(host, port)
-    addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
-    if not addresses:
-        raise FetchRefused("dns", f"The name {host} has no address.")
-    # One private address among public ones is enough: a name that has both is a trap or a mistake.
-    if not allowed and not all(is_global(address) for address in found):
-        raise FetchRefused("address", f"The name {host} leads to an address that is not public.")
-    return Target(url=parsed, host=host, addresses=addresses)
+    return _Place(parsed, host, port, allowed)
 
 
 def is_allowed(host: str, port: int, allow_hosts: Sequence[str]) -> bool:

@@ -173,15 +173,25 @@ async def running_jobs(app: App) -> AsyncIterator[None]:
     from assent.job_kinds import job_kinds
     from assent.serving.worker import Runner
 
-    runner = Runner(app.store, app.clock, job_kinds(app), worker=f"{socket.gethostname()}:{os.getpid()}")
-    task = asyncio.create_task(runner.run())
-    app.wake_jobs = runner.wake
+    kinds, worker = job_kinds(app), f"{socket.gethostname()}:{os.getpid()}"
+    runners = [
+        Runner(app.store, app.clock, {name: kind for name, kind in kinds.items() if kind.apart is apart}, worker=worker)
+        for apart in (False, True)
+    ]
+    tasks = [asyncio.create_task(runner.run()) for runner in runners]
+
+    def wake() -> None:
+        for runner in runners:
+            runner.wake()
+
+    app.wake_jobs = wake
     try:
         yield
     finally:
         app.wake_jobs = lambda: None
-        runner.stop()
-        await task
+        for runner in runners:
+            runner.stop()
+        await asyncio.gather(*tasks)
 
 
 def serve(settings: Settings) -> int:

@@ -10,6 +10,7 @@ from assent.engine.connections import Connections
 from assent.engine.rate import RateLimiter, Window
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.lifecycle.webhooks import Reply
 from assent.ports import Clock, Connector, Store
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Services:
     """Under whose name mail goes out where nobody says otherwise."""
     read_page: Callable[[str], Awaitable[Page | str]]
     """What a public page says about a product, or in words why it could not be read."""
+    screen_webhook: Callable[[str], str | None]
+    """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
+    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[Reply]]
+    """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""
     workflows: Callable[[], WorkflowLibrary]

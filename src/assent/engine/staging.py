@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine import actions, brain, journal, measurement, once, pictures
+from assent.engine import actions, brain, journal, measurement, once, pictures, webhooks
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
@@ -66,6 +66,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: TenantId | None = None
     parent_run_id: RunId | None = None
     key: str | None = None
+    webhook_url: str | None = None
+
+    @property
+    def event(self) -> str:
+        """What a webhook calls the end of this call: `launch_product.completed`."""
+        return f"{self.tool.removeprefix('chieflab_')}.completed"
 
     def digest(self) -> str:
         return canonical.digest(self.inputs)
@@ -126,6 +132,8 @@ async def stage(
     base = prepared(services, run, assets, staged, preparation)
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
+    delivery_id = services.new_id(now_ms)
+
     def begin() -> Transaction[Reply]:
         if request.key is not None:
             seen = yield from once.recall(workspace_id, request.tool, request.key, request.digest(), now_ms)
@@ -135,6 +143,10 @@ async def stage(
         yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
         for action in staged:
             yield from pictures.take_along(action)
+        if request.webhook_url is not None:
+            yield from webhooks.enqueue(
+                workspace_id, delivery_id, run.run_id, request.event, request.webhook_url, reply, now_ms
+            )
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
             yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
@@ -142,6 +154,8 @@ async def stage(
 
     reply = await services.store.write(begin)
     failpoint("prepare.committed")
+    if request.webhook_url is not None:
+        services.wake_jobs()
     return reply
 
 

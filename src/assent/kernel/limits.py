@@ -84,6 +84,12 @@ MAX_REASON_CHARS: Final = 2_000
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""
 
+WEBHOOK_TIMEOUT_SECONDS: Final = 15.0
+"""What an endpoint gets to answer a delivery, its whole answer included (Standard Webhooks asks for 15 to 30)."""
+
+WEBHOOK_RETENTION_MS: Final = 30 * DAY_MS
+"""Deliveries and their log are kept this long, as the jobs that made them."""
+
 SHUTDOWN_GRACE_SECONDS: Final = 10
 """What a stopping server gives the calls in flight before it closes their connections."""
 

@@ -17,6 +17,7 @@ from assent.drafting.page import Page
 from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import brain, lessons_read, staging
 from assent.engine.staging import PreparedRun, Request
+from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
@@ -61,6 +62,7 @@ class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     mail = request.email or MailOptions()
+    refuse_webhook(call, request.webhook_url)
     bench = await _bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
     )
@@ -74,8 +76,6 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     if not gathering.enough(bench.evidence) and not drafts:
         raise _too_little(bench)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
-    if request.webhook_url is not None:
-        bench = msgspec.structs.replace(bench, warnings=(*bench.warnings, NO_WEBHOOKS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = launch.prepare(bench, wanted, drafts)
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
@@ -148,11 +148,6 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         SendReply,
         lambda assets, staged: {"send_action": action_view(staged[0]) if staged else None},
     )
-
-
-NO_WEBHOOKS = (
-    "Results are not posted to webhooks by this version of the server; ask for them with chieflab_get_run."
-)
 
 
 async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
@@ -279,7 +274,15 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
         inputs={name: value for name, value in inputs.items() if value is not None},
         tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
         key=key,
+        webhook_url=inputs.get("webhookUrl"),
     )
+
+
+def refuse_webhook(call: Call, url: str | None) -> None:
+    """An address that can never get a delivery is refused while somebody can still mend it (security rule 11)."""
+    why = call.services.screen_webhook(url) if url is not None else None
+    if url is not None and why is not None:
+        raise bad_argument("webhookUrl", f"a public https address to post to. {why}", repr(shown_url(url)[:80]))
 
 
 def _guided(preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:

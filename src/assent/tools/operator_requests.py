@@ -19,6 +19,15 @@ ScheduleFor = Annotated[
 ]
 
 
+WebhookUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        description="A public https address. The result is posted there too, signed with the workspace's secret.",
+    ),
+]
+
+
 class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     what_changed: Words | Lines | None = None
     recent_commits: Words | Lines | None = None
@@ -79,12 +88,7 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     ) = None
     images_needed: bool | None = None
     schedule_for: ScheduleFor | None = None
-    webhook_url: (
-        Annotated[
-            str, msgspec.Meta(max_length=2_000, description="Where the result is to be posted as well.")
-        ]
-        | None
-    ) = None
+    webhook_url: WebhookUrl | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
