@@ -103,6 +103,7 @@ class App:
             base_url=settings.base_url,
             connectors=connectors if connectors is not None else built_in_connectors(self),
             connections=self.connections,
+            vault=self.vault,
             review_url=self._review_url,
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,

@@ -175,7 +175,12 @@ async def running_jobs(app: App) -> AsyncIterator[None]:
 
     kinds, worker = job_kinds(app), f"{socket.gethostname()}:{os.getpid()}"
     runners = [
-        Runner(app.store, app.clock, {name: kind for name, kind in kinds.items() if kind.apart is apart}, worker=worker)
+        Runner(
+            app.store,
+            app.clock,
+            {name: kind for name, kind in kinds.items() if kind.apart is apart},
+            worker=worker,
+        )
         for apart in (False, True)
     ]
     tasks = [asyncio.create_task(runner.run()) for runner in runners]

@@ -52,14 +52,3 @@ async def test_an_image_that_is_none_cannot_be_picked(loop: Loop) -> None:
 
     assert outcome.reason == "validation_error"
     assert outcome.payload["problems"][0]["path"] == "imageAssetId"
-
-
-async def test_a_webhook_that_is_not_served_is_said_on_every_action(loop: Loop) -> None:
-    run = (
-        await loop.call(
-            "chieflab_launch_product",
-            {"channels": ["site"], "webhookUrl": "https://example.org/hook", **CLUB},
-        )
-    ).payload
-
-    assert any("webhook" in warning for warning in run["actions"][0]["preflight"]["warnings"])

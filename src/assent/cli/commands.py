@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from assent import __version__
-from assent.cli import audit, conform, demo, doctor, keys, owner, server, sessions, workflows, workspaces
+from assent.cli import (
+    audit,
+    conform,
+    demo,
+    doctor,
+    keys,
+    owner,
+    server,
+    sessions,
+    webhooks,
+    workflows,
+    workspaces,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -38,6 +50,7 @@ def root(
 
 server.register(app)
 owner.register(app)
+webhooks.register(workspaces.app)
 doctor.register(app)
 conform.register(app)
 demo.register(app)

@@ -86,8 +86,8 @@ class JobKind(msgspec.Struct, frozen=True):
     deadline_ms: int = DEADLINE_MS
     every_ms: int | None = None
     apart: bool = False
-    """Whether it has a runner of its own, because how long it takes is in the hands of strangers: however slow they are,
-    nothing else waits for them."""
+    """Whether it has a runner of its own, because how long it takes is in the hands of strangers: nothing else waits
+    for them."""
 
 
 class JobFailed(Exception):  # noqa: N818 - what happened to the job

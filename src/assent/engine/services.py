@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assent.engine.connections import Connections
 from assent.engine.rate import RateLimiter, Window
+from assent.engine.vault import Vault
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.webhooks import Reply
@@ -38,6 +39,8 @@ class Services:
     connectors: Mapping[str, Connector]
     connections: Connections
     """What workspaces are connected to; their secrets stay in the vault."""
+    vault: Vault
+    """Secrets that belong to no provider, such as the one that signs webhooks."""
     review_url: Callable[[WorkspaceId, RunId, int], str]
     """The signed link to a run. Made even where no page is up: it works as soon as one is."""
     connector_timeout_seconds: float

@@ -111,7 +111,9 @@ async def deliver(services: Services, job: Job) -> None:
     now_ms = services.clock.now_ms()
     again_ms = None if found.final else webhooks.next_try_ms(job.attempts, now_ms)
     await services.store.write(
-        partial(_record, workspace_id, outbound.delivery, found, reply, (began_ms, duration_ms), again_ms, now_ms)
+        partial(
+            _record, workspace_id, outbound.delivery, found, reply, (began_ms, duration_ms), again_ms, now_ms
+        )
     )
     if again_ms is not None:
         raise JobFailed(f"webhook not delivered: {found.outcome}")
@@ -127,7 +129,9 @@ def _record(
     now_ms: int,
 ) -> Transaction[None]:
     """A line of the log, what the delivery is now, and, at its end, the run's event."""
-    state: State = "waiting" if again_ms is not None else "delivered" if found.outcome == "delivered" else "failed"
+    state: State = (
+        "waiting" if again_ms is not None else "delivered" if found.outcome == "delivered" else "failed"
+    )
     if again_ms is None:
         facts = {"deliveryId": delivery.delivery_id, "outcome": found.outcome, "status": reply.status}
         event = journal.NewEvent(f"webhook_{state}", facts)

@@ -175,9 +175,12 @@ async def wait(event: asyncio.Event, most_ms: int) -> None:
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """A database that is away is an event of the world, anything else an error with its traceback."""
+    """A database or somebody else's server that is away is an event of the world, anything else an error with its
+    traceback."""
     if isinstance(error, StoreUnavailable):
         _log.warning("%s: the store is unavailable: %s", what, error)
+    elif isinstance(error, JobFailed):
+        _log.warning("%s: %s", what, error)
     else:
         _log.error("%s", what, exc_info=error)
 

@@ -282,7 +282,9 @@ def refuse_webhook(call: Call, url: str | None) -> None:
     """An address that can never get a delivery is refused while somebody can still mend it (security rule 11)."""
     why = call.services.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
-        raise bad_argument("webhookUrl", f"a public https address to post to. {why}", repr(shown_url(url)[:80]))
+        raise bad_argument(
+            "webhookUrl", f"a public https address to post to. {why}", repr(shown_url(url)[:80])
+        )
 
 
 def _guided(preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:

@@ -1,0 +1,78 @@
+"""`assent workspace webhook-secret`, `webhooks` and `webhook-resend`."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from tests.cli.conftest import Assent
+
+from assent.app import open_app
+from assent.engine import webhooks
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.settings import load_settings
+
+
+def queued(data_dir: Path, workspace_id: str) -> str:
+    """A delivery that a server would send."""
+
+    async def make() -> str:
+        settings = load_settings({"data_dir": str(data_dir)}, {"HOME": str(data_dir)}).settings
+        async with open_app(settings) as app:
+            now_ms = app.clock.now_ms()
+            made = app.services.new_id(now_ms), RunId(app.services.new_id(now_ms))
+            enqueue = partial(webhooks.enqueue, WorkspaceId(workspace_id), *made)
+            await app.store.write(
+                partial(enqueue, "launch_product.completed", "https://example.org/h?key=s3cret", {}, now_ms)
+            )
+            return made[0]
+
+    return asyncio.run(make())
+
+
+def test_the_secret_is_printed_alone_and_stays_until_it_is_rotated(assent: Assent) -> None:
+    workspace_id = assent("workspace", "create", "acme", "--json").data["workspaceId"]
+
+    first = assent("workspace", "webhook-secret", workspace_id, "--json")
+    bare = assent("workspace", "webhook-secret", "acme")
+    rotated = assent("workspace", "webhook-secret", workspace_id, "--rotate", "--json")
+    after = assent("workspace", "webhook-secret", workspace_id, "--json")
+
+    assert first.data["workspaceId"] == workspace_id
+    assert first.data["secret"].startswith("whsec_")
+    assert bare.out == first.data["secret"] + "\n"
+    assert first.data["secret"] != rotated.data["secret"] == after.data["secret"]
+    assert "whsec_" not in first.err + bare.err + rotated.err
+
+
+def test_deliveries_are_listed_without_what_may_be_a_password(assent: Assent, data_dir: Path) -> None:
+    workspace_id = assent("workspace", "create", "acme", "--json").data["workspaceId"]
+    delivery_id = queued(data_dir, workspace_id)
+
+    listed = assent("workspace", "webhooks", workspace_id, "--json")
+    table = assent("workspace", "webhooks", "acme")
+
+    [delivery] = listed.data["deliveries"]
+    assert (delivery["deliveryId"], delivery["state"], delivery["tries"]) == (delivery_id, "waiting", [])
+    assert delivery["url"] == "https://example.org/h?…"
+    assert delivery_id in table.out
+    assert "s3cret" not in listed.out + table.out
+
+
+def test_only_what_has_ended_is_sent_again(assent: Assent, data_dir: Path) -> None:
+    workspace_id = assent("workspace", "create", "acme", "--json").data["workspaceId"]
+    delivery_id = queued(data_dir, workspace_id)
+
+    waiting = assent("workspace", "webhook-resend", workspace_id, delivery_id)
+    unknown = assent("workspace", "webhook-resend", workspace_id, workspace_id)
+
+    assert (waiting.code, unknown.code) == (1, 1)
+    assert "still being tried" in waiting.err
+    assert "no delivery" in unknown.err
+
+
+def test_a_secret_of_a_workspace_that_is_not_there_is_refused(assent: Assent) -> None:
+    done = assent("workspace", "webhook-secret", "nobody", "--json")
+
+    assert (done.code, done.out) == (1, "")
