@@ -18,7 +18,7 @@ import msgspec
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
-from assent.lifecycle.connection import Access, Connection, Credentials
+from assent.lifecycle.connection import Access, Account, Connection, Credentials, Verified
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.preflight import Readiness
@@ -154,16 +154,20 @@ class Connections(Protocol):
 
     async def mark_expired(self, used: Connection, why: str) -> bool: ...
 
+    async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool: ...
+
 
 class Delivery(msgspec.Struct, frozen=True):
     """What a connector can promise about repeating a send (C30).
 
-    `native_key`: the provider recognises our key for `window_ms`. `natural_key`: the effect itself is unique, so a
-    repetition finds it. `read_back`: the provider can be asked whether it happened. `none`: only a human can say.
+    `native_key`: the provider recognises our key for `window_ms`; `searches` says that an effect may still be found
+    after that, though finding none proves nothing. `natural_key`: the effect itself is unique, so a repetition finds
+    it. `read_back`: the provider can be asked whether it happened. `none`: only a human can say.
     """
 
     kind: Literal["native_key", "natural_key", "read_back", "none"]
     window_ms: int | None = None
+    searches: bool = False
 
     def __post_init__(self) -> None:
         if (self.kind == "native_key") != (self.window_ms is not None):
@@ -172,25 +176,42 @@ class Delivery(msgspec.Struct, frozen=True):
             )
 
 
+class Rest(msgspec.Struct, frozen=True):
+    """The part of an effect that did not happen while another did, and why: offered as an action of its own."""
+
+    effect: Effect
+    why: str
+
+
 class Delivered(msgspec.Struct, frozen=True):
-    """The effect happened: how the provider names it, where it can be seen, and what it said."""
+    """The effect happened: how the provider names it, where it can be seen, and what it said. `rest` is what of it did
+    not happen."""
 
     external_id: str
     external_url: str | None = None
     evidence: dict[str, Any] = {}
+    rest: Rest | None = None
 
 
 class NotSent(Exception):  # noqa: N818 - what is known
     """The effect definitely did not happen. Curable: the same action may be tried again later (C10)."""
 
     def __init__(
-        self, reason: Reason, detail: str, *, curable: bool, retry_after_seconds: int | None = None
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        curable: bool,
+        retry_after_seconds: int | None = None,
+        of_the_effect: bool = False,
     ) -> None:
+        """`of_the_effect`: the provider speaks of the effect itself, not of the request that asked about it."""
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.curable = curable
         self.retry_after_seconds = retry_after_seconds
+        self.of_the_effect = of_the_effect
 
 
 class OutcomeUnknown(Exception):  # noqa: N818 - what is known
@@ -225,6 +246,33 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     status: Literal["ok", "unavailable"]
     metrics: dict[str, int | float] = {}
     reason: str | None = None
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A connector whose effects go to an account: which one is fixed when an action is staged and is part of what is
+    approved (C29). Both look at what is stored and call nobody."""
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """The effect with its target, or with none where there is no account for it."""
+        ...
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        """Whether this very effect could be performed now."""
+        ...
+
+
+@runtime_checkable
+class KeyChecked(Protocol):
+    """A connector whose accounts are reached with a key that a human enters."""
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        """What the provider says about a key. Raises `NotSent` where it does not accept it or cannot be asked."""
+        ...
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """Ask the provider anew which accounts there are. What it does not answer changes nothing."""
+        ...
 
 
 @runtime_checkable

@@ -79,6 +79,10 @@ class Connections:
         """The provider does not accept the secrets of the connection in hand."""
         return await self._store.write(lambda: mark_expired(used, why, self._clock.now_ms()))
 
+    async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool:
+        """What the provider says about the accounts of the connection in hand; who chose which stays as it is."""
+        return await self._store.write(lambda: update_accounts(used, accounts, why, self._clock.now_ms()))
+
     async def choose(
         self,
         workspace_id: WorkspaceId,
@@ -176,11 +180,32 @@ def mark_expired(used: Connection, why: str, now_ms: int) -> Transaction[bool]:
         provider=used.provider,
         version=used.version,
         state=ConnectionState.EXPIRED.value,
+        problem=why,
         now_ms=now_ms,
     )
     if rows:
         facts = {"provider": used.provider, "why": why, "by": used.provider}
         yield from _note(used.workspace_id, "connector_expired", facts, now_ms)
+    return bool(rows)
+
+
+def update_accounts(
+    used: Connection, accounts: tuple[Account, ...], why: str, now_ms: int
+) -> Transaction[bool]:
+    if accounts == used.accounts:
+        return True
+    rows = yield statements.choose_accounts(
+        workspace_id=used.workspace_id,
+        provider=used.provider,
+        version=used.version,
+        accounts=_text(accounts),
+        settings=_text(used.settings),
+        now_ms=now_ms,
+    )
+    if rows:
+        usable = [each.id for each in accounts if each.usable]
+        facts = {"provider": used.provider, "accounts": usable, "why": why, "by": used.provider}
+        yield from _note(used.workspace_id, "connector_accounts_changed", facts, now_ms)
     return bool(rows)
 
 
@@ -234,6 +259,7 @@ def disconnect(
         provider=provider,
         version=connection.version,
         state=ConnectionState.REVOKED.value,
+        problem=None,
         now_ms=now_ms,
     )
     yield from vault.destroy(workspace_id, provider)
@@ -265,6 +291,7 @@ def _connection(row: Row) -> Connection:
         connected_by=row["connected_by"],
         connected_ms=row["connected_ms"],
         changed_ms=row["changed_ms"],
+        problem=row["problem"],
         version=row["version"],
     )
 

@@ -149,7 +149,7 @@ def reject(
     refuse_stale(action, seen)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
     facts = _facts(decider, reason=reason)
-    rejected = yield from _walk(changed, Move.REJECT, facts, now_ms)
+    rejected = yield from walk(changed, Move.REJECT, facts, now_ms)
     yield from brain.remember(action.workspace_id, brain.decision_entry(rejected, "rejection", facts), now_ms)
     return rejected
 
@@ -164,7 +164,7 @@ def withdraw(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    return (yield from _walk(changed, Move.WITHDRAW, _facts(decider, reason=reason), now_ms))
+    return (yield from walk(changed, Move.WITHDRAW, _facts(decider, reason=reason), now_ms))
 
 
 def edit(
@@ -208,7 +208,7 @@ def edit(
         ),
     )
     facts = _facts(decider, changed=sorted(changes), before=action.digest)
-    done = yield from _walk(changed, Move.EDIT, facts, now_ms)
+    done = yield from walk(changed, Move.EDIT, facts, now_ms)
     if "media" in changes:
         yield from pictures.take_along(done)
     if "body" in changes:
@@ -248,7 +248,8 @@ def as_the_channel_takes_it(effect: Effect) -> Effect:
     return msgspec.structs.replace(effect, body=body, details=details)
 
 
-def _walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    """Store a changed action after the moves that carry out a wish, each with its event."""
     state, moves = state_of(changed), path(state_of(changed), move)
     for step in moves:
         state = moved(state, step)

@@ -20,11 +20,12 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, jobs, measurement, once
+from assent.engine import actions, addressing, jobs, measurement, once, rest
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate
@@ -38,6 +39,9 @@ log = logging.getLogger("assent.execution")
 MANUAL: Final = "manual"
 RECONCILE_JOB: Final = "reconcile_action"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
+LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
+"""A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
+key for minutes only."""
 Outcome = TypeVar("Outcome")
 
 _running: Final[set[asyncio.Task[Any]]] = set()
@@ -55,6 +59,10 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     external_url: str | msgspec.UnsetType = msgspec.UNSET
     post_id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
+    partly: str | msgspec.UnsetType = msgspec.UNSET
+    """What of it did not go out, in words for the human."""
+    rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
+    """The action that offers the rest; it waits for approval like any other."""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +103,8 @@ async def _execute(services: Services, order: Order) -> Executed:
     failpoint("execute.performed")
     reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
     failpoint("execute.recorded")
+    if isinstance(outcome, OutcomeUnknown):
+        services.wake_jobs()
     if isinstance(reply, Refusal):
         raise reply
     return reply
@@ -112,22 +122,26 @@ async def claimed(services: Services, order: Order) -> Action | Executed:
         try:
             return await services.store.write(begin)
         except _AskFirst as ask:
-            asked = Asked(ask.connector.id, await ask.connector.readiness(order.workspace_id))
+            effect = ask.action.effect
+            readiness = await addressing.readiness_of(ask.connector, order.workspace_id, effect)
+            asked = Asked(ask.connector.id, ask.action.digest, readiness)
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a connector said about itself just now."""
+    """What a connector said just now about performing an effect."""
 
     connector_id: str
+    digest: str
     readiness: Readiness
 
 
 class _AskFirst(Exception):  # noqa: N818 - what to do
     """Takes a claim back: nobody may be claimed for a connector that has not said it is ready."""
 
-    def __init__(self, connector: Connector) -> None:
+    def __init__(self, connector: Connector, action: Action) -> None:
         super().__init__(connector.id)
         self.connector = connector
+        self.action = action
 
 
 def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusal | None:
@@ -139,8 +153,8 @@ def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusa
         return by_hand(action)
     if getattr(connector, "always_ready", False):
         return None
-    if asked is None or asked.connector_id != connector.id:
-        raise _AskFirst(connector)
+    if asked is None or (asked.connector_id, asked.digest) != (connector.id, action.digest):
+        raise _AskFirst(connector, action)
     return unready(action, asked.readiness) if not asked.readiness.ready else None
 
 
@@ -265,7 +279,10 @@ def record(
         yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
         return gate.unknown_outcome(action, None)
     reply = yield from settle(action, outcome, move, now_ms)
-    if not isinstance(outcome, OutcomeUnknown):
+    if isinstance(outcome, OutcomeUnknown):
+        soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
+        yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
+    else:
         yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
     return reply
 
@@ -284,7 +301,13 @@ def settle(
         changed = msgspec.structs.replace(
             action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
         )
+        offered = rest.action_for(action, outcome.rest, now_ms) if outcome.rest is not None else None
+        if offered is not None:
+            changed = rest.with_offer(changed, offered)
+            facts["restOffered"] = offered.action_id
         done = yield from actions.put(changed, state, move, facts, now_ms)
+        if offered is not None:
+            yield from rest.offer(done, offered, now_ms)
         yield from measurement.schedule(done, now_ms)
         reply = executed(done)
         yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
@@ -365,6 +388,8 @@ def executed(action: Action) -> Executed:
         external_url=action.external_url if action.external_url is not None else msgspec.UNSET,
         post_id=msgspec.UNSET if mail else external_id,
         message_id=external_id if mail else msgspec.UNSET,
+        partly=action.metadata.get(rest.PARTLY, msgspec.UNSET),
+        rest_action_id=action.metadata.get(rest.OFFERED_AS, msgspec.UNSET),
     )
 
 

@@ -108,13 +108,22 @@ async def look_into(
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
         return _found(found)
+    if connector.delivery.searches:
+        # Past the window, and finding nothing proves nothing: then it is for a human.
+        found = await certain(services, connector, connector.look_up(approved, timeout))
+        return _found(found) if found is not None and _is_about_the_effect(found) else None
     return None
 
 
-def _found(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | OutcomeUnknown:
+def _found(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
     """What asking again says about the first send: that the asking was refused says nothing."""
     outcome = credible(outcome)
-    return OutcomeUnknown(outcome.detail) if isinstance(outcome, NotSent) else outcome
+    refused = isinstance(outcome, NotSent) and not outcome.of_the_effect
+    return OutcomeUnknown(str(outcome)) if refused else outcome
+
+
+def _is_about_the_effect(found: Delivered | NotSent | OutcomeUnknown | None) -> bool:
+    return isinstance(found, Delivered) or (isinstance(found, NotSent) and found.of_the_effect)
 
 
 def resolve(

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine import actions, brain, journal, measurement, once, pictures, webhooks
+from assent.engine import actions, addressing, brain, journal, measurement, once, pictures, webhooks
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
-from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
+from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import guidance
@@ -93,10 +93,7 @@ async def stage(
     await services.store.open()
     now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
-    readiness = {
-        name: await ready(services, name, request)
-        for name in dict.fromkeys(staged.effect.connector for staged in preparation.effects)
-    }
+    preparation, readiness = await with_targets(services, workspace_id, preparation)
     run = Run(
         workspace_id=workspace_id,
         run_id=RunId(services.new_id(now_ms)),
@@ -126,7 +123,7 @@ async def stage(
     )
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     staged = tuple(
-        new_action(services, run, assets, effect, position, readiness[effect.effect.connector])
+        new_action(services, run, assets, effect, position, readiness[position])
         for position, effect in enumerate(preparation.effects)
     )
     base = prepared(services, run, assets, staged, preparation)
@@ -208,15 +205,18 @@ def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 
 
-async def ready(services: Services, connector_id: str, request: Request) -> Readiness:
-    connector = services.connectors.get(connector_id)
-    if connector is None:
-        return Readiness(
-            ready=False,
-            blocker="provider_not_live",
-            fix_hint="Choose a channel whose connector is live, or publish by hand.",
-        )
-    return await connector.readiness(request.principal.workspace_id)
+async def with_targets(
+    services: Services, workspace_id: WorkspaceId, preparation: Preparation
+) -> tuple[Preparation, list[Readiness]]:
+    """The preparation with the account that each effect goes to, fixed here so that it is shown and approved."""
+    found = [
+        await addressing.address(services, workspace_id, staged.effect) for staged in preparation.effects
+    ]
+    effects = tuple(
+        msgspec.structs.replace(staged, effect=effect)
+        for staged, (effect, _) in zip(preparation.effects, found, strict=True)
+    )
+    return msgspec.structs.replace(preparation, effects=effects), [readiness for _, readiness in found]
 
 
 def new_action(

@@ -24,13 +24,19 @@ class ConnectionState(enum.StrEnum):
 
 
 class Account(msgspec.Struct, frozen=True, rename="camel"):
-    """One place at a provider. `chosen`: effects may go there; `default`: they do where nothing else is said."""
+    """One place at a provider. `chosen`: effects may go there; `default`: they do where nothing else is said;
+    `active`: the provider can reach it."""
 
     id: str
     platform: str
     name: str
     chosen: bool = True
     default: bool = False
+    active: bool = True
+
+    @property
+    def usable(self) -> bool:
+        return self.chosen and self.active
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -47,6 +53,8 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     connected_by: str
     connected_ms: int
     changed_ms: int
+    problem: str | None = None
+    """Why the provider does not accept it any more."""
     version: int
 
     @property
@@ -54,12 +62,12 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.state is ConnectionState.CONNECTED
 
     def account(self, account_id: str) -> Account | None:
-        """The account of an id, if effects may go there."""
-        return next((each for each in self.accounts if each.id == account_id and each.chosen), None)
+        """The account of an id, if effects can go there."""
+        return next((each for each in self.accounts if each.id == account_id and each.usable), None)
 
     def accounts_on(self, platform: str) -> tuple[Account, ...]:
         """Where an effect for a platform goes: the defaults, else the first that may be used."""
-        usable = tuple(each for each in self.accounts if each.platform == platform and each.chosen)
+        usable = tuple(each for each in self.accounts if each.platform == platform and each.usable)
         return tuple(each for each in usable if each.default) or usable[:1]
 
 
@@ -103,3 +111,11 @@ class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
     expires_ms: int | None = None
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider says about a key that it accepts."""
+
+    label: str
+    accounts: tuple[Account, ...] = ()
+    settings: dict[str, Any] = {}

@@ -41,7 +41,8 @@ VALUES (:workspace_id, :provider, 'connected', :label, :accounts, :scopes, :sett
 ON CONFLICT (workspace_id, provider) DO UPDATE SET
   state = 'connected', label = excluded.label, accounts = excluded.accounts, scopes = excluded.scopes,
   settings = excluded.settings, expires_ms = excluded.expires_ms, connected_by = excluded.connected_by,
-  connected_ms = excluded.connected_ms, changed_ms = excluded.changed_ms, version = connections.version + 1
+  connected_ms = excluded.connected_ms, changed_ms = excluded.changed_ms, problem = NULL,
+  version = connections.version + 1
 RETURNING *
 
 -- name: find_connection
@@ -54,7 +55,7 @@ SELECT * FROM connections WHERE workspace_id = :workspace_id ORDER BY provider
 
 -- name: end_connection
 -- It cannot be used any more, as far as this number of it goes.
-UPDATE connections SET state = :state, changed_ms = :now_ms
+UPDATE connections SET state = :state, problem = :problem, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version AND state <> :state
 RETURNING *
 
@@ -66,7 +67,7 @@ RETURNING *
 
 -- name: renew_connection
 -- Fresh tokens of a connection that stands.
-UPDATE connections SET state = 'connected', expires_ms = :expires_ms, changed_ms = :now_ms
+UPDATE connections SET state = 'connected', expires_ms = :expires_ms, problem = NULL, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version AND state <> 'revoked'
 RETURNING *
 

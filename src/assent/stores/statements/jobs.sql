@@ -131,3 +131,8 @@ RETURNING job_id;
 -- name: delete_waiting_job
 -- A job that is not needed any more, unless a worker has it.
 DELETE FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting'
+
+-- name: hasten_job
+-- An earlier time for a job that nobody has claimed.
+UPDATE jobs SET due_ms = :due_ms
+WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting' AND due_ms > :due_ms

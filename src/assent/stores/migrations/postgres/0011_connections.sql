@@ -31,6 +31,7 @@ CREATE TABLE connections (
   connected_by TEXT NOT NULL,
   connected_ms BIGINT NOT NULL,
   changed_ms   BIGINT NOT NULL,
+  problem      TEXT,
   version      BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, provider)
 );

@@ -31,6 +31,7 @@ CREATE TABLE connections (
   connected_by TEXT NOT NULL,
   connected_ms INTEGER NOT NULL,
   changed_ms   INTEGER NOT NULL,
+  problem      TEXT,
   version      INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, provider)
 ) STRICT, WITHOUT ROWID;

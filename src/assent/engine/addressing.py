@@ -1,0 +1,39 @@
+"""Which account an effect goes to, and whether it could be performed now (C29, E24).
+
+Asked when an action is staged, when somebody looks again at a blocked one, and before every claim. Looks at what is
+stored and calls no provider.
+"""
+
+from __future__ import annotations
+
+from assent.engine.services import Services
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Effect
+from assent.ports import Addressed, Connector
+
+NOT_LIVE = Readiness(
+    ready=False,
+    blocker=Reason.PROVIDER_NOT_LIVE.value,
+    fix_hint="Choose a channel whose connector is live, or publish by hand.",
+)
+
+
+async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
+    """The effect with the account it goes to, and whether it could go there."""
+    connector = services.connectors.get(effect.connector)
+    if connector is None:
+        return effect, NOT_LIVE
+    by_account: object = connector
+    if isinstance(by_account, Addressed):
+        effect = await by_account.addressed(workspace_id, effect)
+    return effect, await readiness_of(connector, workspace_id, effect)
+
+
+async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+    """Whether this very effect could be performed now; for most connectors the same as whether any could."""
+    by_account: object = connector
+    if isinstance(by_account, Addressed):
+        return await by_account.readiness_for(workspace_id, effect)
+    return await connector.readiness(workspace_id)

@@ -1,0 +1,72 @@
+"""What is left of an effect that went out in part: an action of its own, for the accounts that were not reached.
+
+What went out is executed and stays so. The rest waits for approval like everything else, because the world has changed
+since it was approved: half of it is public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import msgspec
+
+from assent.engine import actions
+from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
+from assent.kernel.limits import ACTION_TTL_MS
+from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.records import Action, ExecutionState, Status
+from assent.ports import Rest, Transaction
+
+PARTLY: Final = "partly"
+OFFERED_AS: Final = "restActionId"
+
+
+def action_for(action: Action, left: Rest, now_ms: int) -> Action:
+    """The new action. Its id follows from the attempt, because a store may run a transaction twice."""
+    seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
+    old = action.preflight
+    return msgspec.structs.replace(
+        action,
+        action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
+        version=1,
+        effect=left.effect,
+        digest=left.effect.digest(),
+        revision=1,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        preflight=preflight(
+            left.effect,
+            Readiness(ready=True),
+            declared=old.severity,
+            warnings=(left.why, *old.warnings),
+            recommendations=old.recommendations,
+            gates=tuple(gate for gate in old.gates if gate != "connector_not_ready"),
+            cost_credits=old.estimated_cost_credits,
+        ),
+        created_ms=now_ms,
+        expires_ms=now_ms + ACTION_TTL_MS,
+        schedule_ms=None,
+        approval=None,
+        rejection=None,
+        attempt=None,
+        executed_ms=None,
+        external_id=None,
+        external_url=None,
+        metadata={**action.metadata, "restOf": action.action_id},
+    )
+
+
+def with_offer(action: Action, offered: Action) -> Action:
+    """What of it did not go out, on the action that did."""
+    why = offered.preflight.warnings[0]
+    return msgspec.structs.replace(
+        action, metadata={**action.metadata, PARTLY: why, OFFERED_AS: offered.action_id}
+    )
+
+
+def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
+    """Store the new action with the event that says where it comes from."""
+    yield from actions.insert_action(offered)
+    facts = {"restOf": done.action_id, "digest": offered.digest, "why": offered.preflight.warnings[0]}
+    yield from actions.note(offered, "action_staged", facts, now_ms)
