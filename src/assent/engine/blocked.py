@@ -8,6 +8,7 @@ approved again (C29).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import msgspec
 
@@ -57,7 +58,7 @@ async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect)
         found, readiness = await addressing.address(services, workspace_id, wanted)
         if readiness.ready:
             return found, readiness
-        first = first or (found, readiness)
+        first = first or (effect, readiness)
     return first or (effect, addressing.NOT_LIVE)
 
 
@@ -66,7 +67,8 @@ async def _look_around(services: Services, workspace_id: WorkspaceId, name: str)
     connector: object = services.connectors.get(name)
     if isinstance(connector, KeyChecked):
         timeout = services.connector_timeout_seconds
-        await asyncio.wait_for(connector.look_around(workspace_id, timeout), timeout)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(connector.look_around(workspace_id, timeout), timeout)
 
 
 def _refresh(

@@ -44,6 +44,7 @@ class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     expires_at: str | None
     expired: bool
     schedule_for: str | None
+    target: dict[str, str] | None
     content: Effect
     metadata: dict[str, Any]
 
@@ -78,6 +79,7 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         expires_at=iso_time(action.expires_ms),
         expired=action.expired(now_ms),
         schedule_for=iso_time(action.schedule_ms),
+        target=action.effect.target,
         content=action.effect,
         metadata=action.metadata,
     )

@@ -58,6 +58,8 @@ class InChat(msgspec.Struct, frozen=True, rename="camel"):
     asset_id: str | None
     digest: str | None
     commands: tuple[Command, ...]
+    goes_to: str | None = None
+    """The account it goes to; it is approved along with the text."""
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
@@ -101,6 +103,8 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel"):
     digest: str
     asset_id: str | None
     preflight: Preflight
+    target: dict[str, str] | None
+    """The account it goes to; none where no account is connected for it."""
 
 
 class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
@@ -138,6 +142,7 @@ def action_view(action: Action) -> ActionView:
         digest=action.digest,
         asset_id=action.asset_id,
         preflight=action.preflight,
+        target=action.effect.target,
     )
 
 
@@ -224,7 +229,16 @@ def in_chat(key: str, action: Action) -> InChat:
             Command(f"reject {key}", "chieflab_reject_action", {"actionId": action.action_id, "reason": "…"}),
             Command(f"edit {key}", "chieflab_edit_action", {"actionId": action.action_id, "body": "…"}),
         ),
+        goes_to=goes_to(action.effect.target),
     )
+
+
+def goes_to(target: dict[str, str] | None) -> str | None:
+    """An account in words; the same in the chat and on the page."""
+    if not target or "accountId" not in target or set(target) - {"accountId", "platform", "name"}:
+        return None
+    name, platform, account = target.get("name", ""), target.get("platform", ""), target["accountId"]
+    return f"{name or account} ({platform}, {account})" if platform else f"{name or account} ({account})"
 
 
 class MachineStep(msgspec.Struct, frozen=True, rename="camel"):

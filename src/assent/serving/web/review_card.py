@@ -12,6 +12,7 @@ from assent.engine.jobs import JobState
 from assent.engine.review import RunReview, SendJob
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
+from assent.lifecycle.guidance import goes_to
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Effect
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, state_of
@@ -227,7 +228,10 @@ def _html(source: str) -> HtmlPart | None:
 def _extras(effect: Effect) -> tuple[Fact, ...]:
     """Everything else that is sent: nothing that an approval covers is left out."""
     facts = [Fact("Link", effect.link)] if effect.link else []
-    facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+    if (account := goes_to(effect.target)) is not None:
+        facts.append(Fact("Goes to", account))
+    else:
+        facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
     facts += [
         Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
         for media in effect.media
