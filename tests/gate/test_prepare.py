@@ -103,7 +103,7 @@ async def test_each_draft_is_shown_whole_with_what_the_user_can_say(surface: Gat
     shown = run["agentGuide"]["renderInChat"]
     assert list(shown) == ["linkedin", "linkedin:2", "email"]
     for (name, entry), action in zip(shown.items(), run["actions"], strict=True):
-        assert set(entry) == {"title", "body", "actionId", "assetId", "digest", "commands"}
+        assert set(entry) == {"title", "body", "actionId", "assetId", "digest", "commands", "goesTo"}
         assert (entry["actionId"], entry["assetId"]) == (action["id"], action["assetId"])
         assert action["digest"].removeprefix("sha256:").startswith(entry["digest"])
         commands = {command["say"]: command for command in entry["commands"]}
