@@ -18,10 +18,8 @@ from assent.serving.edge import Credentials
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
 
-def call_nested(levels: int) -> bytes:
-    """A call whose message as a whole nests this deep."""
-    outer = 3  # the message, its params, its arguments
-    inner = levels - outer
+def call_nested(inner: int) -> bytes:
+    """A call with an argument that nests this deep."""
     return (
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chieflab_list_connectors","arguments":{"x":'
         + b"[" * inner
@@ -77,7 +75,7 @@ NOT_A_REQUEST: tuple[tuple[bytes, int, Any], ...] = (
     (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":null}}', PARAMS, 1),
     (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":5}}', PARAMS, 1),
     (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":5}}', PARAMS, 1),
-    (call_nested(MAX_JSON_DEPTH + 1), REQUEST, 1),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":' + b"[" * 100 + b"]" * 100 + b"}}", REQUEST, 1),
 )
 
 
@@ -108,12 +106,21 @@ async def test_json_that_is_no_request_is_refused_under_its_id_where_it_has_one(
         assert_plain(heard)
 
 
-async def test_the_deepest_message_that_is_allowed_is_read(surface: Surface) -> None:
+@pytest.mark.rule("W49")
+async def test_the_deepest_argument_that_is_allowed_is_read_and_a_deeper_one_is_refused_by_name(
+    surface: Surface,
+) -> None:
     heard = await say(surface, call_nested(MAX_JSON_DEPTH))
 
     assert heard.error["data"]["problems"] == [
         {"path": "x", "expected": "no arguments", "got": "an unknown argument"}
     ]
+    for levels in (MAX_JSON_DEPTH + 1, MAX_JSON_DEPTH + 20, 900):
+        refused = (await say(surface, call_nested(levels))).message["result"]["structuredContent"]
+        assert (refused["reason"], [problem["path"] for problem in refused["problems"]]) == (
+            "validation_error",
+            ["x"],
+        )
 
 
 async def test_an_empty_body_is_a_parse_error_and_an_empty_line_is_nothing(surface: Surface) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ from assent.kernel.canonical import (
     nests_too_deep,
     short_digest,
 )
-from assent.kernel.limits import MAX_JSON_DEPTH
+from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 
 # RFC 8785, section 3.2.2 and 3.2.4: the sample object and its canonical bytes.
 SAMPLE = {
@@ -160,9 +161,9 @@ def nested(levels: int) -> Any:
 
 
 def test_the_deepest_allowed_nesting_is_kept_and_one_more_is_refused() -> None:
-    canonical(nested(MAX_JSON_DEPTH))
+    canonical(nested(MAX_WRAPPED_DEPTH))
     with pytest.raises(NotCanonical):
-        canonical(nested(MAX_JSON_DEPTH + 1))
+        canonical(nested(MAX_WRAPPED_DEPTH + 1))
 
 
 def test_depth_is_counted_without_recursion() -> None:
@@ -181,13 +182,13 @@ def test_the_cheap_look_at_the_bytes_decides_like_the_full_count(levels: int) ->
     value = nested(levels)
     raw = json.dumps(value).encode()
 
-    assert nests_too_deep(raw, value) == (levels > MAX_JSON_DEPTH)
+    assert nests_too_deep(raw, value, MAX_JSON_DEPTH) == (levels > MAX_JSON_DEPTH)
 
 
 def test_brackets_in_text_and_in_breadth_are_no_depth() -> None:
     wide = {"text": "[{" * 500, "list": [[]] * 500}
 
-    assert not nests_too_deep(json.dumps(wide).encode(), wide)
+    assert not nests_too_deep(json.dumps(wide).encode(), wide, MAX_JSON_DEPTH)
 
 
 texts = st.text(st.characters(codec="utf-8"))
@@ -211,6 +212,12 @@ def test_canonical_bytes_read_back_as_the_same_value_and_are_their_own_canonical
     again = json.loads(made, parse_int=lambda text: int(text) if abs(int(text)) < 2**53 else float(text))
     assert again == value
     assert canonical(again) == made
+
+
+@settings(max_examples=300)
+@given(json_values | st.dictionaries(st.text(st.characters(max_codepoint=127)), json_values, max_size=5))
+def test_what_the_codec_writes_is_what_the_library_for_the_rfc_writes(value: Any) -> None:
+    assert canonical(value) == rfc8785.dumps(value)
 
 
 @given(

@@ -11,6 +11,7 @@ from tests.workflows.kit import Payload, Player, definition
 
 CONTEXT_BYTES = 262_144
 NOTES_BYTES = 65_536
+DEPTH = 64
 
 
 # ── checkpoints ──────────────────────────────────────────────────────────────────────────────────
@@ -108,13 +109,29 @@ async def test_deep_nesting_is_refused_and_not_a_crash(play: Player) -> None:
             value = [value]
         return value
 
-    at = await play.start()
-    assert (await play.advance(at, context={"k": nested(40)}))["pending"]["stepId"] == "two"
-    for levels in (64, 65, 100, 400):
-        answer = await play.send(at, context={"k": nested(levels)})
-        # What is too deep for any message does not even reach the tool.
-        assert answer.is_error and answer.reason in ("validation_error", None), levels
-    assert (await play.advance(at, context={"k": nested(40)}))["pending"]["stepId"] == "two"
+    at = await play.start(context={"start": nested(DEPTH - 1)})
+    for levels in (61, 62, DEPTH - 1):
+        again = await play.start(context={"k": nested(levels)})
+        assert (await play.advance(again, context={"k": nested(levels)}))["pending"]["stepId"] == "two"
+        assert (await play.advance(again, output={"kind": "x", "k": nested(levels)}))["pending"][
+            "stepId"
+        ] == "two"
+    nodes = await play.sql("SELECT count(*) FROM workflow_nodes")
+    for levels in (DEPTH, DEPTH + 1, 100, 400, 900):
+        for call in (
+            play.send(at, context={"k": nested(levels)}),
+            play.ask("workflow_start", workflowId="three-steps", context={"k": nested(levels)}),
+        ):
+            answer = await call
+            problems = answer.payload["problems"]
+            assert (answer.reason, [problem["path"] for problem in problems]) == (
+                "validation_error",
+                ["context"],
+            )
+    answer = await play.send(at, output={"kind": "x", "k": nested(DEPTH)})
+    assert answer.reason == "validation_error"
+    assert await play.sql("SELECT count(*) FROM workflow_nodes") == nodes
+    assert (await play.advance(at, context={"k": nested(DEPTH - 1)}))["pending"]["stepId"] == "two"
 
 
 @pytest.mark.rule("W50")

@@ -13,9 +13,13 @@ from typing import Any, Final
 import msgspec
 import rfc8785
 
-from assent.kernel.limits import MAX_JSON_DEPTH
+from assent.kernel.limits import MAX_WRAPPED_DEPTH
 
 DIGEST_PREFIX: Final = "sha256:"
+MAX_SAFE_INTEGER: Final = 2**53 - 1
+
+_SORTED: Final = msgspec.json.Encoder(order="sorted")
+_AS_WRITTEN: Final = frozenset({str, bool, type(None)})
 
 
 class NotCanonical(ValueError):  # noqa: N818 - named for what the value is
@@ -25,10 +29,11 @@ class NotCanonical(ValueError):  # noqa: N818 - named for what the value is
 def canonical(value: Any) -> bytes:
     """The canonical JSON bytes of a value (structs are taken as their wire form)."""
     plain = msgspec.to_builtins(value)
-    if depth(plain) > MAX_JSON_DEPTH:
-        raise NotCanonical(f"nested deeper than {MAX_JSON_DEPTH}")
+    levels, simple = _survey(plain)
+    if levels > MAX_WRAPPED_DEPTH:
+        raise NotCanonical(f"nested deeper than {MAX_WRAPPED_DEPTH}")
     try:
-        return rfc8785.dumps(plain)
+        return _SORTED.encode(plain) if simple else rfc8785.dumps(plain)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise NotCanonical(str(error)) from error
 
@@ -45,21 +50,40 @@ def short_digest(full: str) -> str:
 
 def depth(value: Any) -> int:
     """How deep lists and objects nest, without recursion so that no input can exhaust the stack."""
-    deepest = 0
-    stack: list[tuple[Any, int]] = [(value, 0)]
-    while stack:
-        node, level = stack.pop()
-        if isinstance(node, dict):
-            children: Any = node.values()
-        elif isinstance(node, (list, tuple)):
-            children = node
-        else:
-            continue
-        deepest = max(deepest, level + 1)
-        stack.extend((child, level + 1) for child in children)
-    return deepest
+    return _survey(value)[0]
 
 
-def nests_too_deep(raw: bytes, value: Any) -> bool:
-    """Whether decoded JSON is deeper than we take. Most messages have too few brackets to be, which is cheap to see."""
-    return raw.count(b"[") + raw.count(b"{") > MAX_JSON_DEPTH and depth(value) > MAX_JSON_DEPTH
+def nests_too_deep(raw: bytes, value: Any, most: int) -> bool:
+    """Whether decoded JSON is deeper than that. Most messages have too few brackets to be, which is cheap to see."""
+    return raw.count(b"[") + raw.count(b"{") > most and depth(value) > most
+
+
+def _survey(value: Any) -> tuple[int, bool]:
+    """How deep a value nests, and whether the codec writes it as the RFC does: it does all but numbers with a point,
+    unsafe integers and the order of keys beyond ASCII.
+    """
+    levels, simple = 0, True
+    row = [value]
+    while row:
+        below: list[Any] = []
+        nests = False
+        for node in row:
+            kind = type(node)
+            if kind in _AS_WRITTEN:
+                continue
+            if isinstance(node, dict):
+                nests = True
+                below.extend(node.values())
+                simple = simple and all(map(_is_ascii, node))
+            elif isinstance(node, (list, tuple)):
+                nests = True
+                below.extend(node)
+            elif kind is not int or not -MAX_SAFE_INTEGER <= node <= MAX_SAFE_INTEGER:
+                simple = False
+        levels += nests
+        row = below
+    return levels, simple
+
+
+def _is_ascii(key: Any) -> bool:
+    return type(key) is str and key.isascii()

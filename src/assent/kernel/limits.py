@@ -16,7 +16,10 @@ MAX_BODY_BYTES: Final = 1_048_576
 """One request. A launch with every draft is under 100 KB; a megabyte is generous and cheap to refuse early."""
 
 MAX_JSON_DEPTH: Final = 64
-"""Nesting of any JSON that a caller sends: no real argument comes near, and every recursive reader is safe."""
+"""Nesting of any value that a caller sends: no real argument comes near, and every recursive reader is safe."""
+
+MAX_WRAPPED_DEPTH: Final = MAX_JSON_DEPTH + 8
+"""The same with what goes around it: a message on the way in, a record on the way into the store."""
 
 MAX_PROBLEMS: Final = 50
 """Problems listed for one bad argument object: all of them in practice, bounded against a hostile list."""

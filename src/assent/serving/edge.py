@@ -21,7 +21,8 @@ import msgspec
 from assent.engine import tenancy
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
-from assent.kernel.limits import MAX_PROBLEMS
+from assent.kernel.canonical import depth, nests_too_deep
+from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import StoreUnavailable
 from assent.tools.definition import Call, Prose, Tool
@@ -178,6 +179,23 @@ class AtGate(Exception):  # noqa: N818 - carries the refusal
         self.refusal = refusal
 
 
+@dataclass(frozen=True, slots=True)
+class TooDeep:
+    """In the place of arguments that nest beyond the bound, so that nothing walks them (W49)."""
+
+    paths: tuple[str, ...]
+
+
+def bounded_arguments(raw: bytes, arguments: Any) -> Any:
+    """The arguments of a call, or `TooDeep`. `raw` is any text that holds them."""
+    if not nests_too_deep(raw, arguments, MAX_JSON_DEPTH):
+        return arguments
+    if not isinstance(arguments, dict):
+        return TooDeep(("arguments",))
+    deep = [name for name, value in arguments.items() if depth(value) > MAX_JSON_DEPTH]
+    return TooDeep(tuple(deep[:MAX_PROBLEMS])) if deep else arguments
+
+
 _TEXT: Final = msgspec.json.Encoder()
 
 
@@ -202,6 +220,11 @@ def unavailable_refusal() -> Refusal:
 
 def decoded(tool: Tool, arguments: Any) -> Any:
     """The request struct, or every problem with the arguments."""
+    if isinstance(arguments, TooDeep):
+        deep = [
+            Problem(path, f"at most {MAX_JSON_DEPTH} levels of nesting", "more") for path in arguments.paths
+        ]
+        raise Refusal(Reason.VALIDATION_ERROR, problems=deep)
     try:
         request = msgspec.convert({} if arguments is None else arguments, tool.request)
     except msgspec.ValidationError as error:

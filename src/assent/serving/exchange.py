@@ -32,9 +32,9 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from assent.kernel.canonical import nests_too_deep
-from assent.kernel.limits import MAX_JSON_DEPTH
+from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import Reason
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, bounded_arguments
 from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
 
 log = logging.getLogger("assent.exchange")
@@ -140,8 +140,11 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
     request_id = message.get("id")
     if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, (str, int))):
         return failed(None, INVALID_REQUEST, "id must be a string or an integer")
-    if nests_too_deep(body, message):
-        return failed(request_id, INVALID_REQUEST, f"The message nests deeper than {MAX_JSON_DEPTH} levels")
+    if nests_too_deep(body, message, MAX_JSON_DEPTH):
+        message = _with_bounded_arguments(body, message)
+        if nests_too_deep(body, message, MAX_WRAPPED_DEPTH):
+            told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
+            return failed(request_id, INVALID_REQUEST, told)
     if "method" not in message and ("result" in message or "error" in message):
         return ACKNOWLEDGED  # an answer to a question that this server never asks
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
@@ -149,6 +152,17 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
     if not isinstance(message.get("params", {}), dict):
         return failed(request_id, INVALID_PARAMS, "params must be an object")
     return message
+
+
+def _with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
+    """A tool's arguments are judged one by one, so that what is too deep is refused with a reason and its name."""
+    params = message.get("params")
+    if message.get("method") != "tools/call" or not isinstance(params, dict):
+        return message
+    return {
+        **message,
+        "params": {**params, "arguments": bounded_arguments(body, params.get("arguments", {}))},
+    }
 
 
 def completed_initialize(params: Any) -> dict[str, Any]:

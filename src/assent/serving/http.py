@@ -12,10 +12,9 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from assent.kernel.canonical import nests_too_deep
-from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
+from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.serving.edge import Answer, Credentials, Edge, refused
+from assent.serving.edge import Answer, Credentials, Edge, bounded_arguments, refused
 from assent.serving.exchange import Filter, Reply, failed
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
 
@@ -127,12 +126,7 @@ def rest_arguments(body: bytes) -> Any:
             Reason.VALIDATION_ERROR,
             problems=[Problem("body", "one JSON object", "something that is no JSON")],
         ) from None
-    if nests_too_deep(body, arguments):
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[Problem("body", f"at most {MAX_JSON_DEPTH} levels of nesting", "more")],
-        )
-    return arguments
+    return bounded_arguments(body, arguments)
 
 
 def _validation(problem: Problem) -> Answer:

@@ -52,7 +52,7 @@ class Exchange:
     retry_after_seconds: int | None = None
     gate: Reason | None = None
     odd_arguments: Any = None
-    """Arguments that are no object: the SDK would refuse them without saying what is wrong."""
+    """Arguments that are no object, or too deep: the SDK would refuse them without saying what is wrong."""
 
 
 @dataclass
