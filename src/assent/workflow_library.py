@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +24,13 @@ MAX_FILES: Final = 5_000
 _by_name: Final = attrgetter("name")
 
 
-Stamp = tuple[int, int]
+TICK_NS: Final = 50_000_000
+COARSE_TICK_NS: Final = 2_000_000_000
+"""How far a file system's clock may jump at once, and that of one which keeps whole seconds: two changes within it
+can bear one time."""
+
+Stamp = tuple[int, int, int]
+"""Of a file or a folder: when it changed, its size, and which one it is."""
 
 
 class Invalid(msgspec.Struct, frozen=True):
@@ -56,13 +63,16 @@ class WorkflowLibrary:
         self._folders = tuple(str(folder) for folder in (BUILT_IN, *folders))
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
+        self._watched: dict[str, Stamp | None] = {}
         self._shelf: Shelf | None = None
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
 
     def shelf(self) -> Shelf:
         """What is there now."""
-        stamps = self._stamps()
+        if self._shelf is not None and self._watched and self._unchanged():
+            return self._shelf
+        stamps = self._listed()
         if self._shelf is not None and stamps == self._seen:
             return self._shelf
         self._files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
@@ -97,7 +107,7 @@ class WorkflowLibrary:
 
     def check(self, path: Path) -> Compiled | Invalid:
         """One file, with what the folders hold for it to refer to."""
-        file = self._read(str(path), (0, -1))
+        file = self._read(str(path), (0, -1, 0))
         if file.invalid is not None or file.definition is None:
             return file.invalid or Invalid(str(path), ())
         try:
@@ -105,24 +115,45 @@ class WorkflowLibrary:
         except DefinitionRefused as refused:
             return Invalid(str(path), refused.issues, file.definition.id)
 
-    def _stamps(self) -> dict[str, Stamp]:
-        """Every file with its time and size; of equal ids the later one wins. Asked on every call, so strings only."""
+    def _unchanged(self) -> bool:
+        """Whether every file and folder is as it was when they were last listed: a look at each, on every call."""
+        for path, stamp in self._watched.items():
+            try:
+                facts = os.stat(path)  # noqa: PTH116 - on every call
+            except OSError:
+                if stamp is not None:
+                    return False
+            else:
+                if stamp != (facts.st_mtime_ns, facts.st_size, facts.st_ino):
+                    return False
+        return True
+
+    def _listed(self) -> dict[str, Stamp]:
+        """Every file with its stamp; of equal ids the later one wins."""
         found: dict[str, Stamp] = {}
+        watched: dict[str, Stamp | None] = {}
         for folder in self._folders:
             waiting = [folder]
             while waiting and len(found) < MAX_FILES:
+                path = waiting.pop()
                 try:
-                    entries = sorted(os.scandir(waiting.pop()), key=_by_name)
+                    watched[path] = _stamp(os.stat(path))  # noqa: PTH116 - before it is listed
+                    entries = sorted(os.scandir(path), key=_by_name)
                 except OSError:
+                    watched[path] = None
                     continue
                 for entry in entries:
                     if entry.name.endswith(SUFFIXES):
                         if not entry.name.endswith(".schema.json"):
+                            watched[entry.path] = None
                             with contextlib.suppress(OSError):
-                                facts = entry.stat()
-                                found[entry.path] = (facts.st_mtime_ns, facts.st_size)
+                                found[entry.path] = watched[entry.path] = _stamp(entry.stat())
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
+        # What changes twice within one tick of the file system's clock shows only the first change.
+        now_ns = time.time_ns()
+        fresh = any(stamp is not None and _may_hide_a_change(stamp[0], now_ns) for stamp in watched.values())
+        self._watched = {} if fresh else watched
         return found
 
     def _read(self, path: str, stamp: Stamp) -> _File:
@@ -139,3 +170,12 @@ class WorkflowLibrary:
         except OSError as error:
             issue = Issue("$", "unreadable", f"The file cannot be read: {error.strerror}.")
             return _File(stamp, None, Invalid(path, (issue,)))
+
+
+def _stamp(facts: os.stat_result) -> Stamp:
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def _may_hide_a_change(changed_ns: int, now_ns: int) -> bool:
+    tick_ns = TICK_NS if changed_ns % 1_000_000_000 else COARSE_TICK_NS
+    return changed_ns > now_ns - tick_ns

@@ -141,7 +141,7 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
     if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, (str, int))):
         return failed(None, INVALID_REQUEST, "id must be a string or an integer")
     if nests_too_deep(body, message, MAX_JSON_DEPTH):
-        message = _with_bounded_arguments(body, message)
+        message = with_bounded_arguments(body, message)
         if nests_too_deep(body, message, MAX_WRAPPED_DEPTH):
             told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
             return failed(request_id, INVALID_REQUEST, told)
@@ -151,10 +151,11 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
         return failed(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
     if not isinstance(message.get("params", {}), dict):
         return failed(request_id, INVALID_PARAMS, "params must be an object")
-    return message
+    request: dict[str, Any] = message
+    return request
 
 
-def _with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
+def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
     """A tool's arguments are judged one by one, so that what is too deep is refused with a reason and its name."""
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):

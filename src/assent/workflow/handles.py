@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import re
-import uuid
 from typing import Final, Literal
 
 import msgspec
@@ -83,7 +82,9 @@ def place(text: str) -> Handle:
 
 def _handle(kind: Kind, body: bytes) -> Handle:
     attempt = int.from_bytes(body[24:26], "big") if kind == "ack" else 0
-    return Handle(kind, RunId(str(uuid.UUID(bytes=body[:16]))), int.from_bytes(body[16:24], "big"), attempt)
+    run = body[:16].hex()
+    run_id = RunId(f"{run[:8]}-{run[8:12]}-{run[12:16]}-{run[16:20]}-{run[20:]}")
+    return Handle(kind, run_id, int.from_bytes(body[16:24], "big"), attempt)
 
 
 def _altered(text: str) -> bool:
@@ -96,7 +97,7 @@ def _altered(text: str) -> bool:
 
 
 def _body(handle: Handle) -> bytes:
-    body = uuid.UUID(handle.run_id).bytes + handle.node.to_bytes(8, "big")
+    body = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
     return body + min(handle.attempt, 0xFFFF).to_bytes(2, "big") if handle.kind == "ack" else body
 
 
