@@ -1,0 +1,116 @@
+"""A change on disk is seen by the next call, also right after another one (W55)."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.workflow.library import document, step
+
+from assent import workflow_library
+from assent.workflow import Compiled
+from assent.workflow_library import WorkflowLibrary
+
+HOUR = 3_600
+
+
+def put(folder: Path, workflow_id: str, name: str | None = None, prompt: str = "Do it.") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / (name or f"{workflow_id}.json")
+    path.write_text(json.dumps({**document(step("only", prompt=prompt)), "id": workflow_id}))
+    return path
+
+
+def settle(folder: Path, ago: float = HOUR) -> None:
+    """As if nothing had been touched for a while."""
+    then = time.time() - ago
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (then, then), follow_symlinks=False)
+
+
+def ids(library: WorkflowLibrary, folder: Path) -> set[str]:
+    shelf = library.shelf()
+    return {workflow_id for workflow_id, file in shelf.files.items() if file.startswith(str(folder))}
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
+    "a new file": (lambda folder: put(folder, "third"), {"first", "second", "third"}),
+    "a file less": (lambda folder: (folder / "first.json").unlink(), {"second"}),
+    "a file in a new folder": (lambda folder: put(folder / "a" / "b", "deep"), {"first", "second", "deep"}),
+    "a file in a known folder": (lambda folder: put(folder / "sub", "known"), {"first", "second", "known"}),
+    "another name": (
+        lambda folder: (folder / "first.json").rename(folder / "1.yaml"),
+        {"first", "second"},
+    ),
+    "another id in the same file": (lambda folder: put(folder, "other", "first.json"), {"other", "second"}),
+    "a link that leads somewhere now": (
+        lambda folder: put(folder.parent / "elsewhere", "linked", "target.json"),
+        {"first", "second", "linked"},
+    ),
+}
+
+
+@pytest.mark.rule("W55")
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_in_a_folder_is_seen_by_the_next_look(tmp_path: Path, change: str, settled: bool) -> None:
+    folder = tmp_path / "workflows"
+    put(folder, "first")
+    put(folder, "second")
+    (folder / "sub").mkdir()
+    (folder / "link.json").symlink_to(tmp_path / "elsewhere" / "target.json")
+    if settled:
+        settle(folder)
+    library = WorkflowLibrary([folder, tmp_path / "absent"])
+    assert ids(library, folder) == {"first", "second"} == ids(library, folder)
+    act, expected = CHANGES[change]
+    act(folder)
+    assert ids(library, folder) == expected == ids(library, folder)
+
+
+@pytest.mark.rule("W55")
+def test_a_folder_that_appears_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "workflows"
+    library = WorkflowLibrary([folder])
+    assert ids(library, folder) == set()
+    put(folder, "first")
+    assert ids(library, folder) == {"first"}
+
+
+@pytest.mark.rule("W55")
+@pytest.mark.parametrize("clock", [0, 123_456_789])
+def test_two_changes_that_bear_one_time_are_both_seen(tmp_path: Path, clock: int) -> None:
+    folder = tmp_path / "workflows"
+    put(folder, "first")
+    settle(folder)
+    library = WorkflowLibrary([folder])
+    tick_ns = time.time_ns() // 1_000_000_000 * 1_000_000_000 + clock
+    for workflow_id in ("second", "third"):
+        put(folder, workflow_id)
+        os.utime(folder, ns=(tick_ns, tick_ns))
+        assert workflow_id in ids(library, folder)
+
+
+@pytest.mark.rule("W55")
+def test_files_that_stay_are_listed_and_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "workflows"
+    path = put(folder, "first")
+    settle(folder)
+    library = WorkflowLibrary([folder])
+    once = library.find("first")
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(
+        workflow_library.os, "scandir", lambda path: (listed.append(path), scandir(path))[1], raising=True
+    )
+    assert all(library.find("first") is once for _ in range(20)) and not listed
+    put(folder, "first", prompt="Do it otherwise.")
+    again = library.find("first")
+    assert isinstance(once, Compiled) and isinstance(again, Compiled)
+    assert again.workflow_hash != once.workflow_hash and str(path) in library.shelf().files.values()
