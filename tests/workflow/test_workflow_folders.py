@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.workflow.library import document, step
 
-from assent import workflow_library
 from assent.workflow import Compiled
 from assent.workflow_library import WorkflowLibrary
 
@@ -106,9 +106,12 @@ def test_files_that_stay_are_listed_and_compiled_once(
     once = library.find("first")
     listed: list[str] = []
     scandir = os.scandir
-    monkeypatch.setattr(
-        workflow_library.os, "scandir", lambda path: (listed.append(path), scandir(path))[1], raising=True
-    )
+
+    def noted(path: str) -> Any:
+        listed.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noted)
     assert all(library.find("first") is once for _ in range(20)) and not listed
     put(folder, "first", prompt="Do it otherwise.")
     again = library.find("first")
