@@ -108,6 +108,7 @@ class App:
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,
             measure_after_ms=int(settings.measure_after_seconds * 1000),
+            credit_prices=prices(settings.credit_prices),
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
             screen_webhook=partial(screen_webhook, settings.allow_hosts),
@@ -191,6 +192,11 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPa
     except FetchRefused as refused:
         return str(refused)
     return read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+
+
+def prices(listed: tuple[str, ...]) -> dict[str, int]:
+    """What actions cost, by connector; the settings have checked that each entry is a name and a number."""
+    return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
 
 
 def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:

@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     review_ttl_seconds: int = 604_800
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
+    credit_prices: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
     workflow_checkpoints: bool = True
     workflow_retention_days: int = 90

@@ -60,6 +60,7 @@ _SHORT: Final = {
     Kind.PRESENCE: "anything",
     Kind.NAMES: "list",
     Kind.FOLDERS: "folders",
+    Kind.PRICES: "list of prices",
     Kind.KEY: "workspace key",
     Kind.SECRET: "secret, 32 characters or more",
     Kind.SECRETS: "list of secrets",

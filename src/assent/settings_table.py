@@ -31,6 +31,7 @@ class Kind(enum.Enum):
     CHOICE = "one of the listed words"
     FOLDERS = "folders, separated by colons in a variable, an array of strings in the file"
     NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
+    PRICES = "a list of connectors with a whole number of credits each, such as zernio=2, resend=1"
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description
     SECRETS = "a list of secrets, newest first"
@@ -246,6 +247,14 @@ TABLE: Final[tuple[Setting, ...]] = (
         kind=Kind.NAMES,
         default=(),
         doc="Hosts on private addresses that outgoing requests may reach, also without https and on any port.",
+    ),
+    Setting(
+        name="credit_prices",
+        env="ASSENT_CREDIT_PRICES",
+        kind=Kind.PRICES,
+        default=(),
+        doc="What an action costs in credits, by its connector, such as `zernio=2, resend=1`; the others are free. "
+        "`assent workspace credits` limits what a workspace can spend.",
     ),
     Setting(
         name="workflow_dirs",

@@ -138,6 +138,14 @@ def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]
     raise BadValue("it is not a list of names")
 
 
+def _prices(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
+    listed = _names(row, raw, base, home)
+    for each in listed:
+        if re.fullmatch(r"[a-z0-9_]{1,40}=[0-9]{1,9}", each) is None:
+            raise BadValue(f"{each!r} is not a connector and its price")
+    return listed
+
+
 def _endpoint(row: Setting, raw: object, base: Path, home: Path) -> str:
     text = _text(row, raw, base, home).rstrip("/")
     try:
@@ -188,6 +196,7 @@ _PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
     Kind.CHOICE: _choice,
     Kind.NAMES: _names,
     Kind.FOLDERS: _folders,
+    Kind.PRICES: _prices,
     Kind.KEY: _text,
     Kind.SECRET: _text,
     Kind.SECRETS: _names,

@@ -11,6 +11,7 @@ from assent import __version__
 from assent.cli import (
     audit,
     conform,
+    credits,
     demo,
     doctor,
     keys,
@@ -51,6 +52,7 @@ def root(
 server.register(app)
 owner.register(app)
 webhooks.register(workspaces.app)
+credits.register(workspaces.app)
 doctor.register(app)
 conform.register(app)
 demo.register(app)

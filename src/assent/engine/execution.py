@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, addressing, jobs, measurement, once, rest
+from assent.engine import actions, addressing, credits, jobs, measurement, once, rest
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
@@ -210,6 +210,7 @@ def claim(
         due_ms=attempt.lease_until_ms,
         now_ms=now_ms,
     )
+    yield from credits.reserve(claimed, order.by, now_ms)
     return claimed
 
 
@@ -308,6 +309,7 @@ def settle(
         done = yield from actions.put(changed, state, move, facts, now_ms)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
+        yield from credits.settle(done, now_ms)
         yield from measurement.schedule(done, now_ms)
         reply = executed(done)
         yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
@@ -318,6 +320,8 @@ def settle(
     )
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, "lastAttempt": note})
     changed = yield from actions.put(changed, state, move, facts, now_ms)
+    if isinstance(outcome, NotSent):
+        yield from credits.release(changed, now_ms)
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)

@@ -1,7 +1,7 @@
 """Sending without a chat: *approve and send now*, and what was approved for a later time.
 
 The job calls the same executor as every caller. It ends quietly where there is nothing left to do, and is tried again
-only where the effect is known not to have happened.
+only where the effect is known not to have happened; credits may come while it waits.
 """
 
 from __future__ import annotations
@@ -32,5 +32,5 @@ async def send(services: Services, job: Job) -> None:
         await execution.execute(services, order)
     except Refusal as refusal:
         recovery = refusal.recovery()
-        if recovery.reason in CURABLE and recovery.retryable:
+        if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:
             raise JobFailed(recovery.summary_for_user) from refusal

@@ -46,6 +46,8 @@ class Services:
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
+    credit_prices: Mapping[str, int]
+    """What an action costs by its connector, where its operator names no price."""
     default_sender: str
     """Under whose name mail goes out where nobody says otherwise."""
     read_page: Callable[[str], Awaitable[Page | str]]

@@ -250,7 +250,7 @@ def new_action(
             warnings=staged.warnings,
             recommendations=staged.recommendations,
             gates=staged.gates,
-            cost_credits=staged.cost_credits,
+            cost_credits=staged.cost_credits or services.credit_prices.get(staged.effect.connector, 0),
         ),
         created_ms=now_ms,
         expires_ms=staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS,

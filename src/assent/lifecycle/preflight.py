@@ -59,7 +59,8 @@ def preflight(
         connector_ready=readiness.ready,
         connector_blocker=readiness.blocker,
         connector_fix_hint=readiness.fix_hint,
-        estimated_cost_credits=cost_credits,
+        # What a human does with their own hands costs nothing.
+        estimated_cost_credits=0 if effect.connector == "manual" else cost_credits,
     )
 
 

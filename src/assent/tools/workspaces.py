@@ -6,13 +6,15 @@ from typing import Annotated
 
 import msgspec
 
-from assent.engine import tenancy
+from assent.engine import credits, tenancy
 from assent.engine.rate import address_owner
 from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
+from assent.lifecycle.credits import Account
+from assent.ports import Transaction
 from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, Tool
 
@@ -83,6 +85,15 @@ class KeyUse(msgspec.Struct, frozen=True, rename="camel"):
     scopes: list[str]
 
 
+class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
+    """What metered actions may still cost; `balance` is null where there is no limit."""
+
+    unlimited: bool
+    balance: int | None
+    reserved: int
+    spent: int
+
+
 class WorkspaceReply(msgspec.Struct, frozen=True, rename="camel"):
     ok: bool
     workspace_id: str
@@ -91,11 +102,17 @@ class WorkspaceReply(msgspec.Struct, frozen=True, rename="camel"):
     key: KeyUse
     tenants: list[str]
     rate_limit_per_minute: int
+    credits: CreditsView
 
 
 async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
     caller = call.caller
-    workspace, tenants = await call.services.store.read(lambda: tenancy.describe(caller.workspace_id))
+
+    def describe() -> Transaction[tuple[tenancy.Workspace, list[str], Account]]:
+        workspace, tenants = yield from tenancy.describe(caller.workspace_id)
+        return workspace, tenants, (yield from credits.account(caller.workspace_id))
+
+    workspace, tenants, had = await call.services.store.read(describe)
     return WorkspaceReply(
         ok=True,
         workspace_id=workspace.workspace_id,
@@ -104,6 +121,7 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
         tenants=tenants,
         rate_limit_per_minute=call.services.calls.most,
+        credits=CreditsView(had.unlimited, had.available, had.reserved, had.spent),
     )
 
 
@@ -125,8 +143,8 @@ TOOLS = (
     Tool(
         name="chieflab_get_workspace",
         title="Show the workspace",
-        description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants and "
-        "limits. "
+        description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants, "
+        "limits and credits. "
         "USE WHEN you must check that a key works or which workspace it is.",
         category="workspace",
         behaviour=READS,

@@ -1,0 +1,61 @@
+"""What a workspace may spend on metered actions: an account is the fold of its ledger, and nothing else.
+
+Pure. Unlimited is the beginning; what is spent is counted all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "charge"]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One line of the ledger. `charge` is a `settle` of what was given back before it turned out to have happened."""
+
+    seq: int
+    kind: Kind
+    amount: int
+    action_id: str | None
+    attempt_id: str | None
+    by: str
+    at_ms: int
+
+
+class Account(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a workspace stands. `reserved` is set aside for what is being sent or whose outcome is unknown."""
+
+    unlimited: bool = True
+    granted: int = 0
+    spent: int = 0
+    reserved: int = 0
+    seq: int = 0
+
+    @property
+    def available(self) -> int | None:
+        """What can still be spent; None without a limit. Below zero where more happened than was to be paid for."""
+        return None if self.unlimited else self.granted - self.spent - self.reserved
+
+
+def folded(entries: Iterable[Entry]) -> Account:
+    """The account that a whole ledger adds up to."""
+    return reduce(after, entries, Account())
+
+
+def after(account: Account, entry: Entry) -> Account:
+    """The account after one more line."""
+    used, amount = account.spent + account.reserved, entry.amount
+    changes: dict[str, int | bool] = {
+        "grant": {"granted": (used if account.unlimited else account.granted) + amount, "unlimited": False},
+        "limit": {"granted": used + amount, "unlimited": False},
+        "unlimit": {"granted": 0, "unlimited": True},
+        "reserve": {"reserved": account.reserved + amount},
+        "release": {"reserved": account.reserved - amount},
+        "settle": {"reserved": account.reserved - amount, "spent": account.spent + amount},
+        "charge": {"spent": account.spent + amount},
+    }[entry.kind]
+    return msgspec.structs.replace(account, **changes, seq=entry.seq)

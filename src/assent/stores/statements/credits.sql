@@ -1,0 +1,77 @@
+-- name: find_credits
+-- What a workspace may spend and has spent; no row where nothing was ever limited or metered.
+SELECT unlimited, granted, spent, reserved, seq FROM credit_accounts WHERE workspace_id = :workspace_id
+
+-- name: grant_credits
+-- More to spend. A workspace without a limit becomes one that has what was granted.
+INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
+VALUES (:workspace_id, 0, :amount, 0, 0, 1)
+ON CONFLICT (workspace_id) DO UPDATE SET
+  granted = CASE credit_accounts.unlimited WHEN 1 THEN credit_accounts.spent + credit_accounts.reserved
+                                           ELSE credit_accounts.granted END + excluded.granted,
+  unlimited = 0,
+  seq = credit_accounts.seq + 1
+RETURNING unlimited, granted, spent, reserved, seq
+
+-- name: limit_credits
+-- So much from now on, whatever was granted before.
+INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
+VALUES (:workspace_id, 0, :amount, 0, 0, 1)
+ON CONFLICT (workspace_id) DO UPDATE SET
+  granted = credit_accounts.spent + credit_accounts.reserved + excluded.granted,
+  unlimited = 0,
+  seq = credit_accounts.seq + 1
+RETURNING unlimited, granted, spent, reserved, seq
+
+-- name: unlimit_credits
+-- No limit any more; what is spent is still counted.
+INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
+VALUES (:workspace_id, 1, 0, 0, 0, 1)
+ON CONFLICT (workspace_id) DO UPDATE SET unlimited = 1, granted = 0, seq = credit_accounts.seq + 1
+RETURNING unlimited, granted, spent, reserved, seq
+
+-- name: reserve_credits
+-- Sets credits aside where there are enough. The row is the lock: of many at once each sees what the others took.
+INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
+VALUES (:workspace_id, 1, 0, 0, :amount, 1)
+ON CONFLICT (workspace_id) DO UPDATE SET
+  reserved = credit_accounts.reserved + excluded.reserved,
+  seq = credit_accounts.seq + 1
+WHERE credit_accounts.unlimited = 1
+   OR credit_accounts.granted - credit_accounts.spent - credit_accounts.reserved >= excluded.reserved
+RETURNING unlimited, granted, spent, reserved, seq
+
+-- name: move_credits
+-- What was set aside is spent or given back; what turned out to have happened after all is spent.
+UPDATE credit_accounts SET spent = spent + :spent, reserved = reserved - :reserved, seq = seq + 1
+WHERE workspace_id = :workspace_id
+RETURNING unlimited, granted, spent, reserved, seq
+
+-- name: insert_credit_entry
+-- One line of the ledger.
+INSERT INTO credit_entries (workspace_id, seq, kind, amount, action_id, attempt_id, by_whom, at_ms)
+VALUES (:workspace_id, :seq, :kind, :amount, :action_id, :attempt_id, :by_whom, :at_ms)
+
+-- name: list_credit_entries
+-- The ledger of a workspace, in order, after a cursor.
+SELECT seq, kind, amount, action_id, attempt_id, by_whom, at_ms FROM credit_entries
+WHERE workspace_id = :workspace_id AND seq > :after ORDER BY seq LIMIT :most
+
+-- name: list_recent_credit_entries
+-- The end of a workspace's ledger, newest first.
+SELECT seq, kind, amount, action_id, attempt_id, by_whom, at_ms FROM credit_entries
+WHERE workspace_id = :workspace_id ORDER BY seq DESC LIMIT :most
+
+-- name: open_credit_charge
+-- A metered action is about to be sent. One that is set aside or paid for already returns no row.
+INSERT INTO credit_charges (workspace_id, action_id, amount, state)
+VALUES (:workspace_id, :action_id, :amount, 'reserved')
+ON CONFLICT (workspace_id, action_id) DO UPDATE SET amount = excluded.amount, state = 'reserved'
+WHERE credit_charges.state = 'released'
+RETURNING amount
+
+-- name: move_credit_charge
+-- From one state to another, once.
+UPDATE credit_charges SET state = :state
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND state = :before
+RETURNING amount
