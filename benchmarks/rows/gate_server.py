@@ -50,7 +50,7 @@ async def serve(data_dir: Path, port: int) -> None:
     await app.prepare()
     surfaces = Surfaces(app)
     surfaces.edge.catalog = Catalog((*ALL_TOOLS, TOOL, NOTHING))
-    server = http_server(surfaces.site())
+    server = http_server(surfaces.site(), surfaces.end_streams)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, setattr, server, "should_exit", True)
     gc.freeze()  # as `assent serve` does
     with socket.create_server(("127.0.0.1", port), backlog=1024) as listener:

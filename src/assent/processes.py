@@ -16,7 +16,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from assent.serving.web.live import Live
     from assent.serving.web.people import PageKeys
     from assent.tools.catalog import Catalog
 
@@ -80,17 +81,25 @@ class Surfaces:
         settings = app.settings
         self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
         self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
+        self._live: Live | None = None
+
+    def end_streams(self) -> None:
+        """Let go of the pages that listen: the server is stopping, and they come back by themselves."""
+        if self._live is not None:
+            self._live.end()
 
     def site(self) -> ASGIApp:
         from assent.serving.discovery import Documents, operators
         from assent.serving.guard import AllowedPeers
         from assent.serving.site import build_site
         from assent.serving.web.feed import feed_routes
+        from assent.serving.web.live import Live
         from assent.serving.web.pages import page_routes
         from assent.serving.web.review_routes import review_routes
 
         settings = self._app.settings
         catalog = self.edge.catalog
+        self._live = Live(self._app.services)
         return build_site(
             self.edge,
             self.messages,
@@ -102,7 +111,7 @@ class Surfaces:
                     catalog=catalog,
                     trust_proxy=settings.trust_proxy_headers,
                 ),
-                *review_routes(self._app.services, self._page_keys, base_url=settings.base_url),
+                *review_routes(self._app.services, self._page_keys, self._live, base_url=settings.base_url),
                 *feed_routes(self._app.services, self._app.visits, base_url=settings.base_url),
             ],
             peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
@@ -145,14 +154,18 @@ def bind(settings: Settings) -> socket.socket:
     return listener
 
 
-def http_server(site: ASGIApp) -> uvicorn.Server:
-    """uvicorn around the site; signals are the process's own affair."""
+def http_server(site: ASGIApp, stopping: Callable[[], None]) -> uvicorn.Server:
+    """uvicorn around the site; signals are the process's own affair. `stopping` ends what would not end by itself."""
     import uvicorn
 
     class Quiet(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            stopping()
+            await super().shutdown(sockets=sockets)
 
     config = uvicorn.Config(
         site,
@@ -222,7 +235,8 @@ async def _serve(settings: Settings) -> int:
         except StoreUnavailable as error:
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         listener = await _listen(settings, leadership)
-        server = http_server(Surfaces(app).site())
+        surfaces = Surfaces(app)
+        server = http_server(surfaces.site(), surfaces.end_streams)
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -382,7 +396,7 @@ async def _pages_on_demand(surfaces: Surfaces, listener: socket.socket) -> None:
         await knocked.wait()
     finally:
         loop.remove_reader(listener)
-    server = http_server(await asyncio.to_thread(surfaces.site))
+    server = http_server(await asyncio.to_thread(surfaces.site), surfaces.end_streams)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)

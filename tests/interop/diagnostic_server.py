@@ -147,7 +147,7 @@ async def run(port: int, data_dir: str) -> None:
         await app.prepare()
         surfaces = Surfaces(app)
         surfaces.messages = Filter(DiagnosticServer(surfaces.edge))
-        await http_server(surfaces.site()).serve(sockets=[bind(settings)])
+        await http_server(surfaces.site(), surfaces.end_streams).serve(sockets=[bind(settings)])
     finally:
         await app.close()
 

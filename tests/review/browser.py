@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import uvicorn
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from tests.review.kit import House
+
+from assent.processes import http_server
 
 CHROMIUM = "/usr/bin/chromium"
 QUIET = (
@@ -27,28 +27,47 @@ AXE = Path(__file__).resolve().parents[2] / ".node" / "node_modules" / "axe-core
 SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Any:
-        yield
+class Doors:
+    """A house's web server, which can be stopped and started again at the same address."""
+
+    def __init__(self) -> None:
+        self._listener = self._bound(0)
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._task: asyncio.Task[None] | None = None
+        self._server: Any = None
+
+    def _bound(self, port: int) -> socket.socket:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        return listener
+
+    def open(self, house: House) -> None:
+        if self._listener.fileno() < 0:
+            self._listener = self._bound(int(self.base_url.rpartition(":")[2]))
+            house.site = house.surfaces.site()
+        self._server = http_server(house.site, house.surfaces.end_streams)
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+
+    async def close(self) -> None:
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
+        self._listener.close()
 
 
 @asynccontextmanager
 async def served(tmp_path: Path) -> AsyncIterator[House]:
-    """A house whose pages a browser can reach."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    house = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, base_url)
-    server = _Server(uvicorn.Config(house.site, log_config=None, lifespan="off"))
-    task = asyncio.create_task(server.serve(sockets=[listener]))
+    """A house whose pages a browser can reach; its `doors` can be closed and opened."""
+    doors = Doors()
+    house = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, doors.base_url)
+    house.doors = doors
+    doors.open(house)
     try:
         yield house
     finally:
-        server.should_exit = True
-        await task
+        await doors.close()
         await house.close()
-        listener.close()
 
 
 @asynccontextmanager

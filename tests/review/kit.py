@@ -154,7 +154,9 @@ class House:
             connectors={"zernio": self.provider, "smtp": self.mailer},
         )
         self.services = self.app.services
-        self.site = Surfaces(self.app).site()
+        self.doors: Any = None
+        self.surfaces = Surfaces(self.app)
+        self.site = self.surfaces.site()
         self.browsers: list[httpx.AsyncClient] = []
 
     def browser(self, **headers: str) -> httpx.AsyncClient:

@@ -96,7 +96,8 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     entropy = key_entropy()
     issued = await app.store.write(lambda: tenancy.issue_key(workspace_id, entropy, now_ms, by="demo"))
     listener = bind(app.settings)
-    server = http_server(Surfaces(app).site())
+    surfaces = Surfaces(app)
+    server = http_server(surfaces.site(), surfaces.end_streams)
     async with running_jobs(app):
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:

@@ -1,14 +1,15 @@
 """People who sign in: one-time links and the sessions of their browsers (C8's `person`).
 
-A server has one person so far, its owner, who may decide in every workspace of it. Whoever can run commands on the
-server's data gets a link; it works once and for a quarter of an hour, and becomes a session in the browser that opened
-it. Links and sessions are stored as hashes. Every sign-in is an event in the server's own stream.
+Whoever can run commands on the server's data gets a link as its owner; everybody else is invited (`engine.members`).
+A link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
+sign-in is an event in the server's own stream.
 
 Randomness comes in as an argument: a store may run a transaction twice. Knows no cookie and no page.
 """
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import hmac
 import uuid
@@ -20,7 +21,7 @@ from assent.engine import journal
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
-from assent.ports import Rows, Transaction
+from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
 
 OWNER: Final = "owner"
@@ -34,11 +35,24 @@ ENTROPY_BYTES: Final = ID_BYTES + SECRET_BYTES
 _ID_CHARS: Final = 22
 
 
+class Role(enum.StrEnum):
+    """An owner decides in every workspace and says who else may; a member decides in the workspaces they are in."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+
+
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who can sign in."""
+    """Somebody who can sign in. Their id stays the same whatever they are called."""
 
     person_id: str
     name: str
+    role: Role = Role.OWNER
+    email: str | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role is Role.OWNER
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -59,12 +73,28 @@ class SignedIn(msgspec.Struct, frozen=True):
 def issue_link(
     entropy: bytes, now_ms: int, *, shown_to: str, person_id: str = OWNER, name: str | None = None
 ) -> Transaction[str]:
-    """Make a sign-in link's token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
+    """Make the owner's sign-in token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
     yield statements.insert_person(
-        workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name or person_id, created_ms=now_ms
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person_id,
+        name=name or person_id,
+        role=Role.OWNER.value,
+        email=None,
+        created_ms=now_ms,
     )
     if name is not None:
         yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
+    return (
+        yield from new_link(
+            person_id, entropy, now_ms, ttl_ms=SIGN_IN_LINK_TTL_MS, facts={"shownTo": shown_to}
+        )
+    )
+
+
+def new_link(
+    person_id: str, entropy: bytes, now_ms: int, *, ttl_ms: int, facts: dict[str, Any]
+) -> Transaction[str]:
+    """A link for somebody who is known already."""
     link_id, token = _made(entropy)
     yield statements.insert_sign_in_link(
         workspace_id=SYSTEM_WORKSPACE,
@@ -72,11 +102,9 @@ def issue_link(
         person_id=person_id,
         secret_hash=_hash(token),
         created_ms=now_ms,
-        expires_ms=now_ms + SIGN_IN_LINK_TTL_MS,
+        expires_ms=now_ms + ttl_ms,
     )
-    yield from _note(
-        "sign_in_link_issued", {"person": person_id, "linkId": link_id, "shownTo": shown_to}, now_ms
-    )
+    yield from note("sign_in_link_issued", {"person": person_id, "linkId": link_id, **facts}, now_ms)
     return token
 
 
@@ -87,9 +115,10 @@ def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
 
 
 def sign_in(
-    token: str, entropy: bytes, now_ms: int, *, name: str | None = None
+    token: str, entropy: bytes, now_ms: int, *, name: str | None = None, device: str = ""
 ) -> Transaction[SignedIn | None]:
-    """Use a link up and open a session; None when the link cannot be used (any more)."""
+    """Use a link up and open a session; None when the link cannot be used (any more). `device` is for its owner's
+    list of where they are signed in."""
     found = yield from _link(token, now_ms)
     if found is None:
         return None
@@ -99,7 +128,7 @@ def sign_in(
         return None
     if name is not None and name != person.name:
         yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
-        person = Person(person.person_id, name)
+        person = msgspec.structs.replace(person, name=name)
     session_id, secret = _made(entropy)
     session = Session(session_id, person, now_ms + SESSION_TTL_MS)
     yield statements.insert_session(
@@ -109,9 +138,10 @@ def sign_in(
         secret_hash=_hash(secret),
         created_ms=now_ms,
         expires_ms=session.expires_ms,
+        device=device,
     )
     facts = {"person": person.person_id, "name": person.name, "linkId": link_id, "sessionId": session_id}
-    yield from _note("signed_in", facts, now_ms)
+    yield from note("signed_in", facts, now_ms)
     return SignedIn(session, secret)
 
 
@@ -123,7 +153,7 @@ def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
     rows = yield statements.find_session(workspace_id=SYSTEM_WORKSPACE, session_id=session_id)
     if not _genuine(secret, rows) or rows[0]["ended_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
         return None
-    return Session(session_id, Person(rows[0]["person_id"], rows[0]["name"]), rows[0]["expires_ms"])
+    return Session(session_id, person_of(rows[0]), rows[0]["expires_ms"])
 
 
 def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
@@ -133,7 +163,7 @@ def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
     )
     if ended:
         facts = {"person": session.person.person_id, "sessionId": session.session_id}
-        yield from _note("signed_out", facts, now_ms)
+        yield from note("signed_out", facts, now_ms)
     return bool(ended)
 
 
@@ -144,7 +174,7 @@ def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
         workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms
     )
     facts = {"person": person_id, "sessions": len(ended), "links": len(links)}
-    yield from _note("signed_out_everywhere", facts, now_ms)
+    yield from note("signed_out_everywhere", facts, now_ms)
     return len(ended)
 
 
@@ -162,7 +192,11 @@ def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:
     rows = yield statements.find_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id)
     if not _genuine(token, rows) or rows[0]["used_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
         return None
-    return link_id, Person(rows[0]["person_id"], rows[0]["name"])
+    return link_id, person_of(rows[0])
+
+
+def person_of(row: Row) -> Person:
+    return Person(row["person_id"], row["name"], Role(row["role"]), row["email"])
 
 
 def _made(entropy: bytes) -> tuple[str, str]:
@@ -192,5 +226,6 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+def note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    """An event in the server's own stream."""
     yield from journal.append(SYSTEM_WORKSPACE, SYSTEM_WORKSPACE, [journal.NewEvent(kind, facts)], now_ms)

@@ -185,7 +185,7 @@ def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: 
 
 def inbox(after: str, most: int, now_ms: int) -> Transaction[Inbox]:
     """A page of what needs a human; unknown outcomes are on the first one."""
-    counted = yield statements.count_waiting_everywhere(now_ms=now_ms)
+    counted = yield statements.count_waiting_for(everywhere=1, person_id="", now_ms=now_ms)
     unknown: tuple[Waiting, ...] = ()
     if not after:
         rows = yield statements.list_unknown_everywhere(most=most)

@@ -78,6 +78,9 @@ REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
 """From a terminal to a browser takes a minute; a link that lies around longer is a key under the mat."""
 
+INVITATION_TTL_MS: Final = 3 * DAY_MS
+"""An invitation waits over a weekend; after that a fresh one is two presses away."""
+
 SESSION_TTL_MS: Final = 30 * DAY_MS
 """A signed-in browser is asked again once a month."""
 

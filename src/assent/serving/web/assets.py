@@ -13,8 +13,12 @@ PREFIX: Final = "/static/"
 
 MEDIA_TYPES: Final[dict[str, str]] = {
     "assent.css": "text/css",
+    "console.css": "text/css",
+    "console.js": "text/javascript",
     "feed.css": "text/css",
     "mark.svg": "image/svg+xml",
+    "vendor/htmx.js": "text/javascript",
+    "vendor/htmx-sse.js": "text/javascript",
 }
 """Every file there is; nothing else in the directory is served."""
 
@@ -34,7 +38,7 @@ def _assets() -> dict[str, Asset]:
     found: dict[str, Asset] = {}
     for name, media_type in MEDIA_TYPES.items():
         content = files(__package__).joinpath("static", name).read_bytes()
-        stem, _, ending = name.partition(".")
+        stem, _, ending = name.rpartition("/")[2].partition(".")
         served = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
         found[name] = Asset(PREFIX + served, media_type, content)
     return found

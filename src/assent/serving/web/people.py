@@ -1,4 +1,4 @@
-"""Who is at a page: what their browser keeps, and the inbox of whoever is signed in.
+"""Who is at a page: what their browser keeps, and who is signed in.
 
 Every cookie is out of a script's reach, is not sent along from other sites' forms and, where the address is https, is
 sent to this host alone and never in the clear (security.md 5). A cookie that grants something is signed or is the
@@ -15,19 +15,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine import people, review
+from assent.engine import people
 from assent.engine.people import Session
 from assent.engine.services import Services
 from assent.kernel import tokens
-from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.serving.web.people_words import inbox_line
-from assent.serving.web.problems import Link, PageProblem, PageRefused
-from assent.serving.web.rendering import page
-
-INBOX_PAGE: Final = 50
-"""Lines of one page of the inbox."""
+from assent.serving.web.problems import Link, PageProblem
 
 NAME_SECONDS: Final = 365 * 24 * 3600
 """A reviewer is asked for their name once a year."""
@@ -37,7 +31,7 @@ HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
 SIGN_IN_FIRST: Final = PageProblem(
     401,
     "Sign in first",
-    "This page is for the person who runs this server.",
+    "This page is for people who sign in on this server.",
     "Sign in in this browser, then open the page again.",
     HOW_TO_SIGN_IN,
 )
@@ -102,7 +96,7 @@ def is_name(text: str) -> bool:
 
 
 class PeoplePages:
-    """`/inbox`, and who is signed in."""
+    """Who is signed in."""
 
     def __init__(self, services: Services, cookies: Cookies) -> None:
         self._services = services
@@ -115,22 +109,3 @@ class PeoplePages:
             return None
         now_ms = self._services.clock.now_ms()
         return await self._services.store.read(lambda: people.authenticate(secret, now_ms))
-
-    async def inbox(self, request: Request) -> Response:
-        """What waits for a human, in every workspace."""
-        session = await self.signed_in(request)
-        if session is None:
-            raise PageRefused(SIGN_IN_FIRST)
-        now_ms = self._services.clock.now_ms()
-        given = request.query_params.get("after", "")
-        after = given if is_uuid(given) else ""
-        found = await self._services.store.read(lambda: review.inbox(after, INBOX_PAGE, now_ms))
-        values = {
-            "person": session.person,
-            "count": found.count,
-            "unknown": [inbox_line(each, now_ms) for each in found.unknown],
-            "waiting": [inbox_line(each, now_ms) for each in found.waiting],
-            "after": found.after,
-            "first_page": not after,
-        }
-        return page(request, "people_inbox.html", values)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import Request
 
@@ -18,6 +18,10 @@ from assent.serving.web.headers import PageResponse
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+THEME_COOKIE: Final = "assent-theme"
+THEMES: Final = ("light", "dark")
+"""What somebody may ask for instead of what their system says."""
 
 
 @cache
@@ -43,6 +47,9 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> PageResponse:
-    """One page. `here` marks the place in the navigation; the templates know nothing else of the request."""
-    html = _environment().get_template(template).render({"here": request.url.path, **(values or {})})
+    """One page. `here` marks the place in the navigation, `theme` is what this browser asked for; the templates know
+    nothing else of the request."""
+    theme = request.cookies.get(THEME_COOKIE, "")
+    known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
+    html = _environment().get_template(template).render({**known, **(values or {})})
     return PageResponse(html, status, headers)

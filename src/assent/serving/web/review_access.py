@@ -16,7 +16,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import actions, people, review
+from assent.engine import actions, members, people, review
 from assent.engine.decisions import Decider
 from assent.engine.people import Session
 from assent.kernel.ids import RunId, is_uuid
@@ -155,7 +155,7 @@ def admit(shown: Shown, now_ms: int) -> Transaction[Viewer]:
         run = None
         if is_uuid(shown.run_id):
             run = yield from review.find_anywhere(RunId(shown.run_id))
-        if run is None:
+        if run is None or not (yield from members.may_see(session.person, run.workspace_id)):
             raise PageRefused(NO_SUCH_RUN)
         return Viewer(run, session)
     if shown.claims is None:

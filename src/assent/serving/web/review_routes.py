@@ -5,17 +5,20 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from assent.engine.services import Services
+from assent.serving.web.console import Console
 from assent.serving.web.edge import Endpoint, page_endpoint
+from assent.serving.web.live import Live, LivePages
 from assent.serving.web.pages import LOOK, LOOK_AND_SEND
 from assent.serving.web.people import Cookies, KeysWhenReady, PeoplePages
 from assent.serving.web.review import ReviewPages
+from assent.serving.web.screens import SCREENS
 from assent.serving.web.sign_in import SignInPages
 
 SEND = ("POST",)
 
 
-def review_routes(services: Services, keys: KeysWhenReady, *, base_url: str) -> list[Route]:
-    """The routes of the review page, of signing in and of the inbox."""
+def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_url: str) -> list[Route]:
+    """The routes of the review page, of signing in and of the console."""
     cookies = Cookies(base_url)
     known = PeoplePages(services, cookies)
     signing_in = SignInPages(services, keys, cookies, known, base_url=base_url)
@@ -27,8 +30,13 @@ def review_routes(services: Services, keys: KeysWhenReady, *, base_url: str) -> 
         ("/sign-in", LOOK, signing_in.how),
         ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),
         ("/sign-out", SEND, signing_in.sign_out),
-        ("/inbox", LOOK, known.inbox),
+        ("/events", LOOK, LivePages(services, cookies, live).events),
     )
+    console = Console(services, keys, cookies, SCREENS, base_url=base_url)
     return [
-        Route(path, page_endpoint(endpoint, base_url), methods=methods) for path, methods, endpoint in table
+        *(
+            Route(path, page_endpoint(endpoint, base_url), methods=methods)
+            for path, methods, endpoint in table
+        ),
+        *console.routes(),
     ]

@@ -47,3 +47,11 @@ SELECT seq, hash FROM streams WHERE workspace_id = :workspace_id AND stream_id =
 SELECT seq, kind, at_ms, body, hash FROM events
 WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq > :after_seq
 ORDER BY seq LIMIT :limit;
+
+-- name: journal_position [sqlite]
+-- A value that differs after anything was appended, for whoever looks again and again. The end of a b-tree.
+SELECT CAST(coalesce(max(rowid), 0) AS TEXT) AS position FROM events;
+
+-- name: journal_position [postgres]
+-- The same: where the log of the database ends, which moves with every commit and never misses one.
+SELECT pg_current_wal_insert_lsn()::text AS position;

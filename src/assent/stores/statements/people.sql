@@ -1,13 +1,58 @@
 -- name: insert_person
 -- A person, once; the name they have already stays.
-INSERT INTO people (workspace_id, person_id, name, created_ms)
-VALUES (:workspace_id, :person_id, :name, :created_ms)
+INSERT INTO people (workspace_id, person_id, name, role, email, created_ms)
+VALUES (:workspace_id, :person_id, :name, :role, :email, :created_ms)
 ON CONFLICT (workspace_id, person_id) DO NOTHING
 RETURNING person_id
 
 -- name: find_person
 -- One person by id.
-SELECT person_id, name FROM people WHERE workspace_id = :workspace_id AND person_id = :person_id
+SELECT person_id, name, role, email FROM people
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
+
+-- name: list_people
+-- Everybody who can sign in, with the workspaces that members are in and whether they ever did sign in.
+SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
+  (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
+    AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
+  (SELECT max(l.expires_ms) FROM sign_in_links l WHERE l.workspace_id = p.workspace_id
+    AND l.person_id = p.person_id AND l.used_ms IS NULL AND l.expires_ms > :now_ms) AS invited_until_ms
+FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id
+
+-- name: end_person
+-- Somebody who may not sign in any more; their decisions stay theirs.
+UPDATE people SET ended_ms = :now_ms
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
+RETURNING person_id
+
+-- name: add_membership
+-- Somebody may look at a workspace and decide in it.
+INSERT INTO memberships (workspace_id, person_id, created_ms) VALUES (:workspace_id, :person_id, :created_ms)
+ON CONFLICT (workspace_id, person_id) DO NOTHING
+
+-- name: end_memberships
+-- Somebody is in no workspace any more.
+DELETE FROM memberships WHERE person_id = :person_id
+
+-- name: find_membership
+-- Whether somebody is in a workspace.
+SELECT person_id FROM memberships WHERE workspace_id = :workspace_id AND person_id = :person_id
+
+-- name: list_memberships
+-- Who is in which workspace.
+SELECT m.person_id, m.workspace_id, w.name FROM memberships m JOIN workspaces w ON w.workspace_id = m.workspace_id
+ORDER BY m.person_id, w.name
+
+-- name: list_workspaces_of
+-- The workspaces that somebody is in.
+SELECT w.workspace_id, w.name FROM memberships m JOIN workspaces w ON w.workspace_id = m.workspace_id
+WHERE m.person_id = :person_id ORDER BY w.created_ms, w.workspace_id
+
+-- name: list_sessions
+-- Where somebody is signed in.
+SELECT session_id, device, created_ms, expires_ms FROM sessions
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL AND expires_ms > :now_ms
+ORDER BY created_ms DESC, session_id
 
 -- name: rename_person
 -- What somebody's decisions are signed with from here on.
@@ -21,9 +66,9 @@ VALUES (:workspace_id, :link_id, :person_id, :secret_hash, :created_ms, :expires
 
 -- name: find_sign_in_link
 -- One link by its public part, with whom it signs in.
-SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name
+SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email
 FROM sign_in_links l JOIN people p ON p.workspace_id = l.workspace_id AND p.person_id = l.person_id
-WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id
+WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id AND p.ended_ms IS NULL
 
 -- name: use_sign_in_link
 -- Compare and set: of many presses one gets the row.
@@ -39,19 +84,25 @@ RETURNING link_id
 
 -- name: insert_session
 -- A signed-in browser, as the hash of its cookie.
-INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms)
-VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms)
+INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device)
+VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device)
 
 -- name: find_session
 -- One session by its public part, with its person.
-SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.person_id, p.name
+SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.person_id, p.name, p.role, p.email
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
-WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id
+WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 
 -- name: end_session
 -- Signing out in one browser.
 UPDATE sessions SET ended_ms = :now_ms
 WHERE workspace_id = :workspace_id AND session_id = :session_id AND ended_ms IS NULL
+RETURNING session_id
+
+-- name: end_own_session
+-- Signing another of one's own browsers out.
+UPDATE sessions SET ended_ms = :now_ms
+WHERE workspace_id = :workspace_id AND session_id = :session_id AND person_id = :person_id AND ended_ms IS NULL
 RETURNING session_id
 
 -- name: end_sessions
@@ -106,10 +157,11 @@ LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 ORDER BY a.action_id
 
--- name: count_waiting_everywhere
--- How much needs a human in all workspaces.
+-- name: count_waiting_for
+-- How much needs a human in the workspaces that somebody may see.
 SELECT count(*) AS waiting FROM actions a
-WHERE (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
 
 -- name: find_send_job
