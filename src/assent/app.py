@@ -16,17 +16,23 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from assent.connectors.ga4 import Ga4Connector
+from assent.connectors.hubspot import HubSpotConnector
 from assent.connectors.manual import ManualConnector
-from assent.connectors.registry import register
+from assent.connectors.oauth import Client, providers
+from assent.connectors.oauth_access import OAuthAccess
+from assent.connectors.registry import CONNECTORS, register
+from assent.connectors.search_console import SearchConsoleConnector
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
 from assent.engine import execution, health, pictures, site_feed, tenancy
 from assent.engine.connections import Connections
+from assent.engine.oauth import StoredTurns
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
 from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
-from assent.kernel import tokens
+from assent.kernel import ids, tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
@@ -92,6 +98,7 @@ class App:
         )
         self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
         self.connections = Connections(self.store, self.vault, self.clock)
+        self.oauth_accesses: tuple[OAuthAccess, ...] = ()
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -166,6 +173,8 @@ class App:
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
         await execution.finish_running()
+        for access in self.oauth_accesses:
+            await access.finish()
         await self.visits.close()
         await self.store.close()
 
@@ -230,7 +239,7 @@ async def post_webhook(
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
-    """The connectors that need no account, by id."""
+    """The connectors that come along, by id."""
     settings = app.settings
 
     async def publish(action: Action) -> Page:
@@ -247,7 +256,30 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
             SiteConnector(publish, seen),
             ManualConnector(),
             SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
+            *oauth_connectors(app),
         )
+    )
+
+
+def oauth_connectors(app: App) -> tuple[Connector, ...]:
+    """The connectors that a human consents to, with their access kept fresh over all processes of the store."""
+    settings = app.settings
+    clients = {
+        "google": Client(settings.google_client_id, settings.google_client_secret),
+        "hubspot": Client(settings.hubspot_client_id, settings.hubspot_client_secret),
+    }
+    table = providers(clients, {"google": settings.google_oauth_url, "hubspot": settings.hubspot_url})
+    turns = StoredTurns(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
+    accesses = {
+        info.id: OAuthAccess(table[info.id], info.label, app.connections, turns, app.clock)
+        for info in CONNECTORS
+        if info.id in table
+    }
+    app.oauth_accesses = tuple(accesses.values())
+    return (
+        Ga4Connector(accesses["ga4"], settings.ga4_url),
+        SearchConsoleConnector(accesses["search_console"], settings.search_console_url),
+        HubSpotConnector(accesses["hubspot"], settings.hubspot_url),
     )
 
 

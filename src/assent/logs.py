@@ -86,7 +86,8 @@ def writes_json(settings: Settings, stream: TextIO) -> bool:
 
 def redactor_for(settings: Settings) -> Redactor:
     """Hides, beside everything that looks like a secret, the ones this process was given."""
-    return Redactor([settings.api_key or "", *settings.run_token_secrets, *settings.secrets])
+    given = (settings.api_key, settings.google_client_secret, settings.hubspot_client_secret)
+    return Redactor([*(each or "" for each in given), *settings.run_token_secrets, *settings.secrets])
 
 
 def _install(settings: Settings, formatter: logging.Formatter, stream: TextIO) -> None:

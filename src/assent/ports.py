@@ -298,6 +298,22 @@ PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
 A connector takes this as an argument and uploads before the call that has the effect."""
 
 
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """What went out in one run, as a source that counts visitors knows it: which pages it leads to, and since when."""
+
+    workspace_id: WorkspaceId
+    pages: tuple[str, ...]
+    since_ms: int
+    until_ms: int
+
+
+@runtime_checkable
+class CampaignSource(Protocol):
+    """A connector that can be asked what became of a whole run. None: the workspace has not connected it."""
+
+    async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of content that an operator made."""
 

@@ -71,6 +71,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model_kind: str = "openai"
     model_name: str | None = None
     model_api_key: str | None = None
+    google_client_id: str | None = None
+    google_client_secret: str | None = None
+    google_oauth_url: str | None = None
+    ga4_url: str = "https://analyticsdata.googleapis.com"
+    search_console_url: str = "https://searchconsole.googleapis.com"
+    hubspot_client_id: str | None = None
+    hubspot_client_secret: str | None = None
+    hubspot_url: str = "https://api.hubapi.com"
     pool_size: int = 10
     no_color: bool = False
     config_file: Path | None = None

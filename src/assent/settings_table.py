@@ -329,6 +329,60 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="The key for the model, if it wants one.",
     ),
     Setting(
+        name="google_client_id",
+        env="ASSENT_GOOGLE_CLIENT_ID",
+        kind=Kind.TEXT,
+        doc="This server as an app with Google, for Analytics and Search Console: its client id. The address to "
+        "register is `{base_url}/connect/ga4/callback`, and the same with `search_console`.",
+    ),
+    Setting(
+        name="google_client_secret",
+        env="ASSENT_GOOGLE_CLIENT_SECRET",
+        kind=Kind.TOKEN,
+        doc="The secret that belongs to `ASSENT_GOOGLE_CLIENT_ID`.",
+    ),
+    Setting(
+        name="google_oauth_url",
+        env="ASSENT_GOOGLE_OAUTH_URL",
+        kind=Kind.ENDPOINT,
+        default_text="Google's own addresses",
+        doc="Where Google's consent page and token endpoint are.",
+    ),
+    Setting(
+        name="ga4_url",
+        env="ASSENT_GA4_URL",
+        kind=Kind.ENDPOINT,
+        default="https://analyticsdata.googleapis.com",
+        doc="Where Google Analytics 4 gives reports.",
+    ),
+    Setting(
+        name="search_console_url",
+        env="ASSENT_SEARCH_CONSOLE_URL",
+        kind=Kind.ENDPOINT,
+        default="https://searchconsole.googleapis.com",
+        doc="Where Google Search Console is asked.",
+    ),
+    Setting(
+        name="hubspot_client_id",
+        env="ASSENT_HUBSPOT_CLIENT_ID",
+        kind=Kind.TEXT,
+        doc="This server as an app with HubSpot: its client id. The address to register is "
+        "`{base_url}/connect/hubspot/callback`.",
+    ),
+    Setting(
+        name="hubspot_client_secret",
+        env="ASSENT_HUBSPOT_CLIENT_SECRET",
+        kind=Kind.TOKEN,
+        doc="The secret that belongs to `ASSENT_HUBSPOT_CLIENT_ID`.",
+    ),
+    Setting(
+        name="hubspot_url",
+        env="ASSENT_HUBSPOT_URL",
+        kind=Kind.ENDPOINT,
+        default="https://api.hubapi.com",
+        doc="Where HubSpot is asked. At another address its consent page is expected there too.",
+    ),
+    Setting(
         name="pool_size",
         env="ASSENT_POOL_SIZE",
         kind=Kind.COUNT,

@@ -93,10 +93,12 @@ async def engine_with(
     database_url: str,
     data_dir: Path,
     connectors: Callable[[ManualClock], dict[str, Connector]] | None = None,
+    *,
+    clock: ManualClock | None = None,
     **changes: Any,
 ) -> AsyncIterator[Engine]:
     """An engine; without `connectors` with those that are built in."""
-    clock = ManualClock()
+    clock = clock or ManualClock()
     settings = settings_for(
         database_url,
         data_dir,

@@ -231,9 +231,9 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
         raise GrantFailed(f"{label} cannot be reached: {error}") from None
     if answer.ok:
         return answer
-    codes = {answer.at("error"), answer.at("status")}
-    code = next((each for each in sorted(map(str, codes - {None})) if _CODE.fullmatch(each)), "no code")
-    if answer.status in (400, 401, 403) and codes & ENDED:
+    codes = [str(each) for each in (answer.at("error"), answer.at("status")) if each is not None]
+    code = next((each for each in codes if _CODE.fullmatch(each)), "no code")
+    if answer.status in (400, 401, 403) and ENDED.intersection(codes):
         raise GrantEnded(f"{label} says {code}")
     raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
 

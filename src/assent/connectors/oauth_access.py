@@ -38,11 +38,9 @@ class Turns(Protocol):
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
 
 
-class Unconnected(NotSent):
+def unconnected(detail: str) -> NotSent:
     """There is no access, and a human can cure it."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(Reason.MISSING_CONNECTOR, detail, curable=True)
+    return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
 
 class OAuthAccess:
@@ -88,7 +86,7 @@ class OAuthAccess:
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status == 401:
             await self._connections.mark_expired(held.connection, f"{self.label} refuses a fresh token")
-            raise Unconnected(self._how(held.connection))
+            raise unconnected(self._how(held.connection))
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
@@ -131,7 +129,7 @@ class OAuthAccess:
             fresh = await oauth.refresh(self.provider, spent)
         except GrantEnded as ended:
             await self._connections.mark_expired(held.connection, str(ended))
-            raise Unconnected(self._how(held.connection)) from None
+            raise unconnected(self._how(held.connection)) from None
         except GrantFailed as failed:
             raise NotSent(
                 Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
@@ -139,13 +137,13 @@ class OAuthAccess:
         kept = Credentials({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
-            raise Unconnected(self._how(None))
+            raise unconnected(self._how(None))
         return Access(msgspec.structs.replace(held.connection, expires_ms=expires_ms), kept)
 
     async def _held(self, workspace_id: WorkspaceId) -> Access:
         held = await self._connections.access(workspace_id, self.provider.id)
         if held is None or held.secrets.get(ACCESS) is None:
-            raise Unconnected(self._how(await self.connection(workspace_id)))
+            raise unconnected(self._how(await self.connection(workspace_id)))
         return held
 
     def _good(self, held: Access, instead_of: str | None) -> bool:

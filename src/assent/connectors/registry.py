@@ -82,7 +82,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="search_console",
@@ -91,16 +91,16 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="hubspot",
         label="HubSpot",
-        description="Creates and finds contacts.",
+        description="Creates contacts and keeps them up to date.",
         auth_mode="oauth",
-        channels=(),
+        channels=("contacts",),
         does=("contacts",),
-        status="not_live",
+        status="live",
     ),
 )
 

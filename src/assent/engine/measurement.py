@@ -8,6 +8,7 @@ result is an asset of the run, a memory of the tenant, and a next move.
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any, Final
 
 import msgspec
@@ -21,8 +22,10 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle.measurement import Baseline, NextMove, Summary, next_move, summarise
 from assent.lifecycle.records import Action, Asset, Status
-from assent.ports import Measurable, Reading, Row, Transaction
+from assent.ports import Campaign, CampaignSource, Measurable, Reading, Row, Transaction
 from assent.stores.loader import statements
+
+log = logging.getLogger("assent.measurement")
 
 MEASURE_JOB: Final = "measure_run"
 INTERVAL: Final = "measureAfterMs"
@@ -97,7 +100,10 @@ async def measure(
             planned.due_ms,
             now_ms,
         )
-    readings = tuple(await asyncio.gather(*(_read(services, action, by_hand) for action in sent)))
+    of_effects = [_read(services, action, by_hand) for action in sent]
+    of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in _sources(services)]
+    found_readings = await asyncio.gather(*of_effects, *of_run)
+    readings = tuple(reading for reading in found_readings if reading is not None)
     summary = summarise(readings)
     if not summary.measured:
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
@@ -150,6 +156,38 @@ async def _read(services: Services, action: Action, by_hand: dict[str, Reading])
     except Exception as error:
         reason = f"{source} did not answer ({type(error).__name__})"
         return Reading(source=source, channel=channel, status="unavailable", reason=reason)
+
+
+def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
+    """What went out, as a source that counts visitors is asked about it: the pages it leads to and its own pages."""
+    links = [action.effect.link for action in sent]
+    own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
+    pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]
+    return Campaign(
+        workspace_id=sent[0].workspace_id,
+        pages=tuple(dict.fromkeys(page.partition("#")[0] for page in pages)),
+        since_ms=min(action.executed_ms or now_ms for action in sent),
+        until_ms=now_ms,
+    )
+
+
+def _sources(services: Services) -> list[tuple[str, CampaignSource]]:
+    everyone: list[tuple[str, object]] = list(services.connectors.items())
+    return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
+
+
+async def _read_campaign(
+    services: Services, source: tuple[str, CampaignSource], of_run: Campaign
+) -> Reading | None:
+    """What a source says about the whole run; nothing where the workspace does not use it."""
+    name, connector = source
+    seconds = services.connector_timeout_seconds
+    try:
+        return await asyncio.wait_for(connector.measure_campaign(of_run, seconds), seconds)
+    except Exception as error:
+        log.warning("source %s failed: %s", name, type(error).__name__)
+        reason = f"{name} did not answer ({type(error).__name__})"
+        return Reading(source=name, channel=name, status="unavailable", reason=reason)
 
 
 def _facts(

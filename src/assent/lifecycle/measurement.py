@@ -6,8 +6,11 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-ATTENTION: Final = ("views", "impressions", "reach", "delivered", "opens")
-RESPONSE: Final = ("clicks", "replies", "comments", "likes", "shares", "signups", "points")
+ATTENTION: Final = ("views", "impressions", "reach", "delivered", "opens", "sessions")
+RESPONSE: Final = ("clicks", "replies", "comments", "likes", "shares", "signups", "points", "conversions")
+
+WHOLE_RUN: Final = frozenset({"web", "search"})
+"""What counts visitors of all channels together: it says how the run went, and not which channel did it."""
 
 
 class ReadingLike(Protocol):
@@ -52,10 +55,14 @@ def summarise(readings: tuple[ReadingLike, ...]) -> Summary:
 
 def next_move(readings: tuple[ReadingLike, ...], summary: Summary, baseline: Baseline | None) -> NextMove:
     """The best channel is repeated, a channel that is seen and not answered is reworded, an unseen one is replaced."""
-    ok = [reading for reading in readings if reading.status == "ok"]
-    seen, answered = _total(summary.totals, ATTENTION), _total(summary.totals, RESPONSE)
-    if not ok:
+    every = [reading for reading in readings if reading.status == "ok"]
+    if not every:
         return NextMove("Wait for numbers.", "No source has any yet.", None)
+    # A visitor of a channel is counted again on the page it leads to, so the two are not added up.
+    ok = [reading for reading in every if reading.channel not in WHOLE_RUN]
+    if not ok:
+        return _of_visitors(summary)
+    seen, answered = (_counted(ok, names) for names in (ATTENTION, RESPONSE))
     best = max(
         ok, key=lambda reading: (_total(reading.metrics, RESPONSE), _total(reading.metrics, ATTENTION))
     )
@@ -81,6 +88,26 @@ def next_move(readings: tuple[ReadingLike, ...], summary: Summary, baseline: Bas
         f"{_total(best.metrics, ATTENTION):g} views.{compared}",
         best.channel,
     )
+
+
+def _of_visitors(summary: Summary) -> NextMove:
+    """The run is known by the visitors of its pages alone: no channel can be singled out."""
+    seen, answered = _total(summary.totals, ATTENTION), _total(summary.totals, RESPONSE)
+    if answered == 0:
+        return NextMove(
+            "Rewrite what the page says first, and what it asks visitors to do.",
+            f"Its pages were seen {seen:g} times and nobody responded.",
+            None,
+        )
+    return NextMove(
+        "Go on with what leads people to the page, and record the numbers of each channel.",
+        f"Its pages were seen {seen:g} times and brought {answered:g} responses; no channel has numbers of its own.",
+        None,
+    )
+
+
+def _counted(readings: list[ReadingLike], names: tuple[str, ...]) -> float:
+    return sum(_total(reading.metrics, names) for reading in readings)
 
 
 def _total(metrics: dict[str, int | float] | dict[str, float], names: tuple[str, ...]) -> float:

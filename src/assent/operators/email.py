@@ -13,9 +13,9 @@ INFO = OperatorInfo(
     label="E-mail",
     function="Prepares one e-mail and sends it once it is approved.",
     primary_tool="chieflab_send",
-    connectors=("smtp", "resend"),
+    connectors=("smtp", "resend", "hubspot"),
     status="live",
-    tools=("chieflab_send", "chieflab_send_approved_email"),
+    tools=("chieflab_send", "chieflab_send_approved_email", "chieflab_save_contacts"),
 )
 
 

@@ -101,6 +101,7 @@ class ProviderServer:
         self.url = ""
         self._plan: list[Outcome] = []
         self._open: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
 
     def routes(self) -> tuple[Route, ...]:
         raise NotImplementedError
@@ -118,11 +119,18 @@ class ProviderServer:
         number = len(self.ledger.effects()) + 1
         effect = DoneEffect(f"{self.name}_{number}", reference, kind, content, self.now_ms())
         self.ledger.append(effect)
+        self._news.set()
         return effect
 
     def happened(self, kind: str) -> list[DoneEffect]:
         """The effects of one kind."""
         return [each for each in self.ledger.effects() if each.key == kind]
+
+    async def until(self, kind: str) -> None:
+        """Wait until an effect of a kind has happened."""
+        while not self.happened(kind):
+            self._news.clear()
+            await self._news.wait()
 
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[str]:

@@ -19,6 +19,7 @@ from assent.tools import (
     approvals,
     audit,
     connections,
+    contacts,
     execution,
     guide,
     manual,
@@ -38,6 +39,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     # First one that anybody may call: who tries the first tool of the list gets an answer.
     *connections.TOOLS,
     *operating.TOOLS,
+    *contacts.TOOLS,
     *guide.TOOLS,
     *approvals.TOOLS,
     *execution.TOOLS,

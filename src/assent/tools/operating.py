@@ -312,6 +312,11 @@ NEXT_POST = (
 )
 NEXT_SEND = (
     SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved it and wants it out"),
+    SuggestedCall(
+        "chieflab_save_contacts",
+        {"contacts": [{"email": "…"}]},
+        "the user wants to keep somebody as a contact",
+    ),
     _SEE,
 )
 

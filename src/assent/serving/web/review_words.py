@@ -30,11 +30,13 @@ SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
 """Connectors through which the server itself sends nothing: a human publishes, or an agent goes on."""
 
 MAIL_VERBS: Final = frozenset({"email", "send"})
+CONTACTS: Final = "contacts"
 NAMES_IN_A_SENTENCE: Final = 3
 SUMMARY_CHARS: Final = 110
 
 CHANNELS: Final[dict[str, str]] = {
     "bluesky": "Bluesky",
+    "contacts": "Contact",
     "email": "E-mail",
     "facebook": "Facebook",
     "hn": "Hacker News",
@@ -112,6 +114,8 @@ def title(effect: Effect) -> str:
         return "E-mail"
     if effect.connector == "workflow":
         return "Step of a workflow"
+    if effect.channel == CONTACTS:
+        return f"Contact in {connector_name(effect.connector)}"
     return f"{channel_name(effect.channel)} {KINDS.get(effect.verb, effect.verb.replace('_', ' '))}"
 
 
@@ -131,6 +135,11 @@ def what_happens(effect: Effect) -> str:
         return "Lets your agent go on past this step of its workflow. Nothing is sent."
     if effect.verb in MAIL_VERBS:
         return f"Sends this to {people_named(effect.recipients)}{_sender(effect)} through {through}."
+    if effect.channel == CONTACTS:
+        return (
+            f"Creates this contact in {through}{_account(effect)}, or brings the one with the same e-mail address up "
+            "to date."
+        )
     if effect.connector == "site":
         return "Publishes this on your own site, where everybody can read it."
     if effect.verb in KINDS:
@@ -144,6 +153,8 @@ def done_word(effect: Effect) -> str:
         return "Confirmed"
     if effect.verb in MAIL_VERBS:
         return "Sent"
+    if effect.channel == CONTACTS:
+        return "Saved"
     return "Published" if effect.verb in KINDS else "Done"
 
 
@@ -186,6 +197,8 @@ def why_severe(action: Action) -> str:
         return "There are warnings." if action.preflight.warnings else "Whoever prepared it declared it so."
     if effect.verb in MAIL_VERBS:
         return f"It goes to other people, at most {MANY_RECIPIENTS}."
+    if effect.channel == CONTACTS:
+        return "It changes what another service keeps about a person."
     return "It is published under your name."
 
 

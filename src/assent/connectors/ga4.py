@@ -1,0 +1,81 @@
+"""`ga4`: sessions and conversions on the pages that a run leads to, from Google Analytics 4 (Data API v1beta).
+
+Every value comes as text, and where nothing was counted (yet) `rows` is absent: that is no zero. Without dimensions the
+report has one row, so that a visitor of two pages is one session. The human chooses the property.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from assent.connectors.google import MAX_CHOICES, MOST_PAGES, Choice, GoogleSource, day, number
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Campaign, Reading
+
+PUBLIC: Final = "https://analyticsdata.googleapis.com"
+PUBLIC_ADMIN: Final = "https://analyticsadmin.googleapis.com"
+
+METRICS: Final = {"sessions": "sessions", "keyEvents": "conversions"}
+"""What is asked for, and what it is called here. Analytics calls conversions key events."""
+
+
+class Ga4Connector(GoogleSource):
+    """Reads one property of a workspace."""
+
+    id = "ga4"
+    label = "Google Analytics 4"
+    channel = "web"
+    setting = "propertyId"
+
+    async def ask(self, chosen: str, campaign: Campaign, timeout_seconds: float) -> Reading:
+        since = day(campaign.since_ms)
+        body = {
+            "dateRanges": [{"startDate": since, "endDate": day(campaign.until_ms)}],
+            "metrics": [{"name": name} for name in METRICS],
+            "dimensionFilter": page_filter(campaign.pages),
+        }
+        url = f"{self.url}/v1beta/properties/{quote(chosen, safe='')}:runReport"
+        answer = await self.access.call(
+            campaign.workspace_id, "POST", url, body=body, timeout_seconds=timeout_seconds
+        )
+        if not answer.ok or not isinstance(answer.value, dict):
+            return self.refused(answer)
+        if not answer.at("rows"):
+            return self.unavailable(
+                f"Google Analytics has counted nothing on these pages since {since}; a visit can take a day or two to "
+                "appear"
+            )
+        names = [header.get("name") for header in answer.at("metricHeaders") or ()]
+        values = [number(each.get("value")) for each in answer.at("rows", 0, "metricValues") or ()]
+        found = {METRICS[name]: value for name, value in zip(names, values, strict=False) if name in METRICS}
+        metrics = {name: value for name, value in found.items() if value is not None}
+        return self.counted(metrics) if metrics else self.refused(answer)
+
+    async def choices(self, workspace_id: WorkspaceId, timeout_seconds: float) -> tuple[Choice, ...] | None:
+        admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url
+        url = f"{admin}/v1beta/accountSummaries?pageSize=200"
+        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
+        if not answer.ok or not isinstance(answer.value, dict):
+            return None
+        found = [
+            Choice(str(each["property"]).removeprefix("properties/"), f"{each.get('displayName', '')}")
+            for account in answer.at("accountSummaries") or ()
+            for each in account.get("propertySummaries") or ()
+            if isinstance(each.get("property"), str)
+        ]
+        return tuple(found[:MAX_CHOICES])
+
+
+def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:
+    """Sessions that saw one of the pages, with or without a slash at its end."""
+    return {"orGroup": {"expressions": [_page(page) for page in pages[:MOST_PAGES]]}}
+
+
+def _page(page: str) -> dict[str, Any]:
+    parts = urlsplit(page)
+    path = parts.path.rstrip("/")
+    spellings = [path, f"{path}/"] if path else ["/"]
+    host = {"fieldName": "hostName", "stringFilter": {"matchType": "EXACT", "value": parts.hostname or ""}}
+    where = {"fieldName": "pagePath", "inListFilter": {"values": spellings}}
+    return {"andGroup": {"expressions": [{"filter": host}, {"filter": where}]}}
