@@ -149,15 +149,14 @@ def step(
     gated = not seen.is_complete and pending_step(program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
     head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
-    kept = yield from stored.find_answer(desk.workspace_id, state.run_id, state.node, edge)
-    if kept is not None:
-        return Spoken(msgspec.json.decode(kept.answer, type=Answer), kept.text)
-    if seen.is_complete:
-        message = "This branch is complete; there is no step to advance."
-        raise answers.invalid([Issue("stateToken", "complete", message)])
-    node = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    node = yield from stored.look_again(desk.workspace_id, seen, edge)
     if node is None:
         raise token_refusal("token_unknown_node")
+    if isinstance(node, KeptAnswer):
+        return Spoken(msgspec.json.decode(node.answer, type=Answer), node.text)
+    if node.is_complete:
+        message = "This branch is complete; there is no step to advance."
+        raise answers.invalid([Issue("stateToken", "complete", message)])
     if gated:
         asked = yield from confirmations.settled(desk, state, digest, asked)
     outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))

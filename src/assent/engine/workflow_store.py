@@ -49,6 +49,8 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     is_complete: bool
     children: int
+    stored: str
+    """The snapshot as it was read."""
 
 
 class NewNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +198,30 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
         snapshot=decode_snapshot(row["snapshot"].encode()),
         is_complete=bool(row["is_complete"]),
         children=row["children"],
+        stored=row["snapshot"],
+    )
+
+
+def look_again(
+    workspace_id: WorkspaceId, seen: NodeRecord, edge: str
+) -> Transaction[NodeRecord | KeptAnswer | None]:
+    """A node as it is under its run's lock, or the answer that was given to the same tokens and content before."""
+    rows = yield statements.look_again_at_workflow_node(
+        workspace_id=workspace_id, run_id=seen.run.run_id, node=seen.node, edge=edge
+    )
+    if not rows:
+        return None
+    row = rows[0]
+    if row["answer"] is not None:
+        return KeptAnswer(row["child"], row["answer"], row["text"])
+    if (row["nodes"], row["children"], row["snapshot"]) == (seen.run.nodes, seen.children, seen.stored):
+        return seen
+    return msgspec.structs.replace(
+        seen,
+        run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
+        children=row["children"],
+        snapshot=decode_snapshot(row["snapshot"].encode()),
+        stored=row["snapshot"],
     )
 
 
@@ -217,15 +243,6 @@ def store_snapshot(
     yield statements.store_workflow_snapshot(
         workspace_id=workspace_id, run_id=run_id, node=node, snapshot=encode_snapshot(snapshot).decode()
     )
-
-
-def find_answer(
-    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str
-) -> Transaction[KeptAnswer | None]:
-    rows = yield statements.find_workflow_answer(
-        workspace_id=workspace_id, run_id=run_id, node=node, edge=edge
-    )
-    return KeptAnswer(rows[0]["child"], rows[0]["answer"], rows[0]["text"]) if rows else None
 
 
 def keep_answer(

@@ -56,10 +56,13 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id
 UPDATE workflow_nodes SET snapshot = :snapshot
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 
--- name: find_workflow_answer
--- What was answered to the same tokens and content before.
-SELECT child, answer, text FROM workflow_answers
-WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND edge = :edge
+-- name: look_again_at_workflow_node
+-- What may have changed of a node before its run was locked, and what was answered to the same tokens and content.
+SELECT n.snapshot, n.children, r.nodes, a.child, a.answer, a.text
+FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
+LEFT JOIN workflow_answers a
+  ON a.workspace_id = n.workspace_id AND a.run_id = n.run_id AND a.node = n.node AND a.edge = :edge
+WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
 
 -- name: keep_workflow_answer
 -- An answer, to be given again word for word.

@@ -50,7 +50,7 @@ CREATE TABLE workflow_nodes (
   event_seq    INTEGER NOT NULL,
   created_ms   INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, run_id, node)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Every answer that was given to an advance: the same tokens and content find it again.
 CREATE TABLE workflow_answers (
