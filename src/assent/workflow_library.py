@@ -21,6 +21,7 @@ from assent.workflow_files import SUFFIXES, DocumentRefused, load_document
 
 BUILT_IN: Final = Path(__file__).parent / "workflows_builtin"
 MAX_FILES: Final = 5_000
+_SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
 
@@ -148,6 +149,9 @@ class WorkflowLibrary:
                             watched[entry.path] = None
                             with contextlib.suppress(OSError):
                                 found[entry.path] = watched[entry.path] = _stamp(entry.stat())
+                            if folder == _SHIPPED:
+                                # They are replaced with the program, which its folder shows.
+                                del watched[entry.path]
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         # What changes twice within one tick of the file system's clock shows only the first change.

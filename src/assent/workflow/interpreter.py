@@ -144,11 +144,11 @@ def advance(
     context.check_notes(notes)
     values, size = context.updated(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
-    issues += outputs.check(step, notes, output, content.output, scope_of(program, current))
+    issues += outputs.check(step, notes, output, content.output, lambda: scope_of(program, current))
     if issues:
         return _blocked(program, snapshot, current, step, issues)
     # Asked for if the rule holds before or after the update: content cannot talk its own step out of a gate.
-    waits = confirms(program, snapshot) or confirms(program, current)
+    waits = step.confirm is not None and (confirms(program, snapshot) or confirms(program, current))
     try:
         # Whether the way is free is found out before a human is asked, as if they had agreed.
         outcome = _move(program, current, step, output, decision or (Decision("approved") if waits else None))

@@ -6,6 +6,7 @@ sent as `output` unchanged and the notes example as the notes, and both pass.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -73,17 +74,18 @@ def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
     )
 
 
-def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Scope) -> list[Issue]:
+def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope]) -> list[Issue]:
     """Everything a step asks for that did not come, or came wrong."""
     issues = _check_contract(step.contract, output) if step.contract else []
-    issues += _check_assessments(step, output)
+    if step.assessments or output.artifacts:
+        issues += _check_assessments(step, output)
     blank = not (notes or "").strip()
     if blank and step.notes_required:
         issues.append(
             Issue("notesMarkdown", "notes_required", "This step needs notes: say what you did and found.")
         )
     elif step.criteria is not None:
-        failed = criteria.failures(step.criteria, notes or "", raw, scope)
+        failed = criteria.failures(step.criteria, notes or "", raw, scope())
         if blank and failed and raw is None:
             issues.append(
                 Issue("notesMarkdown", "notes_required", "This step needs notes that pass its rules.")
