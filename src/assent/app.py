@@ -123,6 +123,7 @@ class App:
             write_draft=draft_writer(settings),
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
+            verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
             wake_jobs=lambda: self.wake_jobs(),
         )
         self.visits = Visits(self.store, self.clock)

@@ -62,6 +62,8 @@ class Services:
     """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
     workflow_keys: Callable[[], tuple[bytes, ...]]
     """The keys of workflow tokens, newest first."""
+    verifier_key: Callable[[], bytes]
+    """The key from which PKCE verifiers are derived."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
 

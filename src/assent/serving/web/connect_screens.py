@@ -1,0 +1,262 @@
+"""Connecting providers: `/connect`, and a page for each (C27). Humans enter keys and consent here, never in a chat.
+
+A key is checked with its provider before it is kept, and is never shown again. Every form acts on one workspace, named
+in its address and in its nonce. None of these pages runs a script. Consent is `assent.serving.web.connect_consent`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.responses import Response
+
+from assent.connectors.google import Choice, GoogleSource
+from assent.connectors.oauth import revoke
+from assent.connectors.oauth_access import REFRESH, OAuthAccess
+from assent.connectors.registry import CONNECTORS, ConnectorInfo
+from assent.lifecycle.connection import Account, Connection, ConnectionState, Credentials, NewConnection
+from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+from assent.serving.web.connect_words import DONE, UNKNOWN_PLACE, UNKNOWN_PROVIDER, WORDS, platform_name
+from assent.serving.web.console import LOOK, SEND, Screen, Visit
+from assent.serving.web.problems import PageRefused
+from assent.serving.web.review_times import when
+
+API_KEY: Final = "apiKey"
+MAX_KEY_CHARS: Final = 500
+ASK_SECONDS: Final = 10.0
+"""What somebody waits for a provider while a page loads."""
+
+VALID: Final = {
+    "propertyId": re.compile(r"\d{3,20}"),
+    "siteUrl": re.compile(r"https?://[^\s/]+/[^\s]{0,500}|sc-domain:[A-Za-z0-9.-]{3,253}"),
+}
+
+
+class Door(msgspec.Struct, frozen=True):
+    """A provider as a page needs it, and the connection that a workspace has with it."""
+
+    info: ConnectorInfo
+    connector: object
+    connection: Connection | None
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    @property
+    def access(self) -> OAuthAccess | None:
+        found = getattr(self.connector, "access", None)
+        return found if isinstance(found, OAuthAccess) else None
+
+    @property
+    def live(self) -> bool:
+        return self.connection is not None and self.connection.live
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """A word and its tone."""
+        if self.access is not None and not self.access.provider.configured:
+            return "Not set up", ""
+        if self.connection is None or self.connection.state is ConnectionState.REVOKED:
+            return "Not connected", ""
+        if self.connection.state is ConnectionState.EXPIRED:
+            return "Connect again", "danger"
+        if isinstance(self.connector, GoogleSource) and self.connector.chosen(self.connection) is None:
+            return "One thing to choose", "warn"
+        return "Connected", "ok"
+
+
+def at_place(visit: Visit) -> Visit:
+    """The same visit, at the workspace that the address names."""
+    wished = visit.query("workspace")
+    if not wished:
+        return visit
+    for place in visit.places:
+        if place.workspace_id == wished:
+            return dataclasses.replace(visit, place=place)
+    raise PageRefused(UNKNOWN_PLACE)
+
+
+def address(visit: Visit, provider: str = "", **more: str) -> str:
+    """Where something of this workspace is connected."""
+    path = f"/connect/{provider}" if provider else "/connect"
+    return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
+
+
+async def door(visit: Visit, provider: str) -> Door:
+    info = next((each for each in CONNECTORS if each.id == provider and each.id in WORDS), None)
+    connector = visit.services.connectors.get(provider)
+    if info is None or connector is None:
+        raise PageRefused(UNKNOWN_PROVIDER)
+    return Door(info, connector, await visit.services.connections.find(visit.workspace_id, provider))
+
+
+async def providers(visit: Visit) -> Response:
+    """All that can be connected, and what is."""
+    visit = at_place(visit)
+    there = [each.id for each in CONNECTORS if each.id in WORDS and each.id in visit.services.connectors]
+    doors = [await door(visit, provider) for provider in there]
+    rows = [
+        {"door": each, "words": WORDS[each.id], "href": address(visit, each.id), "state": each.state}
+        for each in doors
+    ]
+    return visit.page("connect.html", {"rows": rows}, scripts=False)
+
+
+async def provider_page(visit: Visit) -> Response:
+    """One provider: how it is connected, or how it stands."""
+    visit = at_place(visit)
+    return await shown(visit, await door(visit, visit.part("provider")))
+
+
+async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) -> Response:
+    choosing = at.live and WORDS[at.id].choice is not None
+    chosen = _chosen(at)
+    listed = await _choices(visit, at) if choosing and (chosen is None or visit.query("choose")) else None
+    connection = at.connection
+    values: dict[str, Any] = {
+        "door": at,
+        "words": WORDS[at.id],
+        "state": at.state,
+        "here_again": address(visit, at.id),
+        "all_providers": address(visit),
+        "to": {
+            name: address(visit, f"{at.id}/{name}") for name in ("key", "consent", "choose", "disconnect")
+        },
+        "choose_again": address(visit, at.id, choose="1"),
+        "nonce": visit.nonce(subject(visit, at.id)),
+        "advice": advice or {},
+        "done": DONE.get(visit.query("did")) if not advice else None,
+        "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
+        "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
+        "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},
+        "choosing": choosing,
+        "chosen": chosen,
+        "choices": listed,
+        "max_key_chars": MAX_KEY_CHARS,
+        "platform_name": platform_name,
+    }
+    return visit.page("connect_provider.html", values, scripts=False, status=400 if advice else 200)
+
+
+async def enter_key(visit: Visit) -> Response:
+    """Check a key with its provider, and keep it."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if not isinstance(at.connector, KeyChecked):
+        raise PageRefused(UNKNOWN_PROVIDER)
+    key = form.get("key", "").strip()
+    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable() or " " in key:
+        return await shown(
+            visit, at, {"key": "Enter the key as the provider shows it: one word, nothing else."}
+        )
+    try:
+        verified = await at.connector.verify(key, ASK_SECONDS)
+    except (NotSent, OutcomeUnknown) as refused:
+        said = (
+            refused.detail
+            if isinstance(refused, NotSent)
+            else f"{at.info.label} could not be asked: {refused}"
+        )
+        return await shown(visit, at, {"key": said.replace(key, "…")})
+    new = NewConnection(
+        label=verified.label,
+        secrets=Credentials({API_KEY: key}),
+        accounts=verified.accounts,
+        settings=verified.settings,
+    )
+    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
+    return visit.go(address(visit, at.id, did="connected"))
+
+
+async def choose(visit: Visit) -> Response:
+    """Which account, property or site is meant."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if at.connection is None or not at.live:
+        return visit.go(address(visit, at.id))
+    words, settings = WORDS[at.id].choice, dict(at.connection.settings)
+    accounts = [each.id for each in at.connection.accounts if each.chosen]
+    if words is not None:
+        value = (form.get("typed") or form.get("choice") or "").strip().removeprefix("properties/")
+        if VALID[words.setting].fullmatch(value) is None:
+            return await shown(visit, at, {"typed": words.wrong})
+        settings[words.setting] = value
+    else:
+        accounts = [
+            form[f"platform-{platform}"]
+            for platform in _by_platform(at.connection.accounts)
+            if form.get(f"platform-{platform}")
+        ]
+    await visit.services.connections.choose(
+        visit.workspace_id, at.id, accounts, settings, by=visit.person.name
+    )
+    return visit.go(address(visit, at.id, did="chosen"))
+
+
+async def disconnect(visit: Visit) -> Response:
+    """Destroy what was granted, here and, where that is possible, at the provider."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    await visit.form(subject(visit, at.id))
+    held = await visit.services.connections.access(visit.workspace_id, at.id)
+    await visit.services.connections.disconnect(visit.workspace_id, at.id, by=visit.person.name)
+    token = held.secrets.get(REFRESH) if held is not None else None
+    if token is not None and at.access is not None and not await _shared_grant(visit, at.access):
+        await revoke(at.access.provider, token)
+    return visit.go(address(visit, at.id, did="disconnected"))
+
+
+async def _shared_grant(visit: Visit, access: OAuthAccess) -> bool:
+    """Whether another connection of this workspace is with the same grantor: to revoke one would end both."""
+    mine = access.provider
+    for connection in await visit.services.connections.all_of(visit.workspace_id):
+        other = getattr(visit.services.connectors.get(connection.provider), "access", None)
+        if not connection.live or not isinstance(other, OAuthAccess):
+            continue
+        if other.provider.id != mine.id and other.provider.grantor == mine.grantor:
+            return True
+    return False
+
+
+def subject(visit: Visit, provider: str) -> str:
+    """What a form of these pages is about."""
+    return f"connect {provider} {visit.workspace_id}"
+
+
+def _chosen(at: Door) -> str | None:
+    if at.connection is None or not isinstance(at.connector, GoogleSource):
+        return None
+    return at.connector.chosen(at.connection)
+
+
+async def _choices(visit: Visit, at: Door) -> tuple[Choice, ...] | None:
+    """What the provider offers; None where it does not say, and then it is typed."""
+    if not isinstance(at.connector, GoogleSource):
+        return None
+    try:
+        return await at.connector.choices(visit.workspace_id, ASK_SECONDS)
+    except (NotSent, OutcomeUnknown):
+        return None
+
+
+def _by_platform(accounts: tuple[Account, ...]) -> dict[str, list[Account]]:
+    found: dict[str, list[Account]] = {}
+    for account in accounts:
+        found.setdefault(account.platform, []).append(account)
+    return found
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/connect", providers, "connectors", LOOK),
+    Screen("/connect/{provider}", provider_page, "connectors", LOOK),
+    Screen("/connect/{provider}/key", enter_key, "connectors", SEND),
+    Screen("/connect/{provider}/choose", choose, "connectors", SEND),
+    Screen("/connect/{provider}/disconnect", disconnect, "connectors", SEND),
+)

@@ -1,0 +1,168 @@
+"""Providers in a person's words: what each is for, how it is connected, what is to be chosen, and what can go wrong.
+
+Tables only. Knows neither requests nor connections.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.serving.web.problems import Link, PageProblem
+from assent.serving.web.review_words import channel_name
+
+
+class KeyWords(msgspec.Struct, frozen=True):
+    """How a key is found and what it looks like."""
+
+    where: str
+    looks: str
+
+
+class ChoiceWords(msgspec.Struct, frozen=True):
+    """What a human chooses after consenting."""
+
+    setting: str
+    title: str
+    label: str
+    hint: str
+    wrong: str
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """One provider."""
+
+    gives: str
+    asks: str
+    key: KeyWords | None = None
+    choice: ChoiceWords | None = None
+
+
+WORDS: Final[dict[str, Words]] = {
+    "zernio": Words(
+        gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
+        "how they do.",
+        asks="A key that may read and write.",
+        key=KeyWords("In Zernio under Settings, API keys.", "It starts with sk_ and has 67 characters."),
+    ),
+    "resend": Words(
+        gives="Sends approved e-mails and reads whether they arrived.",
+        asks="A key with full access, or one that may only send; with that, deliveries cannot be read back.",
+        key=KeyWords("In Resend under API keys.", "It starts with re_."),
+    ),
+    "ga4": Words(
+        gives="Reads sessions and conversions of the pages that a launch leads to.",
+        asks="Reading your Analytics. It cannot change anything there.",
+        choice=ChoiceWords(
+            "propertyId",
+            "Which property is read",
+            "Property",
+            "A number, in Google Analytics under Admin, Property details.",
+            "Enter the number of a property, such as 123456789.",
+        ),
+    ),
+    "search_console": Words(
+        gives="Reads how often Google’s search showed your pages and how often they were opened.",
+        asks="Reading your Search Console. It cannot change anything there.",
+        choice=ChoiceWords(
+            "siteUrl",
+            "Which site is read",
+            "Site",
+            "As Search Console names it: an address such as https://example.org/, or sc-domain:example.org.",
+            "Enter an address with https:// and a slash at its end, or sc-domain: and a domain.",
+        ),
+    ),
+    "hubspot": Words(
+        gives="Keeps approved contacts in your HubSpot.",
+        asks="Reading and writing contacts, and nothing else.",
+    ),
+}
+
+DONE: Final[dict[str, str]] = {
+    "connected": "Connected. What is prepared from now on can use it.",
+    "chosen": "Saved. What is prepared from now on goes by this.",
+    "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
+}
+
+
+PLATFORMS: Final[dict[str, str]] = {"twitter": "x", "googlebusiness": "Google Business"}
+"""Platforms whose name at a provider is not the channel's."""
+
+
+def platform_name(platform: str) -> str:
+    return channel_name(PLATFORMS.get(platform, platform))
+
+
+def back_to(provider: str, label: str) -> Link:
+    return Link(f"/connect/{provider}", f"Back to {label}")
+
+
+def unmatched(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        400,
+        "This answer does not belong to a question of ours",
+        f"{label} sent your browser here, but the consent it speaks of was not asked for by you in this browser, was "
+        "answered already, or was asked for more than ten minutes ago. Nothing was connected.",
+        "Start again from the connect page, in this browser, and answer within ten minutes.",
+        back_to(provider, label),
+    )
+
+
+def denied(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        403,
+        f"{label} was not connected",
+        f"You said no, or {label} did not let you say yes. Nothing was changed here.",
+        "If that was not what you wanted, start again and press the button that allows access.",
+        back_to(provider, label),
+    )
+
+
+def no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem:
+    return PageProblem(
+        502,
+        f"{label} gave access for an hour only",
+        "It gave no refresh token, which happens when this app was allowed before. Nothing was kept, because the "
+        "connection would end while nobody looks.",
+        f"Remove this app’s access at {permissions}, then start again.",
+        back_to(provider, label),
+    )
+
+
+def too_little(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        403,
+        f"{label} was not connected",
+        "You consented, but not to everything that is needed: a box was left unticked. Nothing was kept.",
+        "Start again and leave every box ticked; each is explained on the connect page.",
+        back_to(provider, label),
+    )
+
+
+def not_exchanged(provider: str, label: str, why: str) -> PageProblem:
+    return PageProblem(
+        502,
+        f"{label} did not finish connecting",
+        f"You consented, but the last step between this server and {label} failed: {why}. Nothing was kept.",
+        "Start again. If it fails again, the person who runs this server checks the client id, its secret and the "
+        "callback address that are registered.",
+        back_to(provider, label),
+    )
+
+
+UNKNOWN_PROVIDER: Final = PageProblem(
+    404,
+    "There is no such provider",
+    "This server knows no provider of that name that could be connected.",
+    "Choose one from the list.",
+    Link("/connect", "See all providers"),
+)
+
+UNKNOWN_PLACE: Final = PageProblem(
+    404,
+    "There is no such workspace here",
+    "The link names a workspace that is not here or that you are not in.",
+    "Ask whoever sent the link, or choose a provider for a workspace of yours.",
+    Link("/connect", "See all providers"),
+)

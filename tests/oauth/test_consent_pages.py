@@ -1,0 +1,300 @@
+"""Consent through the pages: who asked gets it, once, and everything else is a page that says what to do."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import httpx
+import pytest
+from tests.oauth.kit import Providers, consent, providers
+from tests.review.kit import House, forms
+from tests.surfaces import ManualClock
+
+from assent.engine.oauth import STATE_TTL_MS
+from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.lifecycle.connection import Connection
+from assent.testing.emulator import Outcome
+
+WHERE = f"?workspace={LOCAL_WORKSPACE}"
+
+
+class Desk:
+    """A server with its pages, a signed-in browser, and the providers."""
+
+    def __init__(self, house: House, far: Providers, browser: httpx.AsyncClient) -> None:
+        self.house = house
+        self.far = far
+        self.browser = browser
+
+    async def ask(self, provider: str, browser: httpx.AsyncClient | None = None) -> str:
+        """Press the button; where the page goes on to."""
+        browser = browser or self.browser
+        page = await browser.get(f"/connect/{provider}{WHERE}")
+        form = next(each for each in forms(page.text) if "/consent" in each.address)
+        answer = await browser.post(form.address, data=form.fields)
+        assert answer.status_code == 200, answer.text
+        found = re.search(r'http-equiv="refresh" content="0;url=([^"]+)"', answer.text)
+        assert found is not None
+        return html.unescape(found.group(1))
+
+    async def back(
+        self, provider: str, brought: dict[str, str], browser: httpx.AsyncClient | None = None
+    ) -> httpx.Response:
+        return await (browser or self.browser).get(f"/connect/{provider}/callback?{urlencode(brought)}")
+
+    async def connect(self, provider: str) -> None:
+        answer = await self.back(provider, await consent(await self.ask(provider)))
+        assert (answer.status_code, answer.headers.get("location")) == (
+            303,
+            f"/connect/{provider}{WHERE}&did=connected",
+        ), answer.text
+
+    async def connection(self, provider: str) -> Connection | None:
+        return await self.house.app.connections.find(LOCAL_WORKSPACE, provider)
+
+    async def press(self, provider: str, ending: str, **fields: str) -> httpx.Response:
+        page = await self.browser.get(f"/connect/{provider}{WHERE}")
+        form = next(each for each in forms(page.text) if f"/{ending}?" in each.address)
+        return await self.browser.post(form.address, data={**form.fields, **fields})
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async for made in at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path):
+        yield made
+
+
+@pytest.fixture
+async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
+    async for made in at_desk(database_url, tmp_path):
+        yield made
+
+
+async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with providers(folder, clock) as far:
+        given = {**far.settings(), **changes}
+        house = House(database_url, folder, clock=clock, built_in=True, **given)
+        try:
+            yield Desk(house, far, await house.owner())
+        finally:
+            await house.close()
+
+
+@pytest.mark.parametrize("provider", ["ga4", "search_console", "hubspot"])
+async def test_a_consent_becomes_a_connection(desk_on_any_store: Desk, provider: str) -> None:
+    desk = desk_on_any_store
+    await desk.connect(provider)
+
+    found = await desk.connection(provider)
+    assert found is not None
+    assert (found.live, found.connected_by) == (True, "owner")
+    access = await desk.house.app.connections.access(LOCAL_WORKSPACE, provider)
+    assert access is not None
+    assert desk.far.granting(provider).valid(access.secrets["accessToken"])
+
+
+async def test_the_question_carries_a_challenge_and_the_least_scope(desk: Desk) -> None:
+    asked = dict(parse_qsl(urlsplit(await desk.ask("ga4")).query))
+
+    assert asked["code_challenge_method"] == "S256"
+    assert asked["access_type"] == "offline"
+    assert asked["scope"] == "https://www.googleapis.com/auth/analytics.readonly"
+    assert asked["redirect_uri"] == f"{desk.house.base_url}/connect/ga4/callback"
+    assert "secret" not in urlencode(asked)
+
+
+async def test_a_replayed_state_connects_nothing_a_second_time(desk_on_any_store: Desk) -> None:
+    desk = desk_on_any_store
+    brought = await consent(await desk.ask("hubspot"))
+    assert (await desk.back("hubspot", brought)).status_code == 303
+    first = await desk.connection("hubspot")
+
+    again = await desk.back("hubspot", brought)
+
+    assert again.status_code == 400
+    assert "Nothing was connected" in again.text
+    assert await desk.connection("hubspot") == first
+    assert len(desk.far.hubspot.happened("token_issued")) == 1
+
+
+async def test_a_wrong_state_never_reaches_the_provider(desk: Desk) -> None:
+    brought = await consent(await desk.ask("ga4"))
+    for changed in ({**brought, "state": "x" * 43}, {"code": brought["code"]}, {}):
+        assert (await desk.back("ga4", changed)).status_code == 400
+    assert (await desk.back("search_console", brought)).status_code == 400
+    assert not desk.far.google.happened("token_issued")
+    assert await desk.connection("ga4") is None
+
+
+async def test_a_state_of_another_browser_connects_nothing_and_is_not_used_up(desk: Desk) -> None:
+    brought = await consent(await desk.ask("ga4"))
+    elsewhere = await desk.house.owner(desk.house.browser())
+    assert (await desk.back("ga4", brought, elsewhere)).status_code == 400
+    assert (await desk.back("ga4", brought, desk.house.browser())).status_code == 401
+
+    assert (await desk.back("ga4", brought)).status_code == 303
+
+
+async def test_a_state_expires(desk: Desk) -> None:
+    brought = await consent(await desk.ask("hubspot"))
+    desk.house.clock.advance(seconds=STATE_TTL_MS / 1000)
+    answer = await desk.back("hubspot", brought)
+    assert answer.status_code == 400
+    assert not desk.far.hubspot.happened("token_issued")
+
+
+async def test_a_no_changes_nothing_and_says_how_to_go_on(desk: Desk) -> None:
+    answer = await desk.back("hubspot", await consent(await desk.ask("hubspot"), "deny"))
+    assert answer.status_code == 403
+    assert "HubSpot was not connected" in answer.text
+    assert "/connect/hubspot" in answer.text
+    assert await desk.connection("hubspot") is None
+
+
+async def test_without_a_refresh_token_nothing_is_kept(desk: Desk) -> None:
+    desk.far.google.withhold_refresh_token = True
+    answer = await desk.back("ga4", await consent(await desk.ask("ga4")))
+    assert answer.status_code == 502
+    assert "myaccount.google.com" in answer.text
+    assert await desk.connection("ga4") is None
+
+
+async def test_a_consent_to_less_than_is_needed_is_not_kept(desk: Desk) -> None:
+    url = (await desk.ask("hubspot")).replace("crm.objects.contacts.write", "")
+    answer = await desk.back("hubspot", await consent(url))
+    assert answer.status_code == 403
+    assert "every box" in answer.text
+    assert await desk.connection("hubspot") is None
+
+
+async def test_a_token_endpoint_that_fails_is_a_page_that_says_so(desk: Desk) -> None:
+    brought = await consent(await desk.ask("hubspot"))
+    desk.far.hubspot.plan(Outcome.ERROR_BEFORE)
+    answer = await desk.back("hubspot", brought)
+    assert answer.status_code == 502
+    assert "HTTP 503" in answer.text
+    assert await desk.connection("hubspot") is None
+
+
+async def test_looking_ahead_at_the_callback_uses_nothing_up(desk: Desk) -> None:
+    brought = await consent(await desk.ask("hubspot"))
+    looked = await desk.browser.head(f"/connect/hubspot/callback?{urlencode(brought)}")
+    assert looked.status_code == 405
+    assert (await desk.back("hubspot", brought)).status_code == 303
+
+
+async def test_a_form_of_another_site_or_for_another_workspace_asks_for_nothing(desk: Desk) -> None:
+    page = await desk.browser.get(f"/connect/ga4{WHERE}")
+    form = next(each for each in forms(page.text) if "/consent" in each.address)
+    foreign = await desk.browser.post(
+        form.address, data=form.fields, headers={"Sec-Fetch-Site": "cross-site"}
+    )
+    stale = await desk.browser.post(form.address, data={"nonce": "x"})
+    other = await desk.browser.post(form.address.replace("/ga4/", "/search_console/"), data=form.fields)
+    assert (foreign.status_code, stale.status_code, other.status_code) == (403, 403, 403)
+    nowhere = await desk.browser.get("/connect/ga4?workspace=0197c3a0-0000-7000-8000-000000000000")
+    assert nowhere.status_code == 404
+    assert (await desk.house.browser().get("/connect/ga4")).status_code == 401
+
+
+async def test_the_property_is_picked_from_a_list_or_typed(desk: Desk) -> None:
+    await desk.connect("ga4")
+    page = await desk.browser.get(f"/connect/ga4{WHERE}")
+    assert "Assent" in page.text and 'value="1234"' in page.text
+    assert (await desk.press("ga4", "choose", choice="not a number")).status_code == 400
+
+    assert (await desk.press("ga4", "choose", choice="properties/1234")).status_code == 303
+    found = await desk.connection("ga4")
+    assert found is not None and found.settings == {"propertyId": "1234"}
+
+    desk.far.search.offers_list = False
+    await desk.connect("search_console")
+    assert (await desk.press("search_console", "choose", typed="example.org")).status_code == 400
+    assert (await desk.press("search_console", "choose", typed="sc-domain:example.org")).status_code == 303
+    found = await desk.connection("search_console")
+    assert found is not None and found.settings == {"siteUrl": "sc-domain:example.org"}
+
+
+async def test_connecting_again_keeps_what_was_chosen(desk: Desk) -> None:
+    await desk.connect("ga4")
+    await desk.press("ga4", "choose", choice="1234")
+    connection = await desk.connection("ga4")
+    assert connection is not None
+    await desk.house.app.connections.mark_expired(connection, "Google says invalid_grant")
+    page = await desk.browser.get(f"/connect/ga4{WHERE}")
+    assert "The connection has ended" in page.text
+    assert "Google says invalid_grant" in page.text
+
+    await desk.connect("ga4")
+    found = await desk.connection("ga4")
+    assert found is not None and (found.live, found.settings) == (True, {"propertyId": "1234"})
+
+
+async def test_disconnecting_destroys_the_tokens_and_tells_google(desk: Desk) -> None:
+    await desk.connect("ga4")
+    answer = await desk.press("ga4", "disconnect")
+    assert answer.status_code == 303
+    found = await desk.connection("ga4")
+    assert found is not None and found.state == "revoked"
+    assert len(desk.far.google.happened("revoked")) == 1
+    assert await desk.house.app.connections.access(LOCAL_WORKSPACE, "ga4") is None
+
+
+async def test_disconnecting_one_of_googles_sources_leaves_the_other_alone(desk: Desk) -> None:
+    await desk.connect("ga4")
+    await desk.connect("search_console")
+    await desk.press("ga4", "disconnect")
+    assert not desk.far.google.happened("revoked")
+    other = await desk.connection("search_console")
+    assert other is not None and other.live
+
+
+@pytest.mark.parametrize("provider", ["ga4", "hubspot"])
+async def test_without_a_registered_app_the_page_says_what_to_set(tmp_path: Path, provider: str) -> None:
+    nothing = {"google_client_id": None, "hubspot_client_secret": None}
+    async for desk in at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **nothing):
+        page = await desk.browser.get(f"/connect/{provider}{WHERE}")
+        assert page.status_code == 200
+        assert "_CLIENT_ID</code>" in page.text and "_CLIENT_SECRET</code>" in page.text
+        assert not [each for each in forms(page.text) if "/consent" in each.address]
+
+
+@pytest.mark.rule("E8")
+async def test_no_secret_is_in_any_page_header_journal_or_row(
+    desk_on_any_store: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = desk_on_any_store
+    caplog.set_level("DEBUG")
+    seen: list[str] = []
+
+    async def keep(response: httpx.Response) -> None:
+        await response.aread()
+        seen.append(f"{response.headers} {response.text}")
+
+    desk.browser.event_hooks["response"] = [keep]
+    for provider in ("ga4", "search_console", "hubspot"):
+        brought = await consent(await desk.ask(provider))
+        await desk.back(provider, brought)
+        await desk.back(provider, brought)
+        await desk.browser.get(f"/connect/{provider}{WHERE}")
+    await desk.browser.get("/connect")
+    desk.house.clock.advance(hours=2)
+    await desk.browser.get(f"/connect/ga4{WHERE}&choose=1")
+
+    secrets = [*desk.far.secrets, *desk.far.google.refresh, *desk.far.hubspot.refresh]
+    rows = repr(await desk.house.everything())
+    assert len(secrets) >= 12
+    # What the browser of this test says about itself is not the server's log.
+    logged = "\n".join(
+        record.getMessage()
+        for record in caplog.records
+        if not (record.name == "httpx" and "/callback?" in record.getMessage())
+    )
+    assert "/connect/ga4/callback" in logged
+    for name, text in (("pages", "".join(seen)), ("rows", rows), ("log", logged)):
+        assert [secret for secret in secrets if secret in text] == [], name
