@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import io
+import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -12,11 +14,12 @@ import httpx
 import pytest
 from tests.oauth.kit import Providers, consent, providers
 from tests.review.kit import House, forms
-from tests.surfaces import ManualClock
+from tests.surfaces import ManualClock, settings_for
 
 from assent.engine.oauth import STATE_TTL_MS
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.lifecycle.connection import Connection
+from assent.logs import configure_logging
 from assent.testing.emulator import Outcome
 
 WHERE = f"?workspace={LOCAL_WORKSPACE}"
@@ -72,6 +75,16 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
     async for made in at_desk(database_url, tmp_path):
         yield made
+
+
+@pytest.fixture
+def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
+    """Everything that this process logs, to the last detail, as a server writes it."""
+    root, written = logging.getLogger(), io.StringIO()
+    before = (root.handlers[:], root.level, logging.raiseExceptions)
+    configure_logging(settings_for("sqlite:///unused.db", tmp_path, log_level="debug"), written)
+    yield written
+    root.handlers[:], root.level, logging.raiseExceptions = before
 
 
 async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:
@@ -266,10 +279,9 @@ async def test_without_a_registered_app_the_page_says_what_to_set(tmp_path: Path
 
 @pytest.mark.rule("E8")
 async def test_no_secret_is_in_any_page_header_journal_or_row(
-    desk_on_any_store: Desk, caplog: pytest.LogCaptureFixture
+    desk_on_any_store: Desk, whole_log: io.StringIO
 ) -> None:
     desk = desk_on_any_store
-    caplog.set_level("DEBUG")
     seen: list[str] = []
 
     async def keep(response: httpx.Response) -> None:
@@ -289,12 +301,7 @@ async def test_no_secret_is_in_any_page_header_journal_or_row(
     secrets = [*desk.far.secrets, *desk.far.google.refresh, *desk.far.hubspot.refresh]
     rows = repr(await desk.house.everything())
     assert len(secrets) >= 12
-    # What the browser of this test says about itself is not the server's log.
-    logged = "\n".join(
-        record.getMessage()
-        for record in caplog.records
-        if not (record.name == "httpx" and "/callback?" in record.getMessage())
-    )
+    logged = whole_log.getvalue()
     assert "/connect/ga4/callback" in logged
     for name, text in (("pages", "".join(seen)), ("rows", rows), ("log", logged)):
         assert [secret for secret in secrets if secret in text] == [], name
