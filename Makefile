@@ -20,7 +20,7 @@ demo: install ## Play the whole loop on a server of its own, in under a minute
 	@.venv/bin/assent demo
 
 test: static ## Everything: checks, all tests on both stores, conformance, real clients
-	@missing=$$(scripts/postgres.sh && scripts/programs.sh && scripts/node_tools.sh) || exit 1; \
+	@missing=$$(scripts/postgres.sh && scripts/programs.sh && scripts/node_tools.sh && scripts/peers.sh) || exit 1; \
 	.venv/bin/python -m pytest; status=$$?; \
 	if [ -n "$$missing" ]; then printf '%s\n' "$$missing"; fi; \
 	exit $$status
@@ -46,7 +46,8 @@ bench: dev ## Measure, and print the table
 
 lock: ## Resolve the dependencies anew
 	@scripts/lock.sh
+	@scripts/peers.sh lock
 
 clean: ## Remove everything that is not in git
-	@rm -rf .venv .uv .node dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .uv .node .peers dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,6 +2,8 @@
 
 Ends with 1 where a limit is missed or a measurement failed. With names only those are measured, and no file is
 written: a result file is always a whole run.
+
+`python -m benchmarks rewind` measures nothing: it shows what a rewound chat does here and in LangGraph.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
+from benchmarks import rewind
 from benchmarks.figures import Figure, NotRun
 from benchmarks.machine import ROOT
 from benchmarks.table import MEASUREMENTS, shown
@@ -27,9 +30,11 @@ PACKAGES: Final = ("mcp", "msgspec", "starlette", "uvicorn", "uvloop", "asyncpg"
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["rewind"]:
+        return rewind.main()
     unknown = sorted(set(arguments) - set(MEASUREMENTS))
     if unknown:
-        print(f"No measurement is named {', '.join(unknown)}. There are: {', '.join(MEASUREMENTS)}.")
+        print(f"No measurement is named {', '.join(unknown)}. There are: {', '.join(MEASUREMENTS)}, rewind.")
         return 2
     started, figures, remarks, failed = time.monotonic(), list[Figure](), list[str](), False
     for name in arguments or MEASUREMENTS:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from benchmarks import rewind as peers
 from tests.rules_manifest import ROOT
 from tests.workflow.library import loop, step
 from tests.workflows.kit import Player, definition
@@ -46,6 +47,22 @@ def test_a_rewound_chat_has_one_effect_no_inherited_approval_and_a_branch(tmp_pa
     assert shown["warnings"] == ["decided_before"]
     assert len(shown["branches"]) == 2
     assert said
+
+
+NO_PEERS = "LangGraph is not installed beside the project (make test brings it where packages can be had)"
+
+
+@pytest.mark.slow
+@pytest.mark.rule("W40", "W24")
+def test_the_same_rewind_has_one_effect_here_and_two_in_langgraph(tmp_path: Path) -> None:
+    if not (peers.PEERS / ".stamp").exists():
+        pytest.skip(NO_PEERS)
+    theirs = peers.langgraph_rewound(tmp_path / "langgraph")
+    ours = peers.assent_rewound(tmp_path / "assent")
+    assert (len(theirs.before), len(theirs.after), theirs.asked_again) == (1, 2, False)
+    assert (len(ours.before), len(ours.after), ours.asked_again) == (1, 1, True)
+    table = peers.shown([ours, theirs])
+    assert "| effects after it          | 1" in table and "| 2 " in table
 
 
 @pytest.mark.rule("W74")
