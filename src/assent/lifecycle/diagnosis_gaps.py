@@ -1,0 +1,94 @@
+"""Which numbers are missing, why, and what would bring them. Pure; the other half of a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from assent.lifecycle.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
+from assent.lifecycle.guidance import SuggestedCall
+
+GOALS: Final[dict[str, tuple[str, ...]]] = {
+    "signup": ("signups", "conversions"),
+    "sign up": ("signups", "conversions"),
+    "user": ("signups", "conversions"),
+    "customer": ("conversions",),
+    "sale": ("conversions",),
+    "click": ("clicks", "clicked"),
+    "visit": ("sessions", "views"),
+    "traffic": ("sessions", "views"),
+    "open": ("opened", "opens"),
+    "repl": ("replies",),
+    "comment": ("comments",),
+}
+"""Words of a goal and the numbers, any of which would tell whether it is reached."""
+
+
+def missing(facts: Facts) -> tuple[Missing, ...]:
+    """Everything that is not known and could be, each gap once."""
+    gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
+    return tuple(gaps.values())
+
+
+def _nothing_sent(facts: Facts) -> Iterator[Missing]:
+    if not any(each.executed_ms is not None for each in facts.deeds):
+        yield Missing(
+            what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
+            how="Numbers come a day after something is published or sent.",
+            call=SuggestedCall(
+                "chieflab_launch_product", {"goal": "…"}, "the user wants to launch something"
+            ),
+        )
+
+
+def _not_yet(facts: Facts) -> Iterator[Missing]:
+    coming = sorted(due for due in facts.due_ms if due > facts.now_ms)
+    if coming:
+        yield Missing(
+            what=f"{len(coming)} run(s) that went out have not been measured.",
+            how=f"That happens by itself, first on {date_of(coming[0])}.",
+            call=SuggestedCall("chieflab_check_measurement_due", {}, "to see when"),
+        )
+
+
+def _silent(facts: Facts) -> Iterator[Missing]:
+    for each in facts.silences:
+        by_hand = "by hand" in each.reason or "chieflab_record_manual_metrics" in each.reason
+        yield Missing(
+            what=f"{each.channel} has no numbers.",
+            how="Read them where it was published and tell me."
+            if by_hand
+            else f"{each.source}: {each.reason}.",
+            call=SuggestedCall(
+                "chieflab_record_manual_metrics",
+                {"runId": "…", "channel": each.channel, "metrics": {}, "source": "…"},
+                "the user has read numbers there",
+            )
+            if by_hand
+            else SuggestedCall("chieflab_check_measurement_due", {}, "to see when it is read again"),
+        )
+
+
+def _unconnected(facts: Facts) -> Iterator[Missing]:
+    for provider in facts.unconnected:
+        yield Missing(
+            what=f"{provider} is not connected.",
+            how="It would say what visitors do after they came.",
+            call=SuggestedCall(
+                "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"
+            ),
+        )
+
+
+def _goal(facts: Facts) -> Iterator[Missing]:
+    words, reported = facts.goal.lower(), {name for each in facts.observations for name in each.metrics}
+    wanted = {name for word, names in GOALS.items() if word in words for name in names}
+    if wanted and not wanted & reported:
+        yield Missing(
+            what=f"Whether the goal is reached is not counted: no source reports {' or '.join(sorted(wanted))}.",
+            how="Connect a source that does, or tell me the number.",
+            call=SuggestedCall("chieflab_list_connectors", {}, "to see which sources there are"),
+        )
+
+
+GAPS: Final = (_nothing_sent, _not_yet, _silent, _unconnected, _goal)
