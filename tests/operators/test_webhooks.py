@@ -82,6 +82,7 @@ def impatient(loop: Loop, seconds: float = 0.3) -> None:
     loop.app.services = dataclasses.replace(loop.app.services, post_webhook=post)
 
 
+@pytest.mark.rule("E89")
 async def test_the_result_of_a_launch_is_posted_too_and_signed_with_the_workspaces_secret(
     loop: Loop, side: FarSide
 ) -> None:
@@ -220,7 +221,7 @@ NEVER = (
 
 
 async def test_an_address_that_can_never_be_reached_is_refused_at_the_call(loop: Loop) -> None:
-    for tool, arguments in ((LAUNCH, {"channels": ["site"], **CLUB}),):
+    for tool, arguments in ((LAUNCH, {"channels": ["site"], **CLUB}), ("chieflab_diagnose_marketing", {})):
         for url in NEVER:
             answer = await loop.call(tool, {**arguments, "webhookUrl": url})
             assert answer.reason == "validation_error", url

@@ -20,7 +20,7 @@ from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.lifecycle.measurement import Baseline, NextMove, Summary, next_move, summarise
+from assent.lifecycle.measurement import Baseline, NextMove, Summary, amount, next_move, summarise
 from assent.lifecycle.records import Action, Asset, Status
 from assent.ports import Campaign, CampaignSource, Measurable, Reading, Row, Transaction
 from assent.stores.loader import statements
@@ -100,10 +100,7 @@ async def measure(
             planned.due_ms,
             now_ms,
         )
-    of_effects = [_read(services, action, by_hand) for action in sent]
-    of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in _sources(services)]
-    found_readings = await asyncio.gather(*of_effects, *of_run)
-    readings = tuple(reading for reading in found_readings if reading is not None)
+    readings = await read_all(services, sent, by_hand, now_ms)
     summary = summarise(readings)
     if not summary.measured:
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
@@ -134,6 +131,16 @@ async def measure(
     )
     angles = {action.effect.channel: str(action.metadata.get("angle", "")) for action in sent}
     return await services.store.write(lambda: _keep(planned, asset, found, angles, by, now_ms))
+
+
+async def read_all(
+    services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
+) -> tuple[Reading, ...]:
+    """What every source says now about what went out in one run; one that has nothing to say says why."""
+    of_effects = [_read(services, action, by_hand) for action in sent]
+    of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in sources(services)]
+    found = await asyncio.gather(*of_effects, *of_run)
+    return tuple(reading for reading in found if reading is not None)
 
 
 async def _read(services: Services, action: Action, by_hand: dict[str, Reading]) -> Reading:
@@ -171,7 +178,8 @@ def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
     )
 
 
-def _sources(services: Services) -> list[tuple[str, CampaignSource]]:
+def sources(services: Services) -> list[tuple[str, CampaignSource]]:
+    """Who can be asked about a whole run."""
     everyone: list[tuple[str, object]] = list(services.connectors.items())
     return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
 
@@ -284,7 +292,8 @@ def performance_entry(
     tenant_id: str, asset: Asset, reading: Reading, found: Measurement, angle: str
 ) -> brain.NewEntry:
     numbers = (
-        ", ".join(f"{name} {value:g}" for name, value in sorted(reading.metrics.items())) or "no numbers"
+        ", ".join(f"{name} {amount(value)}" for name, value in sorted(reading.metrics.items()))
+        or "no numbers"
     )
     return brain.NewEntry(
         tenant_id=tenant_id,
@@ -326,7 +335,7 @@ def as_text(found: Measurement) -> str:
     """The measurement for a human to read."""
     lines = []
     for reading in found.sources:
-        numbers = ", ".join(f"{value:g} {name}" for name, value in sorted(reading.metrics.items()))
+        numbers = ", ".join(f"{amount(value)} {name}" for name, value in sorted(reading.metrics.items()))
         lines.append(
             f"{reading.channel}: {numbers if reading.status == 'ok' else f'no numbers ({reading.reason})'}"
         )

@@ -13,6 +13,7 @@ from typing import Final
 from assent.kernel.times import iso_time
 from assent.lifecycle.diagnosis import Facts, Finding, Observation, Rule, date_of
 from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.measurement import amount
 
 SEEN: Final = ("impressions", "views", "reach", "sessions", "delivered")
 """How often something was seen: the first of these that a source reports. They count the same, so are never added."""
@@ -83,7 +84,7 @@ def not_answered(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {views[0]: views[1], **responses},
-                f"It is seen on {each.channel} and nobody responds: {views[1]:g} {views[0]}, {named}.",
+                f"It is seen on {each.channel} and nobody responds: {amount(views[1])} {views[0]}, {named}.",
                 "Rewrite the opening and ask for one thing only.",
                 _again(facts, each.channel),
             )
@@ -99,7 +100,8 @@ def few_answer(rule: Rule, facts: Facts) -> Iterator[Finding]:
             rule,
             each,
             {views[0]: views[1], **responses},
-            f"Few respond on {each.channel}: {total:g} from {views[1]:g} {views[0]} ({_share(total, views[1])}).",
+            f"Few respond on {each.channel}: {amount(total)} from {amount(views[1])} {views[0]} "
+            f"({_share(total, views[1])}).",
             "Say earlier what is in it for the reader, and make the next step one click.",
             _again(facts, each.channel),
         )
@@ -119,8 +121,8 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 runs[0],
                 {views[0]: views[1], f"usual {views[0]}": usual},
-                f"{runs[0].channel} reaches fewer people than it did: {views[1]:g} {views[0]}, and "
-                f"{usual:g} on average over the {len(earlier)} before.",
+                f"{runs[0].channel} reaches fewer people than it did: {amount(views[1])} {views[0]}, and "
+                f"{amount(usual)} on average over the {len(earlier)} before.",
                 "Go back to what the earlier ones did, or rest the channel for a while.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
@@ -160,7 +162,8 @@ def bounces(rule: Rule, facts: Facts) -> Iterator[Finding]:
             rule,
             each,
             {"bounced": bounced, "delivered": delivered},
-            f"Mail comes back: {bounced:g} of {sent:g} bounced ({_share(bounced, sent)}).",
+            f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
+            f"({_share(bounced, sent)} lost).",
             "Take the addresses that bounced off the list before the next mail.",
             SuggestedCall("chieflab_send", {"to": ["…"]}, "the list has been cleaned"),
         )
@@ -173,7 +176,7 @@ def complaints(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"complained": complained},
-                f"Somebody called the mail spam: {complained:g} complaint(s).",
+                f"Somebody called the mail spam: {amount(complained)} complaint(s).",
                 "Write only to people who asked for it, and say in the first line why they get it.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"
@@ -189,8 +192,8 @@ def far_down(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"position": place, "impressions": shown},
-                f"In search the page stands at place {place:g} on average, beyond the first ten "
-                f"({shown:g} impressions).",
+                f"In search the page stands at place {amount(place)} on average, beyond the first ten "
+                f"({amount(shown)} impressions).",
                 "Let title and first paragraph of the page say what people look for.",
                 SuggestedCall(
                     "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
@@ -206,7 +209,7 @@ def no_conversion(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"sessions": visits, "conversions": 0},
-                f"People come and do nothing: {visits:g} sessions, 0 conversions.",
+                f"People come and do nothing: {amount(visits)} sessions, 0 conversions.",
                 "Put one clear step on the page that the posts lead to.",
                 SuggestedCall(
                     "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"

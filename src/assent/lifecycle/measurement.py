@@ -13,6 +13,13 @@ WHOLE_RUN: Final = frozenset({"web", "search"})
 """What counts visitors of all channels together: it says how the run went, and not which channel did it."""
 
 
+def amount(value: float) -> str:
+    """A number in a sentence: whole where it is whole, never rounded to powers of ten."""
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 class ReadingLike(Protocol):
     """As much of a reading as is needed here."""
 
@@ -69,7 +76,7 @@ def next_move(readings: tuple[ReadingLike, ...], summary: Summary, baseline: Bas
     compared = ""
     if baseline is not None:
         usual = _total(baseline.averages, ATTENTION)
-        compared = f" Earlier runs averaged {usual:g}."
+        compared = f" Earlier runs averaged {amount(usual)}."
     if seen == 0 and answered == 0:
         return NextMove(
             "Try another channel or another opening.",
@@ -79,13 +86,13 @@ def next_move(readings: tuple[ReadingLike, ...], summary: Summary, baseline: Bas
     if answered == 0:
         return NextMove(
             f"Rewrite the opening and the call to action for {best.channel}.",
-            f"It was seen {seen:g} times and nobody responded.{compared}",
+            f"It was seen {amount(seen)} times and nobody responded.{compared}",
             best.channel,
         )
     return NextMove(
         f"Follow up on {best.channel} with what got the response.",
-        f"{best.channel} brought {_total(best.metrics, RESPONSE):g} responses from "
-        f"{_total(best.metrics, ATTENTION):g} views.{compared}",
+        f"{best.channel} brought {amount(_total(best.metrics, RESPONSE))} responses from "
+        f"{amount(_total(best.metrics, ATTENTION))} views.{compared}",
         best.channel,
     )
 
@@ -96,12 +103,13 @@ def _of_visitors(summary: Summary) -> NextMove:
     if answered == 0:
         return NextMove(
             "Rewrite what the page says first, and what it asks visitors to do.",
-            f"Its pages were seen {seen:g} times and nobody responded.",
+            f"Its pages were seen {amount(seen)} times and nobody responded.",
             None,
         )
     return NextMove(
         "Go on with what leads people to the page, and record the numbers of each channel.",
-        f"Its pages were seen {seen:g} times and brought {answered:g} responses; no channel has numbers of its own.",
+        f"Its pages were seen {amount(seen)} times and brought {amount(answered)} responses; no channel has numbers of "
+        "its own.",
         None,
     )
 

@@ -13,6 +13,7 @@ INFO = OperatorInfo(
     status="live",
     tools=(
         "chieflab_measure",
+        "chieflab_diagnose_marketing",
         "chieflab_check_measurement_due",
         "chieflab_record_manual_metrics",
         "chieflab_post_launch_review",

@@ -151,6 +151,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
 NEXT = (
     SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to act on the next move"),
     SuggestedCall("chieflab_check_measurement_due", {}, "to see what is still to be measured"),
+    SuggestedCall("chieflab_diagnose_marketing", {"goal": "…"}, "the user asks why it is not working"),
     SuggestedCall(
         "chieflab_record_manual_metrics",
         {"runId": "…", "channel": "…", "metrics": {}, "source": "…"},

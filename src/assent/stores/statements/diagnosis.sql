@@ -1,0 +1,7 @@
+-- name: list_tenant_actions
+-- A tenant's actions since a moment (ids sort by age), newest first. Without a tenant it is the default one's.
+SELECT a.*
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id > :since
+  AND (a.tenant_id = :tenant_id OR (a.tenant_id IS NULL AND :tenant_id = 'default'))
+ORDER BY a.action_id DESC LIMIT :most
