@@ -62,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_hosts: tuple[str, ...] = ()
     credit_prices: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
+    font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
     workflow_retention_days: int = 90
     execution_lease_seconds: float = 60.0

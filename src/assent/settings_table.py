@@ -264,6 +264,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Folders with workflow definitions of your own, read beside the built-in ones.",
     ),
     Setting(
+        name="font_dirs",
+        env="ASSENT_FONT_DIRS",
+        kind=Kind.FOLDERS,
+        default=("/usr/share/fonts",),
+        doc="Folders with fonts for pictures, asked for characters that the fonts of Assent do not have.",
+    ),
+    Setting(
         name="workflow_checkpoints",
         env="ASSENT_WORKFLOW_CHECKPOINTS",
         kind=Kind.SWITCH,

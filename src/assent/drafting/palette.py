@@ -1,0 +1,169 @@
+"""Colours of a picture: from the brand's own, or from its name, to pairs that can be read (WCAG 2.2 AA).
+
+Lightness is moved in OKLCH, where a step looks the same in every hue. Whatever colours come in, every text that comes
+out has at least the contrast of `TEXT_CONTRAST`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from typing import Final
+
+import msgspec
+
+TEXT_CONTRAST: Final = 4.5
+"""WCAG AA for text of any size: a picture is shown small on a phone."""
+
+SHAPE_CONTRAST: Final = 3.0
+"""WCAG AA for shapes that carry meaning; fine lines need as much to be seen."""
+
+DECORATION: Final = 1.3
+"""A broad shape that carries no meaning keeps the brand's own colour, unless nobody could tell it from the ground."""
+
+GREY: Final = 0.03
+"""Below this chroma a colour has no hue to speak of, and its companion has none either."""
+
+_HEX: Final = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+
+Rgb = tuple[float, float, float]
+
+
+class Palette(msgspec.Struct, frozen=True):
+    """The colours of one layout: ground, text on it, quieter text, and a shape that stands out."""
+
+    ground: str
+    text: str
+    quiet: str
+    accent: str
+    on_accent: str
+    shape: str
+
+
+def parse(text: str) -> str | None:
+    """A colour as `#rrggbb`; None where it is none."""
+    found = _HEX.fullmatch(text.strip())
+    if found is None:
+        return None
+    digits = found.group(1).lower()
+    return "#" + (digits if len(digits) == 6 else "".join(char * 2 for char in digits))
+
+
+def of_name(name: str) -> str:
+    """A main colour for a brand that has named none: always the same one for the same name."""
+    hue = int.from_bytes(hashlib.sha256(name.casefold().encode()).digest()[:2], "big") / 65536 * 360
+    return _hex(*_fitted(0.52, 0.16, hue))
+
+
+def palettes(main: str, accent: str | None) -> dict[str, Palette]:
+    """The palette of every layout, by its name."""
+    _, chroma, hue = _oklch(main)
+    vivid = max(0.10, min(chroma, 0.16)) if chroma >= GREY else 0.0
+    second = accent or _hex(*_fitted(0.80, vivid, hue + 75))
+    night = _hex(*_fitted(0.21, min(chroma, 0.06), hue))
+    paper = _hex(*_fitted(0.975, min(chroma, 0.012), hue))
+    ink = "#ffffff" if contrast("#ffffff", main) >= contrast("#14161a", main) else "#14161a"
+    return {
+        "dark": _palette(night, "#ffffff", readable(second, night, SHAPE_CONTRAST), main),
+        "light": _palette(
+            paper, _hex(*_fitted(0.24, min(chroma, 0.07), hue)), readable(main, paper, DECORATION), second
+        ),
+        "solid": _palette(main, ink, readable(second, main, SHAPE_CONTRAST), main),
+    }
+
+
+def _palette(ground: str, text: str, accent: str, shape: str) -> Palette:
+    text = readable(text, ground, TEXT_CONTRAST)
+    return Palette(
+        ground=ground,
+        text=text,
+        quiet=readable(blend(text, ground, 0.72), ground, TEXT_CONTRAST),
+        accent=accent,
+        on_accent=max(("#ffffff", "#14161a"), key=lambda each: contrast(each, accent)),
+        shape=shape,
+    )
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, 1 to 21 (WCAG)."""
+    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def readable(colour: str, ground: str, ratio: float) -> str:
+    """The colour, or the nearest lightness of it that stands out from the ground enough."""
+    if contrast(colour, ground) >= ratio:
+        return colour
+    lightness, chroma, hue = _oklch(colour)
+    for step in range(1, 101):
+        for moved in (lightness + step / 100, lightness - step / 100):
+            if 0 <= moved <= 1:
+                candidate = _hex(*_fitted(moved, chroma, hue))
+                if contrast(candidate, ground) >= ratio:
+                    return candidate
+    return max(("#ffffff", "#000000"), key=lambda each: contrast(each, ground))
+
+
+def blend(top: str, under: str, opacity: float) -> str:
+    """A translucent colour over another, as the opaque one that it looks like."""
+    return _hex(*(opacity * a + (1 - opacity) * b for a, b in zip(_rgb(top), _rgb(under), strict=True)))
+
+
+def _rgb(colour: str) -> Rgb:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _hex(red: float, green: float, blue: float) -> str:
+    return "#" + "".join(f"{round(max(0.0, min(1.0, part)) * 255):02x}" for part in (red, green, blue))
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+
+def _companded(part: float) -> float:
+    return 12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = (_linear(part) for part in _rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _oklch(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (_linear(part) for part in _rgb(colour))
+    long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
+    middle = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
+    short = math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
+    lightness = 0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short
+    a = 1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short
+    b = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
+    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
+
+
+def _fitted(lightness: float, chroma: float, hue: float) -> Rgb:
+    """The colour in sRGB; one that a screen cannot show loses chroma, never lightness or hue."""
+    for step in range(40, -1, -1):
+        red, green, blue = _from_oklch(lightness, chroma * step / 40, hue)
+        if all(-0.001 <= part <= 1.001 for part in (red, green, blue)):
+            return red, green, blue
+    return lightness, lightness, lightness
+
+
+def _from_oklch(lightness: float, chroma: float, hue: float) -> Rgb:
+    a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    red, green, blue = (
+        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
+    )
+    return (
+        _companded(max(0.0, red)) if red >= 0 else red,
+        _companded(max(0.0, green)) if green >= 0 else green,
+        _companded(max(0.0, blue)) if blue >= 0 else blue,
+    )
