@@ -22,9 +22,10 @@ from fontTools import subset
 FONTS = Path(__file__).parent.parent / "src" / "assent" / "fonts"
 
 FEATURES = (
-    "ccmp locl mark mkmk kern init medi fina isol rlig liga calt curs rclt akhn nukt rphf rkrf pref blwf half abvf "
-    "pstf cjct vatu pres abvs blws psts haln dist abvm blwm"
-).split()
+    *("ccmp", "locl", "mark", "mkmk", "kern", "init", "medi", "fina", "isol", "rlig", "liga", "calt", "curs"),
+    *("rclt", "akhn", "nukt", "rphf", "rkrf", "pref", "blwf", "half", "abvf", "pstf", "cjct", "vatu", "pres"),
+    *("abvs", "blws", "psts", "haln", "dist", "abvm", "blwm"),
+)
 
 
 def points(*ranges: tuple[int, int]) -> set[int]:
@@ -34,7 +35,9 @@ def points(*ranges: tuple[int, int]) -> set[int]:
 def japanese() -> set[int]:
     """What code page 932 has: JIS X 0208 and the extensions that names are written with."""
     found = points((0x3041, 0x30FF))
-    for point in points((0x2000, 0x27FF), (0x3000, 0x33FF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF)):
+    for point in points(
+        (0x2000, 0x27FF), (0x3000, 0x33FF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF)
+    ):
         try:
             chr(point).encode("cp932")
         except UnicodeEncodeError:
@@ -44,7 +47,9 @@ def japanese() -> set[int]:
 
 
 CHARACTERS = {
-    "Inter-Bold.ttf": points((0x20, 0x52F), (0x1E00, 0x20CF), (0x2100, 0x23FF), (0x25CF, 0x25CF), (0x2713, 0x2717)),
+    "Inter-Bold.ttf": points(
+        (0x20, 0x52F), (0x1E00, 0x20CF), (0x2100, 0x23FF), (0x25CF, 0x25CF), (0x2713, 0x2717)
+    ),
     "NotoSansArabic-Bold.ttf": points((0x600, 0x77F), (0x200C, 0x200F)),
     "NotoSansHebrew-Bold.ttf": points((0x590, 0x5FF)),
     "NotoSansThai-Bold.ttf": points((0xE00, 0xE7F)),
@@ -66,7 +71,10 @@ def main(packages: Path) -> None:
                 raise SystemExit(f"{name} has no {font['member']}")
             source = io.BytesIO(member.read())
         options = subset.Options(
-            layout_features=FEATURES, hinting=False, name_IDs=[0, 1, 2, 3, 4, 5, 6, 13, 14], canonical_order=True
+            layout_features=list(FEATURES),
+            hinting=False,
+            name_IDs=[0, 1, 2, 3, 4, 5, 6, 13, 14],
+            canonical_order=True,
         )
         options.drop_tables += ["DSIG", "vhea", "vmtx", "VORG", "STAT"]
         loaded = subset.load_font(source, options)

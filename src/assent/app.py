@@ -39,6 +39,7 @@ from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.records import Action
 from assent.lifecycle.webhooks import Reply
+from assent.picture_making import PictureMaker
 from assent.ports import (
     Begin,
     Clock,
@@ -121,6 +122,7 @@ class App:
             screen_webhook=partial(screen_webhook, settings.allow_hosts),
             post_webhook=partial(post_webhook, settings.allow_hosts),
             write_draft=draft_writer(settings),
+            make_pictures=PictureMaker(settings.font_dirs).make,
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
             verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),

@@ -150,7 +150,9 @@ class Fonts:
             for path in sorted(Path(directory).rglob("*"))
             if path.suffix.lower() in FONT_FILES
         ][:MAX_FONT_FILES]
-        for path in sorted(files, key=lambda each: ("bold" not in each.stem.lower(), "sans" not in each.stem.lower())):
+        for path in sorted(
+            files, key=lambda each: ("bold" not in each.stem.lower(), "sans" not in each.stem.lower())
+        ):
             try:
                 if path.stat().st_size <= MAX_FONT_BYTES:
                     yield Face(path.read_bytes())

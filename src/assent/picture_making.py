@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_PICTURE_BYTES
 from assent.drafting.picture_orders import PicturesFailed, Result, Work
+from assent.kernel.limits import MAX_PICTURE_BYTES
 
 log = logging.getLogger("assent.pictures")
 
@@ -61,9 +61,13 @@ async def _ask(work: bytes) -> bytes:
     try:
         answer, complaint = await process.communicate(work)
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
     if process.returncode != 0:
-        log.error("the picture process ended with %s: %s", process.returncode, complaint.decode("utf-8", "replace"))
+        log.error(
+            "the picture process ended with %s: %s", process.returncode, complaint.decode("utf-8", "replace")
+        )
         raise PicturesFailed(f"the process ended with {process.returncode}")
     return answer

@@ -15,8 +15,8 @@ import resvg_py
 from assent.drafting import counting, graphics
 from assent.drafting.graphics import Order, Shaped
 from assent.drafting.line_fitting import TooLong
-from assent.picture_fonts import Fonts
 from assent.drafting.picture_orders import Made, Result, Short, Work
+from assent.picture_fonts import Fonts
 
 
 def make(work: Work) -> Result:

@@ -7,6 +7,7 @@ import pytest
 from tests.stores.kit import NOON, WORKSPACE
 
 from assent.engine import pictures
+from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -30,7 +31,7 @@ def picture(content: bytes = BYTES) -> Picture:
         width=1200,
         height=627,
         alt="A headline",
-        digest=pictures.digest_of(content),
+        digest=digest_of_bytes(content),
     )
 
 
@@ -60,7 +61,7 @@ async def test_a_connector_gets_the_approved_bytes_or_nothing(store: Store) -> N
     assert (found.content, found.alt) == (BYTES, "What it shows")
     assert await pictures.of_action(store, with_media()) == ()
 
-    gone = with_media(Media("image", "https://example.org/q.png", "Gone", pictures.digest_of(b"other")))
+    gone = with_media(Media("image", "https://example.org/q.png", "Gone", digest_of_bytes(b"other")))
     with pytest.raises(NotSent) as refused:
         await pictures.of_action(store, gone)
     assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)

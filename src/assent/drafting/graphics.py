@@ -110,9 +110,7 @@ class _Canvas:
     def _runs(self, line: str) -> list[Shaped]:
         """A line from left to right. A line of the headline runs as the headline does, even where it is Latin alone."""
         base = int(bidi.is_rtl(line if line == self.order.name else self.order.headline))
-        return [
-            self._shape(run.text, run.rtl) for run in bidi.visual(line, bidi.levels(line, base), base)
-        ]
+        return [self._shape(run.text, run.rtl) for run in bidi.visual(line, bidi.levels(line, base), base)]
 
     def headline(self, box_width: float, box_height: float) -> Fitted | TooLong:
         """The headline in its box. Few words may be large, but not so large that a line holds one letter."""
@@ -246,7 +244,13 @@ def _light(canvas: _Canvas) -> list[str] | TooLong:
         rect(canvas.mirrored(0, band), canvas.height * 0.72, band, canvas.height * 0.28, colours.shape),
         canvas.block(fitted, x, top, colours.text, anchor),
         canvas.brand(x, margin + canvas.small * 0.4, colours.quiet, anchor),
-        rect(canvas.mirrored(side, short * 0.13), canvas.height - margin, short * 0.13, short * 0.014, colours.accent),
+        rect(
+            canvas.mirrored(side, short * 0.13),
+            canvas.height - margin,
+            short * 0.13,
+            short * 0.014,
+            colours.accent,
+        ),
     ]
 
 

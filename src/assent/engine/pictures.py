@@ -8,14 +8,13 @@ Deliberately unaware of how pictures are made and looked at.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 import msgspec
 
 from assent.drafting.picture_sizes import PUBLISHES_PICTURES
 from assent.engine import actions
-from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.canonical import DIGEST_PREFIX, digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
@@ -25,10 +24,6 @@ from assent.stores.loader import statements
 
 IMAGE: Final = "image"
 """The type of an asset that is a picture, and the kind of what goes along."""
-
-
-def digest_of(content: bytes) -> str:
-    return DIGEST_PREFIX + hashlib.sha256(content).hexdigest()
 
 
 def path(run_id: str, digest: str) -> str:
@@ -125,7 +120,7 @@ async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
     found = await store.read(read)
     pictures = []
     for media, picture in zip(action.effect.media, found, strict=True):
-        if picture is None or digest_of(picture.content) != media.digest:
+        if picture is None or digest_of_bytes(picture.content) != media.digest:
             raise NotSent(
                 Reason.CONNECTOR_FAILED,
                 "the approved picture is not here any more; pick another one and approve again",

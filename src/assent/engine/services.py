@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assent.drafting.evidence import Evidence
     from assent.drafting.lessons import Lessons
     from assent.drafting.page import Page
+    from assent.drafting.picture_orders import Result, Work
     from assent.drafting.records import Composed, NeedsDraft
     from assent.workflow_library import WorkflowLibrary
 
@@ -58,6 +59,8 @@ class Services:
     """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""
+    make_pictures: Callable[[Work], Awaitable[Result]]
+    """Draws pictures, off the event loop."""
     workflows: Callable[[], WorkflowLibrary]
     """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
     workflow_keys: Callable[[], tuple[bytes, ...]]

@@ -275,6 +275,25 @@ def picture_facts(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
     }
 
 
+def with_address(services: Services, asset: Asset) -> Asset:
+    """An asset as it is told: a picture with an address that shows it to whoever is told, for as long as the review
+    link of its run lives. What is stored has no token in it."""
+    if asset.type != pictures.IMAGE or "url" not in asset.metadata:
+        return asset
+    token = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms).partition("token=")[2]
+    view_url = f"{asset.metadata['url']}?token={token}"
+    return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
+
+
+def shown(services: Services, asset: Asset) -> AssetView:
+    return guidance.asset_view(with_address(services, asset))
+
+
+def images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
+    """The pictures of a run."""
+    return tuple(shown(services, asset) for asset in assets if asset.type == pictures.IMAGE)
+
+
 def with_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
     """The effect with the picture that is to go along."""
     if staged.picture is None:
@@ -291,13 +310,15 @@ def prepared(
     preparation: Preparation,
 ) -> PreparedRun:
     """The answer, made before anything is stored so that it can be stored with it."""
-    guide = guidance.agent_guide(staged, assets, preparation.next_calls, run.run_id)
+    guide = guidance.agent_guide(
+        staged, tuple(with_address(services, asset) for asset in assets), preparation.next_calls, run.run_id
+    )
     return PreparedRun(
         ok=True,
         run_id=run.run_id,
         workspace_id=run.workspace_id,
         tenant_id=run.tenant_id,
-        assets=tuple(guidance.asset_view(asset) for asset in assets),
+        assets=tuple(shown(services, asset) for asset in assets),
         actions=tuple(guidance.action_view(action) for action in staged),
         review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms),
         agent_guide=guide,

@@ -43,6 +43,11 @@ def digest(value: Any) -> str:
     return DIGEST_PREFIX + hashlib.sha256(canonical(value)).hexdigest()
 
 
+def digest_of_bytes(content: bytes) -> str:
+    """The same for bytes that are no JSON: a picture, a file."""
+    return DIGEST_PREFIX + hashlib.sha256(content).hexdigest()
+
+
 def short_digest(full: str) -> str:
     """The first eight hex digits: short enough to compare by eye in chat and on a page."""
     return full.removeprefix(DIGEST_PREFIX)[:8]

@@ -39,6 +39,7 @@ class Reason(enum.StrEnum):
     ACTION_CLOSED = "action_closed"
     VALIDATION_ERROR = "validation_error"
     TOO_MANY_PICTURES = "too_many_pictures"
+    PICTURES_FAILED = "pictures_failed"
     WORKFLOW_NOT_FOUND = "workflow_not_found"
     CONTEXT_TOO_LARGE = "context_too_large"
     TOKEN_INVALID_FORMAT = "token_invalid_format"
@@ -250,8 +251,17 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         summary="The workspace keeps as many pictures as it may.",
         user_message="This workspace has no room for more pictures. Those that no post took along are removed 90 days "
         "after they were made; use one of them, or go on without a picture.",
-        fix="Use an image asset that is there already (chieflab_list_recent_assets), or prepare without pictures.",
+        fix="Use an image asset that is there already (chieflab_list_assets), or prepare without pictures.",
         stop_rule="Do not make the same pictures in another workspace.",
+    ),
+    Reason.PICTURES_FAILED: Meaning(
+        status=503,
+        retryable=True,
+        summary="The pictures could not be drawn.",
+        user_message="The pictures could not be drawn just now. Nothing was stored; I will try again in "
+        "{retryAfterSeconds} seconds.",
+        fix="Wait retryAfterSeconds, then repeat the call once. If it fails again, go on without pictures.",
+        stop_rule="Do not call in a loop.",
     ),
     Reason.WORKFLOW_NOT_FOUND: Meaning(
         status=404,

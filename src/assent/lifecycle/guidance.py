@@ -170,6 +170,7 @@ def readable_body(action: Action) -> str:
         head.append(f"Subject: {effect.subject}")
     if effect.title and effect.title not in (effect.subject, ""):
         head.append(effect.title)
+    head += [f"Picture: {media.alt} ({media.url})" for media in effect.media]
     return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 
@@ -181,7 +182,13 @@ def agent_guide(
     shown = {key: in_chat(key, action) for key, action in keyed.items()}
     covered = {action.asset_id for action in actions}
     for asset in assets:
-        if asset.asset_id not in covered and asset.channel is not None and asset.channel not in shown:
+        if asset.asset_id in covered or asset.channel is None:
+            continue
+        if (address := asset.metadata.get("viewUrl")) is not None:
+            # Every variant of a picture is shown, for a human to pick one.
+            key = f"{asset.channel}:picture:{asset.metadata.get('variant', asset.asset_id)}"
+            shown[key] = InChat(asset.title, f"{asset.body}\n{address}", None, asset.asset_id, None, ())
+        elif asset.channel not in shown:
             shown[asset.channel] = InChat(asset.title, asset.body, None, asset.asset_id, None, ())
     if not actions:
         look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")

@@ -7,7 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import composer
-from assent.drafting.lessons import ranked_channels
+from assent.drafting.language import unended
+from assent.drafting.lessons import first_sentence, ranked_channels
 from assent.drafting.records import NeedsDraft
 from assent.operators.definition import OperatorInfo, Workbench
 from assent.operators.drafts import Supplied, Written, known_channel, placed, write
@@ -26,6 +27,7 @@ INFO = OperatorInfo(
         "chieflab_publish_approved_post",
         "chieflab_send_approved_email",
         "chieflab_measure",
+        "chieflab_create_social_graphics",
     ),
 )
 
@@ -45,6 +47,13 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[ChannelNote, ...]
     positioning: str
     angle: str
+
+
+def headlines(plan: LaunchPlan) -> tuple[str, ...]:
+    """What a picture of the launch may say, the best first: a shorter one follows where the first does not fit."""
+    titles = [each.composed.title or each.composed.subject for each in plan.written]
+    opening = [first_sentence(each.composed.body) for each in plan.written]
+    return tuple(unended(text) for text in (plan.angle, *titles, *opening) if text)
 
 
 def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied]) -> LaunchPlan:

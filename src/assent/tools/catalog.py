@@ -22,6 +22,7 @@ from assent.tools import (
     contacts,
     diagnosing,
     execution,
+    graphics,
     guide,
     manual,
     measuring,
@@ -40,6 +41,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     # First one that anybody may call: who tries the first tool of the list gets an answer.
     *connections.TOOLS,
     *operating.TOOLS,
+    *graphics.TOOLS,
     *contacts.TOOLS,
     *guide.TOOLS,
     *approvals.TOOLS,

@@ -13,6 +13,7 @@ import msgspec
 
 from assent.drafting import evidence as gathering
 from assent.drafting.cleaning import speaks_to_a_model
+from assent.drafting.naming import name_of
 from assent.drafting.page import Page
 from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import brain, lessons_read, staging
@@ -28,6 +29,7 @@ from assent.operators.launch import ChannelNote
 from assent.ports import Preparation
 from assent.tools.arguments import addresses, is_mailbox, line, moment
 from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.graphics import illustrated
 from assent.tools.operator_requests import Brand, LaunchProduct, MailOptions, Post, Send
 
 SCOPE = "runs:write"
@@ -81,6 +83,11 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
+    if request.images_needed:
+        colors = request.brand.colors if request.brand is not None else None
+        preparation = await illustrated(
+            call, preparation, launch.headlines(plan), name_of(bench.evidence)[0], colors or []
+        )
 
     def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
         return {
@@ -94,7 +101,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 drafts_needed=plan.missing,
             ),
             "publish_actions": tuple(action_view(action) for action in staged),
-            "images": (),
+            "images": staging.images(call.services, assets),
         }
 
     return await staging.stage(
@@ -299,6 +306,7 @@ NEXT_LAUNCH = (
     SuggestedCall("chieflab_publish_approved_post", {"actionId": "…"}, "the user approved a post"),
     SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved the e-mail"),
     SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "a channel is published by hand"),
+    SuggestedCall("chieflab_create_social_graphics", {"headline": "…"}, "the user wants other pictures"),
     SuggestedCall("chieflab_connect_provider", {"provider": "…"}, "a connector is missing"),
     SuggestedCall("chieflab_measure", {"runId": "…"}, "a day after it went out"),
     _SEE,

@@ -52,6 +52,13 @@ class Brand(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     audience: Words | None = None
     voice: Words | None = None
     pillars: Words | Lines | None = None
+    colors: (
+        Annotated[
+            list[Annotated[str, msgspec.Meta(max_length=20)]],
+            msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
+        ]
+        | None
+    ) = None
 
 
 class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -86,7 +93,9 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
         ]
         | None
     ) = None
-    images_needed: bool | None = None
+    images_needed: (
+        Annotated[bool, msgspec.Meta(description="Whether posts get pictures, made for each channel.")] | None
+    ) = None
     schedule_for: ScheduleFor | None = None
     webhook_url: WebhookUrl | None = None
     idempotency_key: IdempotencyKey | None = None
@@ -102,6 +111,30 @@ class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     brand: Brand | None = None
     tenant_id: TenantIdArgument | None = None
     schedule_for: ScheduleFor | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class CreateSocialGraphics(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    headline: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=500, description="The words on the picture, in any language."),
+    ]
+    brand: Annotated[str, msgspec.Meta(max_length=200, description="The brand's name.")] | Brand | None = None
+    channels: (
+        Annotated[
+            list[Annotated[str, msgspec.Meta(max_length=40)]],
+            msgspec.Meta(
+                min_length=1,
+                max_length=8,
+                description="Channel ids whose sizes are made: linkedin, x, instagram, facebook, threads, bluesky, "
+                "tiktok, reddit, product_hunt, site, landing.",
+            ),
+        ]
+        | None
+    ) = None
+    tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
 

@@ -1,0 +1,71 @@
+"""The pictures of an action on the review page: the one that goes along, and the others to pick from. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.drafting.graphics import LAYOUTS
+from assent.engine.pictures import IMAGE, path
+from assent.engine.review import RunReview
+from assent.lifecycle.records import Action, Asset
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """One picture: where it is, what it shows, and whether it goes along. Only a variant has an id to pick it by."""
+
+    address: str
+    alt: str
+    width: int
+    height: int
+    name: str
+    asset_id: str
+    goes_along: bool
+
+
+class Pictures(msgspec.Struct, frozen=True):
+    """`along` is sent; `choices` are the variants, that one among them."""
+
+    along: tuple[Shown, ...]
+    choices: tuple[Shown, ...]
+
+
+def of_action(found: RunReview, action: Action) -> Pictures:
+    """What is sent along with an action, and what could be instead."""
+    sent = {media.digest: media for media in action.effect.media if media.digest}
+    made = [each for each in pictures_of(found) if each.channel == action.effect.channel]
+    choices = tuple(_shown(action.run_id, each, each.metadata["digest"] in sent) for each in made)
+    variants = {each.address: each for each in choices}
+    along = []
+    for digest, media in sent.items():
+        address = path(action.run_id, digest)
+        known = variants.get(address)
+        along.append(known or Shown(address, media.alt, 0, 0, "Picked from another run", "", True))
+    return Pictures(tuple(along), choices)
+
+
+def loose(found: RunReview) -> tuple[Shown, ...]:
+    """Pictures of a run that stages no post for their channel: there is nothing to pick them for."""
+    channels = {action.effect.channel for action in found.actions}
+    return tuple(
+        _shown(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
+    )
+
+
+def pictures_of(found: RunReview) -> list[Asset]:
+    """The pictures that a run made, in the order of the gallery."""
+    made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
+    order = {layout: place for place, layout in enumerate(LAYOUTS)}
+    return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))
+
+
+def _shown(run_id: str, asset: Asset, goes_along: bool) -> Shown:
+    facts = asset.metadata
+    return Shown(
+        address=path(run_id, facts["digest"]),
+        alt=asset.body,
+        width=facts.get("width", 0),
+        height=facts.get("height", 0),
+        name=str(facts.get("variant", "")).capitalize() or asset.title,
+        asset_id=asset.asset_id,
+        goes_along=goes_along,
+    )

@@ -1,0 +1,143 @@
+"""`chieflab_create_social_graphics`: pictures outside a launch, and those that a launch asks for. Nothing goes out.
+
+Pictures are drawn by a process of their own and stored with the run that they were made in. A headline that does not
+fit is refused with how much would: nothing is cut, and nothing is half done.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+
+from assent.drafting import evidence as gathering
+from assent.drafting.naming import name_of
+from assent.drafting.picture_orders import PicturesFailed, Result, Work
+from assent.drafting.picture_sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
+from assent.engine import brain, lessons_read, staging
+from assent.engine.staging import PreparedRun, Request
+from assent.kernel.ids import TenantId
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.lifecycle.guidance import AssetView, SuggestedCall
+from assent.operators import graphics, launch
+from assent.ports import Preparation
+from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.operator_requests import Brand, CreateSocialGraphics
+
+log = logging.getLogger("assent.pictures")
+
+NAME = "chieflab_create_social_graphics"
+
+
+class GraphicsReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    images: tuple[AssetView, ...]
+
+
+async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> GraphicsReply:
+    brand = Brand(name=request.brand) if isinstance(request.brand, str) else request.brand or Brand()
+    channels = graphics.shown_in(request.channels or list(DEFAULT_CHANNELS))
+    name = brand.name or await _remembered_name(call, request.tenant_id)
+    work = graphics.ordered(request.headline, name, brand.colors or [], channels)
+    if not any(char.isalnum() for char in work.order.headline):
+        raise bad_argument("headline", "words that can be read on a picture", repr(request.headline[:40]))
+    try:
+        result = await call.services.make_pictures(work)
+    except PicturesFailed as failed:
+        log.error("pictures were not made: %s", failed)
+        raise Refusal(Reason.PICTURES_FAILED, retry_after_seconds=30) from failed
+    if (refusal := graphics.refusal_of(result)) is not None:
+        raise refusal
+    preparation = Preparation(
+        drafts=graphics.drafts_of(result),
+        outputs={"channels": list(channels), "warnings": list(graphics.left_out(result))},
+        next_calls=NEXT,
+    )
+    inputs = {key: value for key, value in msgspec.to_builtins(request).items() if value is not None}
+    return await staging.stage(
+        call.services,
+        Request(
+            principal=call.caller,
+            operator=launch.INFO.id,
+            tool=NAME,
+            inputs={key: value for key, value in inputs.items() if key != "idempotencyKey"},
+            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+            key=request.idempotency_key,
+        ),
+        preparation,
+        GraphicsReply,
+        lambda assets, staged: {"images": staging.images(call.services, assets)},
+    )
+
+
+async def illustrated(
+    call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
+) -> Preparation:
+    """A launch whose posts have pictures. A post that cannot have one says why; the others are not held up by it."""
+    wanted = tuple(
+        dict.fromkeys(
+            each.effect.channel for each in preparation.effects if each.effect.channel in PUBLISHES_PICTURES
+        )
+    )
+    why: dict[str, str] = {}
+    for headline in dict.fromkeys(filter(None, map(graphics.one_line, headlines))):
+        if not wanted:
+            break
+        result, why = await _fitting(call, graphics.ordered(headline, name, colors, wanted))
+        preparation = graphics.with_pictures(preparation, result)
+        wanted = tuple(why)
+    if wanted and not why:
+        why = dict.fromkeys(wanted, "there is no headline for it.")
+    return graphics.without_picture(preparation, why)
+
+
+async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
+    """The pictures of the channels on which a headline fits, and why the others have none."""
+    try:
+        result = await call.services.make_pictures(work)
+        if result.no_glyph:
+            missing = " ".join(result.no_glyph[:20])
+            return Result(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
+        short = {each.channel: f"its headline needs {graphics.room_for(each)}." for each in result.too_long}
+        if short and len(short) < len(work.channels):
+            rest = tuple(channel for channel in work.channels if channel not in short)
+            result = await call.services.make_pictures(msgspec.structs.replace(work, channels=rest))
+    except PicturesFailed as failed:
+        log.error("pictures were not made: %s", failed)
+        return Result(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")
+    return result, short
+
+
+async def _remembered_name(call: Call, tenant: str | None) -> str:
+    """What the brand is called, from its memory."""
+    tenant_id = brain.tenant_of(tenant)
+    entries, _, _ = await call.services.store.read(
+        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
+    )
+    return name_of(gathering.gather(entries=entries))[0]
+
+
+_PICK: dict[str, Any] = {"actionId": "…", "imageAssetId": "…"}
+NEXT = (
+    SuggestedCall("chieflab_edit_action", _PICK, "the user picks a picture for a post that is staged"),
+    SuggestedCall("chieflab_launch_product", {"imagesNeeded": True}, "the user wants posts to go with it"),
+    SuggestedCall("chieflab_list_assets", {}, "the user asks for a picture that was made before"),
+)
+
+TOOLS = (
+    Tool(
+        name=NAME,
+        title="Make pictures",
+        description="Makes on-brand pictures with a headline in the sizes of the channels, three variants each; "
+        "nothing goes out. USE WHEN the user wants a graphic, banner, card or image for a post, outside a launch or "
+        "for one that is staged. Show the pictures' addresses in the chat; picking one for a post is "
+        "chieflab_edit_action with imageAssetId.",
+        category="primary",
+        behaviour=WRITES,
+        request=CreateSocialGraphics,
+        reply=GraphicsReply,
+        handler=create_social_graphics,
+        scope="runs:write",
+        legacy_names=("chiefmo_create_social_graphics",),
+    ),
+)
