@@ -63,13 +63,12 @@ def palettes(main: str, accent: str | None) -> dict[str, Palette]:
     second = accent or _hex(*_fitted(0.80, vivid, hue + 75))
     night = _hex(*_fitted(0.21, min(chroma, 0.06), hue))
     paper = _hex(*_fitted(0.975, min(chroma, 0.012), hue))
-    ink = "#ffffff" if contrast("#ffffff", main) >= contrast("#14161a", main) else "#14161a"
     return {
         "dark": _palette(night, "#ffffff", readable(second, night, SHAPE_CONTRAST), main),
         "light": _palette(
             paper, _hex(*_fitted(0.24, min(chroma, 0.07), hue)), readable(main, paper, DECORATION), second
         ),
-        "solid": _palette(main, ink, readable(second, main, SHAPE_CONTRAST), main),
+        "solid": _palette(main, _ink(main), readable(second, main, SHAPE_CONTRAST), main),
     }
 
 
@@ -80,9 +79,14 @@ def _palette(ground: str, text: str, accent: str, shape: str) -> Palette:
         text=text,
         quiet=readable(blend(text, ground, 0.72), ground, TEXT_CONTRAST),
         accent=accent,
-        on_accent=max(("#ffffff", "#14161a"), key=lambda each: contrast(each, accent)),
+        on_accent=readable(_ink(accent), accent, TEXT_CONTRAST),
         shape=shape,
     )
+
+
+def _ink(ground: str) -> str:
+    """White or nearly black, whichever is read more easily."""
+    return max(("#ffffff", "#14161a"), key=lambda each: contrast(each, ground))
 
 
 def contrast(one: str, other: str) -> float:

@@ -181,12 +181,19 @@ def agent_guide(
     keyed = channel_keys(actions)
     shown = {key: in_chat(key, action) for key, action in keyed.items()}
     covered = {action.asset_id for action in actions}
+    along = {media.digest for action in actions for media in action.effect.media}
     for asset in assets:
         if asset.asset_id in covered or asset.channel is None:
             continue
         if (address := asset.metadata.get("viewUrl")) is not None:
-            # Every variant of a picture is shown, for a human to pick one.
-            key = f"{asset.channel}:picture:{asset.metadata.get('variant', asset.asset_id)}"
+            # All variants where pictures are all there is; beside a post the one that goes along.
+            if asset.channel in keyed and asset.metadata.get("digest") not in along:
+                continue
+            key = (
+                asset.channel
+                if asset.channel not in shown
+                else f"{asset.channel}:{asset.metadata['variant']}"
+            )
             shown[key] = InChat(asset.title, f"{asset.body}\n{address}", None, asset.asset_id, None, ())
         elif asset.channel not in shown:
             shown[asset.channel] = InChat(asset.title, asset.body, None, asset.asset_id, None, ())

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.engine import site_feed
+from assent.engine import pictures, site_feed
 from assent.engine.services import Services
 from assent.engine.site_feed import Post, feed_path, post_path
 from assent.engine.site_visits import Visits
@@ -31,6 +31,7 @@ from assent.serving.web import feed_documents, markdown
 from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.feed_documents import Entry
 from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.pictures import PICTURE_HEADERS, answer
 from assent.serving.web.problems import NOT_FOUND, PageRefused
 from assent.serving.web.rendering import page
 from assent.serving.web.visitors import is_view
@@ -41,6 +42,12 @@ RENDERED_KEPT: Final = 64
 """Posts whose HTML is remembered: a post never changes, and a long one takes a while."""
 
 FEED_CACHE: Final = "public, max-age=300"
+PUBLIC_PICTURE: Final = {
+    **PICTURE_HEADERS,
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+"""A picture of a published post: anybody may show it, and it never changes."""
 _POST_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
 _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
@@ -74,6 +81,7 @@ def feed_routes(services: Services, visits: Visits, *, base_url: str) -> list[Ro
         ("/feed/{workspace}/feed.json", pages.json_feed),
         ("/feed/{workspace}/{post}", pages.post),
         ("/feed/{workspace}/{post}/go", pages.go),
+        ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
     )
     return [Route(path, page_endpoint(endpoint, base_url), methods=("GET",)) for path, endpoint in table]
 
@@ -116,12 +124,26 @@ class FeedPages:
             "post": post,
             "feed": feed_path(post.workspace_id),
             "html": _trusted(shown.html),
+            "pictures": pictures_of(post),
             "below": [(go(number, url), url) for number, url in shown.below],
             "date": _date(post.published_ms),
             "iso": iso_time(post.published_ms),
+            "base_url": self._base_url,
             "canonical": self._base_url + post_path(post.workspace_id, post.post_id),
         }
         return page(request, "feed_post.html", values)
+
+    async def picture(self, request: Request) -> Response:
+        """The Nth picture of a post; as public as the post."""
+        post = await self._post(_workspace(request), request.path_params["post"])
+        number = request.path_params["number"]
+        if _NUMBER.fullmatch(number) is None or int(number) >= len(post.media):
+            raise PageRefused(NOT_FOUND)
+        digest = post.media[int(number)].digest
+        found = await self._store.read(partial(pictures.find, post.workspace_id, digest))
+        if found is None:
+            raise PageRefused(NOT_FOUND)
+        return answer(request, found, PUBLIC_PICTURE)
 
     async def go(self, request: Request) -> Response:
         """To the Nth link of a post, and nowhere else."""
@@ -148,7 +170,7 @@ class FeedPages:
         if not found:
             raise PageRefused(NOT_FOUND)
         body = await asyncio.to_thread(
-            lambda: make(self._base_url, [Entry(post, whole(post)) for post in found])
+            lambda: make(self._base_url, [Entry(post, whole(post, self._base_url)) for post in found])
         )
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         headers = {
@@ -180,7 +202,7 @@ def show(post: Post) -> Shown:
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
     below = []
-    for url in (post.link, *(media.url for media in post.media)):
+    for url in (post.link, *(media.url for media in post.media if not media.digest)):
         if _WEB.fullmatch(url) and len(url) <= markdown.MAX_LINK_CHARS and url not in links:
             below.append((len(links), url))
             links.append(url)
@@ -188,10 +210,24 @@ def show(post: Post) -> Shown:
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
-def whole(post: Post) -> str:
+def whole(post: Post, base_url: str) -> str:
     """A post's HTML for feed readers, with links as they are."""
+    shown = "".join(
+        f'<p><img src="{escape(base_url + address)}" alt="{escape(alt)}"></p>'
+        for address, alt in pictures_of(post)
+    )
     below = "".join(f'<p><a href="{escape(url)}">{escape(url)}</a></p>' for _, url in show(post).below)
-    return markdown.render(post.body).html + below
+    return markdown.render(post.body).html + shown + below
+
+
+def pictures_of(post: Post) -> tuple[tuple[str, str], ...]:
+    """The address and the words of each picture of a post."""
+    path = post_path(post.workspace_id, post.post_id)
+    return tuple(
+        (f"{path}/pictures/{number}.png", media.alt)
+        for number, media in enumerate(post.media)
+        if media.digest
+    )
 
 
 def go_path(post: Post) -> markdown.Href:

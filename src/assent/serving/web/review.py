@@ -28,7 +28,13 @@ from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
 from assent.lifecycle.transitions import AWAITING, state_of
 from assent.ports import Transaction
-from assent.serving.web import review_after, review_decisions, review_problems, review_view
+from assent.serving.web import (
+    review_after,
+    review_decisions,
+    review_pictures,
+    review_problems,
+    review_view,
+)
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.people import Cookies, KeysWhenReady
@@ -131,7 +137,9 @@ class ReviewPages:
                 raise Refusal(Reason.WRONG_WORKSPACE)
             action = yield from review.require_of_run(viewer.run, ActionId(action_id))
             decider = viewer.decider(review_decisions.claimed_name(viewer, form))
-            changed = yield from DECISIONS[decision](Wish(viewer, decider, action, form, now_ms))
+            changed = yield from DECISIONS[decision](
+                Wish(viewer, decider, action, form, now_ms, self._base_url)
+            )
             return viewer, changed
 
         return await self._services.store.write(begin)
@@ -177,6 +185,7 @@ class ReviewPages:
             "cards": cards,
             "headline": review_view.headline(cards, has_actions=bool(found.actions)),
             "others": review_view.others(found),
+            "loose_pictures": review_pictures.loose(found),
             "tried": tried,
             "done": review_after.done(request, found) if tried is None else None,
             "looks_again": look_again is not None,

@@ -16,9 +16,10 @@ from assent.lifecycle.guidance import goes_to
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Effect
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, state_of
-from assent.serving.web import review_history, review_text, review_words
+from assent.serving.web import review_history, review_pictures, review_text, review_words
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
 from assent.serving.web.review_history import Entry
+from assent.serving.web.review_pictures import Pictures
 from assent.serving.web.review_text import Piece, Target
 from assent.serving.web.review_times import When, relative, when
 from assent.serving.web.review_words import Badge
@@ -75,6 +76,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     targets: tuple[Target, ...]
     html: HtmlPart | None
     extras: tuple[Fact, ...]
+    pictures: Pictures
     warnings: tuple[str, ...]
     recommendations: tuple[str, ...]
     gates: tuple[str, ...]
@@ -135,6 +137,7 @@ def card_of(
         targets=review_text.targets(effect.body),
         html=_html(effect.html),
         extras=_extras(effect),
+        pictures=review_pictures.of_action(found, action),
         warnings=preflight.warnings,
         recommendations=preflight.recommendations,
         gates=tuple(
@@ -235,6 +238,7 @@ def _extras(effect: Effect) -> tuple[Fact, ...]:
     facts += [
         Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
         for media in effect.media
+        if not media.digest
     ]
     facts += [_detail(name, value, effect) for name, value in effect.details.items()]
     return tuple(facts)

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine import by_hand, decisions, reconciliation, review
+from assent.engine import by_hand, decisions, pictures, reconciliation, review
 from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
-from assent.lifecycle.records import Action, Assurance
+from assent.kernel.refusals import Refusal
+from assent.lifecycle.records import Action, Assurance, Media
 from assent.ports import Transaction
 from assent.serving.web.people import is_name
 from assent.serving.web.review_access import Viewer
@@ -37,6 +38,7 @@ class Wish(msgspec.Struct, frozen=True):
     action: Action
     form: dict[str, str]
     now_ms: int
+    base_url: str = ""
 
     @property
     def seen(self) -> Seen:
@@ -90,11 +92,12 @@ def withdraw(wish: Wish) -> Transaction[Action]:
 
 
 def edit(wish: Wish) -> Transaction[Action]:
+    media = yield from _picked(wish)
     return (
         yield from decisions.edit(
             wish.decider,
             wish.action.action_id,
-            changes(wish.action, wish.form),
+            changes(wish.action, wish.form, media),
             wish.seen,
             _no_link,
             wish.now_ms,
@@ -102,7 +105,18 @@ def edit(wish: Wish) -> Transaction[Action]:
     )
 
 
-def changes(action: Action, form: dict[str, str]) -> dict[str, Any]:
+def _picked(wish: Wish) -> Transaction[tuple[Media, ...] | None]:
+    """What goes along after the form; None where it says nothing about pictures."""
+    asset_id = wish.form.get("imageAssetId")
+    if asset_id is None:
+        return None
+    try:
+        return (yield from pictures.pick(wish.action, asset_id, wish.base_url))
+    except Refusal:
+        raise BadFields({"imageAssetId": "This picture is not here any more. Pick another one."}) from None
+
+
+def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | None = None) -> dict[str, Any]:
     """The fields that differ from what the form began with. A browser writes line ends its own way."""
     effect = action.effect
     found: dict[str, Any] = {}
@@ -115,10 +129,12 @@ def changes(action: Action, form: dict[str, str]) -> dict[str, Any]:
         recipients = addresses("recipients", [line for line in lines if line.strip()])
         if recipients != effect.recipients:
             found["recipients"] = recipients
+    if media is not None and [each.digest for each in media] != [each.digest for each in effect.media]:
+        found["media"] = media
     if "body" in found and not found["body"].strip():
         raise BadFields({"body": "There must be some text. To stop this from going out, reject it."})
     if not found:
-        raise BadFields({"body": "Nothing is different yet. Change the text, then save."})
+        raise BadFields({"body": "Nothing is different yet. Change something, then save."})
     return found
 
 

@@ -10,6 +10,7 @@ from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.live import Live, LivePages
 from assent.serving.web.pages import LOOK, LOOK_AND_SEND
 from assent.serving.web.people import Cookies, KeysWhenReady, PeoplePages
+from assent.serving.web.pictures import PicturePages
 from assent.serving.web.review import ReviewPages
 from assent.serving.web.screens import SCREENS
 from assent.serving.web.sign_in import SignInPages
@@ -23,9 +24,11 @@ def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_u
     known = PeoplePages(services, cookies)
     signing_in = SignInPages(services, keys, cookies, known, base_url=base_url)
     review = ReviewPages(services, keys, cookies, base_url=base_url)
+    shown = PicturePages(services, keys, cookies)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
         ("/runs/{run_id}", LOOK, review.run),
         ("/runs/{run_id}/actions/{action_id}/{decision}", LOOK_AND_SEND, review.decide),
+        ("/runs/{run_id}/pictures/{name}", LOOK, shown.of_run),
         ("/runs/{run_id}/end-links", SEND, review.end_links),
         ("/sign-in", LOOK, signing_in.how),
         ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.engine.pictures import IMAGE
 from assent.engine.review import RunReview
 from assent.lifecycle.preflight import Readiness
 from assent.serving.web import review_history, review_text
@@ -52,5 +53,5 @@ def others(found: RunReview) -> tuple[Other, ...]:
     return tuple(
         Other(asset.title or asset.type, review_text.pieces(asset.body))
         for asset in found.assets
-        if asset.asset_id not in covered
+        if asset.asset_id not in covered and asset.type != IMAGE
     )
