@@ -22,9 +22,11 @@ from assent.connectors.manual import ManualConnector
 from assent.connectors.oauth import Client, providers
 from assent.connectors.oauth_access import OAuthAccess
 from assent.connectors.registry import CONNECTORS, register
+from assent.connectors.resend import ResendConnector
 from assent.connectors.search_console import SearchConsoleConnector
 from assent.connectors.site import Page, SiteConnector
 from assent.connectors.smtp import SmtpConnector
+from assent.connectors.zernio import ZernioConnector
 from assent.engine import execution, health, pictures, site_feed, tenancy
 from assent.engine.connections import Connections
 from assent.engine.oauth import StoredTurns
@@ -260,6 +262,8 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
             ManualConnector(),
             SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
             *oauth_connectors(app),
+            ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
+            ResendConnector(settings.resend_url, app.connections, app.pictures_of, app.clock),
         )
     )
 

@@ -12,7 +12,7 @@ Nothing here knows a transport or a dialect.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -214,8 +214,17 @@ class NotSent(Exception):  # noqa: N818 - what is known
         self.of_the_effect = of_the_effect
 
 
+REFERENCE: Final = "providerReference"
+"""Where an action's metadata keeps how the provider names an effect of which nothing else is known yet."""
+
+
 class OutcomeUnknown(Exception):  # noqa: N818 - what is known
-    """The effect may or may not have happened. Also how every exception is read that is not `NotSent`."""
+    """The effect may or may not have happened. Also how every exception is read that is not `NotSent`. `reference` is
+    how the provider names it, where it said so much: kept with the action, for `look_up`."""
+
+    def __init__(self, detail: str = "", *, reference: str | None = None) -> None:
+        super().__init__(detail)
+        self.reference = reference
 
 
 class Connector(Protocol):

@@ -68,6 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None
+    zernio_url: str = "https://zernio.com/api"
+    resend_url: str = "https://api.resend.com"
     model_url: str | None = None
     model_kind: str = "openai"
     model_name: str | None = None

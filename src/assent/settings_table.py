@@ -309,6 +309,20 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Whom e-mails come from, unless an action names another sender.",
     ),
     Setting(
+        name="zernio_url",
+        env="ASSENT_ZERNIO_URL",
+        kind=Kind.ENDPOINT,
+        default="https://zernio.com/api",
+        doc="Where Zernio is reached; its paths (`/v1/…`) follow.",
+    ),
+    Setting(
+        name="resend_url",
+        env="ASSENT_RESEND_URL",
+        kind=Kind.ENDPOINT,
+        default="https://api.resend.com",
+        doc="Where Resend is reached; its paths (`/emails`) follow.",
+    ),
+    Setting(
         name="model_url",
         env="ASSENT_MODEL_URL",
         kind=Kind.ENDPOINT,

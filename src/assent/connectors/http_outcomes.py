@@ -8,6 +8,7 @@ Deliberately unaware of any provider and of how a request is made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -46,6 +47,16 @@ def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent
     if refused is None:
         return OutcomeUnknown(said)
     return NotSent(refused.reason, said, curable=refused.curable, retry_after_seconds=_seconds(retry_after))
+
+
+def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
+    """When to come back: `Retry-After` in seconds, or the moment at which a rate limit ends (epoch seconds)."""
+    if (said := headers.get("retry-after")) is not None:
+        return said
+    reset = headers.get("x-ratelimit-reset", "").strip()
+    if not reset.isascii() or not reset.isdigit():
+        return None
+    return str(max(1, int(reset[:12]) - now_ms // 1000))
 
 
 def unreachable(detail: str) -> NotSent:

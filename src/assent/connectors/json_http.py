@@ -8,17 +8,23 @@ Deliberately unaware of any provider. Brings httpx along with the first request.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from assent.connectors.http_outcomes import unreachable
 from assent.ports import OutcomeUnknown
 
+if TYPE_CHECKING:
+    import ssl
+
 MAX_ANSWER_BYTES: Final = 4 * 1_048_576
 AGENT: Final = "Assent/0.1"
+HIDDEN: Final = b"[redacted]"
 
 
 class Exchanged(msgspec.Struct, frozen=True):
@@ -27,6 +33,8 @@ class Exchanged(msgspec.Struct, frozen=True):
     status: int
     value: Any
     retry_after: str | None = None
+    headers: Mapping[str, str] = {}
+    """By their names in lower case."""
 
     @property
     def ok(self) -> bool:
@@ -50,25 +58,43 @@ async def exchange(
     token: str | None = None,
     body: Any = None,
     form: Mapping[str, str] | None = None,
+    content: bytes | None = None,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
     timeout_seconds: float,
 ) -> Exchanged:
-    """The answer. Raises `NotSent` where nothing left this machine, `OutcomeUnknown` where no whole answer came."""
+    """The answer. Raises `NotSent` where nothing left this machine, `OutcomeUnknown` where no whole answer came.
+
+    `timeout_seconds` is for everything together. What comes back never holds the token, whatever the other side says.
+    """
     import httpx
 
-    headers = {"user-agent": AGENT, "accept": "application/json"}
+    sent = {"user-agent": AGENT, "accept": "application/json", **(headers or {})}
     if token is not None:
-        headers["authorization"] = f"Bearer {token}"
-    content = None
+        sent["authorization"] = f"Bearer {token}"
     if body is not None:
-        headers["content-type"] = "application/json"
+        sent["content-type"] = "application/json"
         content = msgspec.json.encode(body)
+    # Whether a connection came about must be known before the time is over.
+    patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * 0.8)
+    options: dict[str, Any] = {
+        "trust_env": False,
+        "follow_redirects": False,
+        "timeout": patience,
+        "verify": _trusted(),
+    }
     host = httpx.URL(url).host
-    options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": timeout_seconds}
     try:
         async with (
+            asyncio.timeout(timeout_seconds),
             httpx.AsyncClient(**options) as client,
             client.stream(
-                method, url, headers=headers, content=content, data=dict(form) if form is not None else None
+                method,
+                url,
+                headers=sent,
+                content=content,
+                data=dict(form) if form is not None else None,
+                params=dict(query) if query is not None else None,
             ) as response,
         ):
             gathered = bytearray()
@@ -78,9 +104,19 @@ async def exchange(
                     raise OutcomeUnknown(f"{host} answers with more than can be read")
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
         raise unreachable(f"{host} cannot be reached ({type(error).__name__})") from None
-    except (httpx.HTTPError, httpx.StreamError) as error:
+    except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
         raise OutcomeUnknown(f"{host} gave no whole answer ({type(error).__name__})") from None
-    return Exchanged(response.status_code, _json(bytes(gathered)), response.headers.get("retry-after"))
+    answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)
+    found = {name.lower(): value for name, value in response.headers.items()}
+    return Exchanged(response.status_code, _json(answered), found.get("retry-after"), found)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whom to trust, read once: reading it costs more than a request."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _json(text: bytes) -> Any:

@@ -64,7 +64,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("linkedin", "x", "threads", "instagram", "facebook", "bluesky", "tiktok"),
         does=("publish", "measure"),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="resend",
@@ -73,7 +73,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("email",),
         does=("send", "measure"),
-        status="not_live",
+        status="live",
     ),
     ConnectorInfo(
         id="ga4",

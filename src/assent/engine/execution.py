@@ -32,7 +32,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.transitions import Move, moved, state_of
-from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 log = logging.getLogger("assent.execution")
 
@@ -318,7 +318,10 @@ def settle(
     over = (
         msgspec.structs.replace(action.attempt, lease_until_ms=now_ms) if action.attempt is not None else None
     )
-    changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, "lastAttempt": note})
+    known = {"lastAttempt": note}
+    if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
+        known[REFERENCE] = outcome.reference
+    changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
     changed = yield from actions.put(changed, state, move, facts, now_ms)
     if isinstance(outcome, NotSent):
         yield from credits.release(changed, now_ms)

@@ -153,7 +153,7 @@ class ProviderServer:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):
             asked = _asked(await read_message(reader))
-            found = self._control(asked)
+            found = self.control(asked)
             if found is not None:
                 await _send(writer, found)
             else:
@@ -194,7 +194,8 @@ class ProviderServer:
             return json_answer(503, self.refusal(503))
         return Answer(200, b"<html>It works!</html>") if step is Step.GARBAGE else said
 
-    def _control(self, asked: Asked) -> Answer | None:
+    def control(self, asked: Asked) -> Answer | None:
+        """What is asked of the emulator itself and not of the provider; the ledger does not have it."""
         if (asked.method, asked.path) == ("POST", "/plan"):
             self.plan(*(Outcome(name) for name in asked.json["outcomes"]))
             return json_answer(200, {})

@@ -1,0 +1,100 @@
+"""A workspace's access to a provider by a key that a human entered: what is said without one, and when it has ended.
+
+The key is opened for the moment of a call and kept nowhere. A provider that does not accept it any more ends the
+connection, and a human is asked to connect again; nothing of an action is lost by that.
+
+Deliberately unaware of what the key opens.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from assent.connectors.http_outcomes import MAX_DETAIL_CHARS
+from assent.connectors.json_http import Exchanged
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.lifecycle.connection import Access, Account, Connection, ConnectionState
+from assent.lifecycle.preflight import Readiness
+from assent.ports import Connections, NotSent
+
+API_KEY: Final = "apiKey"
+PATIENCE: Final = 0.9
+"""The part of the time that is used: what is known must be known before the caller stops listening."""
+LEAST_SECONDS: Final = 0.05
+
+
+class Deadline:
+    """How long there is left for all the requests of one call."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self._ends = time.monotonic() + timeout_seconds * PATIENCE
+
+    def left(self) -> float:
+        return max(LEAST_SECONDS, self._ends - time.monotonic())
+
+
+class KeyAccess:
+    """The access of every workspace to one provider."""
+
+    def __init__(self, provider: str, label: str, connections: Connections) -> None:
+        self._provider = provider
+        self._label = label
+        self._connections = connections
+
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
+        """The connection, where there is one that stands."""
+        found = await self._connections.find(workspace_id, self._provider)
+        return found if found is not None and found.live else None
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        found = await self._connections.find(workspace_id, self._provider)
+        if found is not None and found.live:
+            return Readiness(ready=True)
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found))
+
+    async def opened(self, workspace_id: WorkspaceId) -> Access:
+        """The connection with its key. Raises `NotSent`."""
+        access = await self._connections.access(workspace_id, self._provider)
+        if access is None or access.secrets.get(API_KEY) is None:
+            raise NotSent(Reason.MISSING_CONNECTOR, self._how(None), curable=True)
+        return access
+
+    def key(self, access: Access) -> str:
+        return access.secrets[API_KEY]
+
+    async def ended(self, access: Access, said: str) -> NotSent:
+        """The provider has refused the key: the connection is over."""
+        why = f"{self._label} does not accept its key any more" + (
+            f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
+        )
+        await self._connections.mark_expired(access.connection, why)
+        return NotSent(
+            Reason.MISSING_CONNECTOR, f"{why}. Connect {self._label} again, then try again.", curable=True
+        )
+
+    async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
+        await self._connections.update_accounts(access.connection, accounts, why)
+
+    def not_accepted(self, answer: Exchanged) -> NotSent:
+        """What a human hears who entered a key."""
+        if answer.status in (401, 403):
+            return NotSent(
+                Reason.MISSING_CONNECTOR,
+                f"{self._label} does not accept this key. Copy it again from {self._label}, whole.",
+                curable=True,
+            )
+        return NotSent(
+            Reason.CONNECTOR_FAILED,
+            f"{self._label} could not check the key (HTTP {answer.status}). Try again later.",
+            curable=True,
+        )
+
+    def _how(self, found: Connection | None) -> str:
+        if found is not None and found.state is ConnectionState.EXPIRED:
+            return f"{found.problem or f'{self._label} does not accept its key any more'}. Connect it again."
+        return (
+            f"{self._label} is not connected to this workspace. Open the connect page and enter its key there, or "
+            f"run: assent connect {self._provider} --workspace ID --key-stdin"
+        )

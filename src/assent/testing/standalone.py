@@ -1,0 +1,64 @@
+"""An emulated provider as a process of its own, for checks from outside and for tests that kill the server under test.
+
+    python -m assent.testing.zernio --ledger FILE [--port N]
+
+prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it behaves: a JSON
+object of the attributes that the provider's module lists, and `advanceMs` for its clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assent.testing.ledger import Ledger
+from assent.testing.provider_server import Answer, Asked, ProviderServer, json_answer
+
+
+class Scripted(ProviderServer):
+    """A provider whose behaviour can be changed while it runs; `script` names the attributes."""
+
+    script: tuple[str, ...] = ()
+
+    def __init__(self, ledger: Ledger, **options: Any) -> None:
+        super().__init__(ledger, **options)
+        self._offset_ms = 0
+        clock = self.now_ms
+        self.now_ms = lambda: clock() + self._offset_ms
+
+    def control(self, asked: Asked) -> Answer | None:
+        if (asked.method, asked.path) != ("POST", "/emulate"):
+            return super().control(asked)
+        wanted: dict[str, Any] = asked.json
+        unknown = sorted(set(wanted) - {*self.script, "advanceMs"})
+        if unknown:
+            return json_answer(400, {"error": f"no such attribute: {', '.join(unknown)}"})
+        self._offset_ms += wanted.pop("advanceMs", 0)
+        for name, value in wanted.items():
+            setattr(self, name, value)
+        return json_answer(200, {name: getattr(self, name) for name in self.script})
+
+
+def main(kind: type[ProviderServer]) -> None:
+    """Be that provider until ended."""
+    parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
+    parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
+    parser.add_argument("--port", type=int, default=0, help="a free one unless given")
+    given = parser.parse_args()
+
+    async def serve() -> None:
+        server = kind(Ledger(given.ledger), now_ms=lambda: time.time_ns() // 1_000_000)
+        async with server.serving(given.port) as url:
+            sys.stdout.write(msgspec.json.encode({"url": url}).decode() + "\n")
+            sys.stdout.flush()
+            await asyncio.Event().wait()
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve())

@@ -1,0 +1,250 @@
+"""Emulated Zernio: posts to several accounts with an outcome each, both ways of recognising a repetition, media,
+accounts and analytics. Its ledger has one effect for every account that a post really appeared on.
+
+    python -m assent.testing.zernio --ledger FILE [--port N]
+
+`POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during which a post is
+still publishing), `revoked` [keys], `nested` (409 details under `details`), `analytics_status`, `numbers`,
+`analytics_access`, `limit_reset` (epoch seconds at which a rate limit ends), `marks` (whether posts tell their
+metadata).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.canonical import digest
+from assent.kernel.times import iso_time
+from assent.testing.ledger import Ledger
+from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+from assent.testing.standalone import Scripted, main
+
+REQUEST_WINDOW_MS: Final = 5 * 60 * 1000
+CONTENT_WINDOW_MS: Final = 24 * 3600 * 1000
+KEY: Final = "sk_" + "0123456789abcdef" * 4
+PUBLISHED: Final = "published"
+
+ACCOUNTS: Final = (
+    ("acc_linkedin", "linkedin", "Acme"),
+    ("acc_linkedin_ada", "linkedin", "Ada"),
+    ("acc_twitter", "twitter", "@acme"),
+)
+
+
+class Zernio(Scripted):
+    """zernio.com/api."""
+
+    name = "zernio"
+    script = (
+        "failing",
+        "polls",
+        "revoked",
+        "nested",
+        "analytics_status",
+        "numbers",
+        "analytics_access",
+        "limit_reset",
+        "marks",
+    )
+
+    def __init__(self, ledger: Ledger, **options: Any) -> None:
+        super().__init__(ledger, **options)
+        self.keys = {KEY}
+        self.revoked: list[str] = []
+        self.accounts = [
+            {
+                "_id": each,
+                "platform": platform,
+                "username": name.lower(),
+                "displayName": name,
+                "isActive": True,
+            }
+            for each, platform, name in ACCOUNTS
+        ]
+        self.failing: dict[str, str] = {}
+        self.polls = 0
+        self.nested = False
+        self.marks = True
+        self.analytics_status = 200
+        self.analytics_access = True
+        self.numbers: dict[str, Any] = {"impressions": 120, "likes": 7, "comments": 2, "clicks": 11}
+        self.limit_reset: int | None = None
+        self.posts: dict[str, dict[str, Any]] = {}
+        self.uploads: dict[str, bytes] = {}
+        self._waiting: dict[str, int] = {}
+        self._requests: dict[str, tuple[str, int]] = {}
+        self._contents: dict[str, tuple[str, int]] = {}
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            route("POST", "/v1/posts", self._guarded(self.create)),
+            route("GET", "/v1/posts", self._guarded(self.listing)),
+            route("GET", "/v1/posts/([^/]+)", self._guarded(self.read)),
+            route("POST", "/v1/posts/([^/]+)/retry", self._guarded(self.retry)),
+            route("GET", "/v1/accounts", self._guarded(self.list_accounts)),
+            route("GET", "/v1/analytics", self._guarded(self.analytics)),
+            route("POST", "/v1/media/presign", self._guarded(self.presign)),
+            route("PUT", "/upload/([^/]+)", self.upload),
+        )
+
+    def refusal(self, status: int) -> Any:
+        return {"error": f"Planned refusal {status}", "code": f"planned_{status}"}
+
+    def on(self, account_id: str) -> list[Any]:
+        """What really appeared on an account, by the ledger."""
+        return [each for each in self.happened(PUBLISHED) if each.content["accountId"] == account_id]
+
+    def create(self, asked: Asked) -> Answer:
+        wanted = asked.json
+        now_ms, request = self.now_ms(), asked.headers.get("x-request-id", "")
+        seen = self._requests.get(request)
+        if request and seen is not None and now_ms - seen[1] < REQUEST_WINDOW_MS:
+            return json_answer(200, {"message": "Already there", "existingPost": self._shown(seen[0])})
+        if not wanted.get("content") or not wanted.get("platforms"):
+            return json_answer(
+                400, {"error": "content and platforms are required", "code": "invalid_request"}
+            )
+        known = {each["_id"] for each in self.accounts}
+        for each in wanted["platforms"]:
+            if each.get("accountId") not in known:
+                return json_answer(404, {"error": "Account not found", "code": "account_not_found"})
+            existing = self._contents.get(_content(wanted, each))
+            if existing is not None and now_ms - existing[1] < CONTENT_WINDOW_MS:
+                return self._duplicate(existing[0], each)
+        post_id = f"post_{len(self.posts) + 1}"
+        self.posts[post_id] = {
+            "_id": post_id,
+            "content": wanted["content"],
+            "metadata": wanted.get("metadata"),
+            "mediaItems": wanted.get("mediaItems", []),
+            "createdAt": iso_time(now_ms),
+            "platforms": [{**each, "status": "pending"} for each in wanted["platforms"]],
+            "reference": (wanted.get("metadata") or {}).get("assentKey"),
+        }
+        self._requests[request] = (post_id, now_ms)
+        self._waiting[post_id] = self.polls
+        self._work(post_id)
+        return json_answer(201, {"message": "Post created", "post": self._shown(post_id)})
+
+    def read(self, asked: Asked, post_id: str) -> Answer:
+        if post_id not in self.posts:
+            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+        self._waiting[post_id] = self._waiting.get(post_id, 0) - 1
+        self._work(post_id)
+        return json_answer(200, {"post": self._shown(post_id)})
+
+    def listing(self, asked: Asked) -> Answer:
+        shown = [self._shown(post_id) for post_id in reversed(self.posts)]
+        return json_answer(200, {"posts": shown[: int(asked.query.get("limit", "20"))], "pagination": {}})
+
+    def retry(self, asked: Asked, post_id: str) -> Answer:
+        if post_id not in self.posts:
+            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+        for each in self.posts[post_id]["platforms"]:
+            if each["status"] == "failed":
+                each["status"] = "pending"
+        self._work(post_id)
+        return json_answer(200, {"message": "Retrying", "post": self._shown(post_id)})
+
+    def list_accounts(self, asked: Asked) -> Answer:
+        return json_answer(200, {"accounts": self.accounts, "hasAnalyticsAccess": self.analytics_access})
+
+    def analytics(self, asked: Asked) -> Answer:
+        if not self.analytics_access:
+            return json_answer(403, {"error": "Analytics add-on required", "code": "addon_required"})
+        post_id = asked.query.get("postId", "")
+        if post_id not in self.posts:
+            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+        status = {200: "synced", 202: "pending"}.get(self.analytics_status, "unavailable")
+        numbers = self.numbers if self.analytics_status == 200 else {}
+        body = {
+            "postId": post_id,
+            "analytics": {**numbers, "lastUpdated": iso_time(self.now_ms())},
+            "syncStatus": status,
+        }
+        return json_answer(self.analytics_status, body)
+
+    def presign(self, asked: Asked) -> Answer:
+        name = f"{len(self.uploads) + 1}-{asked.json['filename']}"
+        self.uploads[name] = b""
+        address = {"uploadUrl": f"{self.url}/upload/{name}", "publicUrl": f"https://media.example/{name}"}
+        return json_answer(200, {**address, "key": name, "type": "image"})
+
+    def upload(self, asked: Asked, name: str) -> Answer:
+        if name not in self.uploads or asked.bearer:
+            return json_answer(403, {"error": "not a presigned address"})
+        self.uploads[name] = asked.body
+        return Answer(200, b"")
+
+    def _work(self, post_id: str) -> None:
+        """What the platforms do with a post, once they get to it."""
+        if self._waiting.get(post_id, 0) > 0:
+            return
+        post = self.posts[post_id]
+        for each in post["platforms"]:
+            if each["status"] != "pending":
+                continue
+            category = self.failing.get(each["accountId"])
+            if category is not None:
+                each |= {"status": "failed", "errorCategory": category, "errorMessage": f"planned {category}"}
+                continue
+            for name in ("errorCategory", "errorMessage"):
+                each.pop(name, None)
+            each |= {
+                "status": "published",
+                "platformPostId": f"{post_id}_{each['accountId']}",
+                "platformPostUrl": f"https://{each['platform']}.example/{post_id}/{each['accountId']}",
+                "publishedAt": iso_time(self.now_ms()),
+            }
+            self._contents[_content(post, each)] = (post_id, self.now_ms())
+            told = {
+                "postId": post_id,
+                "platform": each["platform"],
+                "accountId": each["accountId"],
+                "content": post["content"],
+                "mediaItems": post["mediaItems"],
+            }
+            self.done(PUBLISHED, told, post["reference"])
+
+    def _shown(self, post_id: str) -> dict[str, Any]:
+        post = {name: value for name, value in self.posts[post_id].items() if name != "reference"}
+        if not self.marks:
+            post.pop("metadata", None)
+        states = [each["status"] for each in post["platforms"]]
+        if self._waiting.get(post_id, 0) > 0:
+            return {**post, "status": "publishing"}
+        if set(states) == {"published"}:
+            return {**post, "status": "published"}
+        return {**post, "status": "partial" if "published" in states else "failed"}
+
+    def _duplicate(self, post_id: str, each: dict[str, Any]) -> Answer:
+        facts = {
+            "existingPostId": post_id,
+            "accountId": each["accountId"],
+            "platform": each["platform"],
+        }
+        said = {"error": "Duplicate content", "code": "duplicate_content"}
+        return json_answer(409, {**said, "details": facts} if self.nested else {**said, **facts})
+
+    def _guarded(self, handler: Any) -> Any:
+        def guarded(asked: Asked, *arguments: str) -> Answer:
+            if asked.bearer not in self.keys or asked.bearer in self.revoked:
+                return json_answer(401, {"error": f"Invalid API key {asked.bearer}", "code": "unauthorized"})
+            if self.limit_reset is not None and self.now_ms() < self.limit_reset * 1000:
+                headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(self.limit_reset)}
+                return json_answer(429, {"error": "Too many requests", "code": "rate_limited"}, headers)
+            answer: Answer = handler(asked, *arguments)
+            return answer
+
+        return guarded
+
+
+def _content(post: dict[str, Any], each: dict[str, Any]) -> str:
+    media = msgspec.to_builtins(post.get("mediaItems") or [])
+    return digest([each["platform"], each["accountId"], post["content"], media])
+
+
+if __name__ == "__main__":
+    main(Zernio)
