@@ -254,8 +254,8 @@ def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
         found = [parse_mailbox(each) for each in given]
     except ValueError as error:
         raise refusal(f"{field}: {error}") from error
-    written = [f"{box.name} <{box.address}>" if box.name else box.address for box in found]
-    return list(dict.fromkeys(written))
+    by_address = {box.address: f"{box.name} <{box.address}>" if box.name else box.address for box in found}
+    return list(by_address.values())
 
 
 def _still_there(connection: Connection, effect: Effect) -> bool:

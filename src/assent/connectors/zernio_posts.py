@@ -16,7 +16,7 @@ from assent.connectors.http_outcomes import MAX_DETAIL_CHARS, Refused
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
 from assent.kernel.times import parse_time
-from assent.lifecycle.records import Action, Effect
+from assent.lifecycle.records import Action, Effect, ExecutionState
 from assent.ports import Delivered, NotSent, Rest
 
 PLATFORMS: Final = {
@@ -45,7 +45,7 @@ CATEGORIES: Final[dict[str, Refused]] = {
 
 WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
 MARK: Final = "assentKey"
-CLOCKS_APART_MS: Final = 5 * MINUTE_MS
+CLOCKS_APART_MS: Final = 2 * MINUTE_MS
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -130,7 +130,8 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
     if isinstance(metadata, dict) and MARK in metadata:
         return bool(metadata[MARK] == action.provider_key)
     attempt = action.attempt
-    if attempt is None or attempt.fence < 2:
+    in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+    if attempt is None or not (in_doubt or attempt.fence > 1):
         return False
     made_ms = parse_time(str(post.get("createdAt") or ""))
     recent = made_ms is None or made_ms >= attempt.started_ms - CLOCKS_APART_MS

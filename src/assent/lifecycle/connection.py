@@ -66,9 +66,13 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return next((each for each in self.accounts if each.id == account_id and each.usable), None)
 
     def accounts_on(self, platform: str) -> tuple[Account, ...]:
-        """Where an effect for a platform goes: the defaults, else the first that may be used."""
-        usable = tuple(each for each in self.accounts if each.platform == platform and each.usable)
-        return tuple(each for each in usable if each.default) or usable[:1]
+        """Where an effect for a platform goes: the defaults, else the first that may be used. A default that cannot be
+        reached is not replaced by somebody else's account."""
+        chosen = tuple(each for each in self.accounts if each.platform == platform and each.chosen)
+        defaults = tuple(each for each in chosen if each.default)
+        if defaults:
+            return tuple(each for each in defaults if each.active)
+        return tuple(each for each in chosen if each.active)[:1]
 
 
 class Credentials:
