@@ -78,7 +78,7 @@ async def test_a_manual_channel_is_never_published_by_the_server(database_url: s
 @pytest.mark.rule("E98")
 async def test_a_provider_that_is_not_live_is_never_executed(database_url: str, tmp_path: Path) -> None:
     async with engine_with(database_url, tmp_path) as engine:
-        action_id = await engine.approved(Wanted(connector="zernio", channel="linkedin"))
+        action_id = await engine.approved(Wanted(connector="ga4", channel="linkedin"))
         reply = await engine.execute(action_id)
         assert isinstance(reply, Refusal)
         assert reply.recovery().reason is Reason.PROVIDER_NOT_LIVE
