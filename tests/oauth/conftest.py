@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import io
+import logging
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.oauth.kit import Connected, connected
+from tests.surfaces import settings_for
+
+from assent.logs import configure_logging
 
 
 @pytest.fixture
@@ -19,3 +24,13 @@ async def world(tmp_path: Path) -> AsyncIterator[Connected]:
 async def world_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Connected]:
     async with connected(database_url, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
+    """Everything that this process logs, to the last detail, as a server writes it."""
+    root, written = logging.getLogger(), io.StringIO()
+    before = (root.handlers[:], root.level, logging.raiseExceptions)
+    configure_logging(settings_for("sqlite:///unused.db", tmp_path, log_level="debug"), written)
+    yield written
+    root.handlers[:], root.level, logging.raiseExceptions = before

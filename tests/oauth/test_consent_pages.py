@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 import io
-import logging
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -14,12 +13,11 @@ import httpx
 import pytest
 from tests.oauth.kit import Providers, consent, providers
 from tests.review.kit import House, forms
-from tests.surfaces import ManualClock, settings_for
+from tests.surfaces import ManualClock
 
 from assent.engine.oauth import STATE_TTL_MS
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.lifecycle.connection import Connection
-from assent.logs import configure_logging
 from assent.testing.emulator import Outcome
 
 WHERE = f"?workspace={LOCAL_WORKSPACE}"
@@ -75,16 +73,6 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
     async for made in at_desk(database_url, tmp_path):
         yield made
-
-
-@pytest.fixture
-def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
-    """Everything that this process logs, to the last detail, as a server writes it."""
-    root, written = logging.getLogger(), io.StringIO()
-    before = (root.handlers[:], root.level, logging.raiseExceptions)
-    configure_logging(settings_for("sqlite:///unused.db", tmp_path, log_level="debug"), written)
-    yield written
-    root.handlers[:], root.level, logging.raiseExceptions = before
 
 
 async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:

@@ -60,7 +60,7 @@ class Doors:
 async def served(tmp_path: Path, **options: Any) -> AsyncIterator[House]:
     """A house whose pages a browser can reach; its `doors` can be closed and opened."""
     doors = Doors()
-    house = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, doors.base_url)
+    house = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, doors.base_url, **options)
     house.doors = doors
     doors.open(house)
     try:

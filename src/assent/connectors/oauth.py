@@ -234,7 +234,7 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
     codes = [str(each) for each in (answer.at("error"), answer.at("status")) if each is not None]
     code = next((each for each in codes if _CODE.fullmatch(each)), "no code")
     if answer.status in (400, 401, 403) and ENDED.intersection(codes):
-        raise GrantEnded(f"{label} says {code}")
+        raise GrantEnded(f"{label} does not accept the access any more ({code})")
     raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
 
 

@@ -102,7 +102,13 @@ class Ga4(_GoogleData):
         return (
             route("POST", r"/v1beta/properties/([^/:]+):runReport", self.run_report),
             route("GET", "/v1beta/accountSummaries", self.summaries),
+            route("POST", "/emulate", self.emulate, is_page=True),
         )
+
+    def emulate(self, asked: Asked) -> Answer:
+        """`{"visits": [{day, host, path, sessions, key_events}]}`: what was counted."""
+        self.visits = msgspec.convert(asked.json["visits"], list[Visit])
+        return json_answer(200, {})
 
     def summaries(self, asked: Asked) -> Answer:
         if not self.offers_list:
@@ -186,7 +192,14 @@ class SearchConsole(_GoogleData):
         return (
             route("GET", "/webmasters/v3/sites", self.list_sites),
             route("POST", r"/webmasters/v3/sites/([^/]+)/searchAnalytics/query", self.query),
+            route("POST", "/emulate", self.emulate, is_page=True),
         )
+
+    def emulate(self, asked: Asked) -> Answer:
+        """`{"queries": [{day, page, clicks, impressions}], "sites": […]}`: what search brought, and where."""
+        self.queries = msgspec.convert(asked.json.get("queries", []), list[Query])
+        self.sites = [str(site) for site in asked.json.get("sites", self.sites)]
+        return json_answer(200, {})
 
     def list_sites(self, asked: Asked) -> Answer:
         if not self.offers_list:

@@ -31,7 +31,8 @@ from assent.testing.provider_server import (
 
 CODE_TTL_MS: Final = 60_000
 
-CONSENT: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Consent</title></head><body>
+CONSENT: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Consent</title>
+<link rel="icon" href="data:,"></head><body>
 <main><h1>{client} wants to access your {name} account</h1><p>{scope}</p>
 <form method="post" action="/consent">{fields}
 <button name="answer" value="allow">Allow</button> <button name="answer" value="deny">Deny</button></form>
@@ -89,6 +90,7 @@ class OAuthProvider(ProviderServer):
             route("GET", self.authorize_path, self.authorize, is_page=True),
             route("POST", "/consent", self.consent, is_page=True),
             route("POST", self.token_path, self.token),
+            route("POST", "/emulate", self.emulate, is_page=True),
         )
 
     def oauth_error(self, status: int, error: str, description: str) -> Answer:
@@ -116,6 +118,19 @@ class OAuthProvider(ProviderServer):
     def expire_access(self) -> None:
         """Every access token ends now, whatever was said about its time."""
         self.access = dict.fromkeys(self.access, (Grant("", False, "", "", 0, revoked=True), 0))
+
+    def emulate(self, asked: Asked) -> Answer:
+        """`{"do": "revoke_all" | "expire_access" | "withhold_refresh_token"}`, for whoever scripts it from outside."""
+        wanted = asked.json.get("do")
+        if wanted == "revoke_all":
+            self.revoke_all()
+        elif wanted == "expire_access":
+            self.expire_access()
+        elif wanted == "withhold_refresh_token":
+            self.withhold_refresh_token = True
+        else:
+            return json_answer(400, {"error": "revoke_all, expire_access or withhold_refresh_token"})
+        return json_answer(200, {})
 
     def authorize(self, asked: Asked) -> Answer:
         wrong = [

@@ -19,7 +19,7 @@ from assent.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.engine import oauth
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.connection import Account, Credentials, NewConnection
+from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
 from assent.serving.web import connect_words as words
 from assent.serving.web.connect_screens import address, at_place, door, subject
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
@@ -106,9 +106,11 @@ async def _exchanged(visit: Visit, provider: OAuthProvider, label: str, state: s
 
 
 async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId) -> dict[str, str]:
-    """What was chosen before stays chosen when somebody connects again."""
+    """What was chosen before stays chosen when a connection that ended is made again; a disconnect forgets it."""
     before = await visit.services.connections.find(workspace_id, provider)
-    return dict(before.settings) if before is not None else {}
+    if before is None or before.state is ConnectionState.REVOKED:
+        return {}
+    return dict(before.settings)
 
 
 def _access(access: OAuthAccess | None) -> OAuthAccess:

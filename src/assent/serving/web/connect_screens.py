@@ -20,7 +20,15 @@ from assent.connectors.oauth_access import REFRESH, OAuthAccess
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.lifecycle.connection import Account, Connection, ConnectionState, Credentials, NewConnection
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
-from assent.serving.web.connect_words import DONE, UNKNOWN_PLACE, UNKNOWN_PROVIDER, WORDS, platform_name
+from assent.serving.web.connect_words import (
+    LOSES,
+    LOSES_READING,
+    UNKNOWN_PLACE,
+    UNKNOWN_PROVIDER,
+    WORDS,
+    done,
+    platform_name,
+)
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.problems import PageRefused
 from assent.serving.web.review_times import when
@@ -117,7 +125,7 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
     choosing = at.live and WORDS[at.id].choice is not None
     chosen = _chosen(at)
     listed = await _choices(visit, at) if choosing and (chosen is None or visit.query("choose")) else None
-    connection = at.connection
+    connection, reading = at.connection, at.info.does == ("measure",)
     values: dict[str, Any] = {
         "door": at,
         "words": WORDS[at.id],
@@ -130,7 +138,8 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
         "choose_again": address(visit, at.id, choose="1"),
         "nonce": visit.nonce(subject(visit, at.id)),
         "advice": advice or {},
-        "done": DONE.get(visit.query("did")) if not advice else None,
+        "done": done(reading, visit.query("did")) if not advice else None,
+        "loses": LOSES_READING if reading else LOSES,
         "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
         "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
         "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},

@@ -85,6 +85,21 @@ DONE: Final[dict[str, str]] = {
     "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
 }
 
+DONE_READING: Final[dict[str, str]] = {
+    **DONE,
+    "connected": "Connected. The next measurement asks it too.",
+    "chosen": "Saved. The next measurement reads it.",
+}
+"""The same about a provider that is only read."""
+
+LOSES: Final = "What is prepared for it stays, and cannot go out until somebody connects again."
+LOSES_READING: Final = "Measurements do without its numbers until somebody connects again."
+
+
+def done(reading: bool, what: str) -> str | None:
+    """What has just been done."""
+    return (DONE_READING if reading else DONE).get(what)
+
 
 PLATFORMS: Final[dict[str, str]] = {"twitter": "x", "googlebusiness": "Google Business"}
 """Platforms whose name at a provider is not the channel's."""

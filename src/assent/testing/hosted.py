@@ -1,0 +1,65 @@
+"""Emulated Google and HubSpot as a process of their own, for checks from outside.
+
+    python -m assent.testing.hosted --folder DIR [--client-id ID --client-secret SECRET]
+
+prints their addresses as one line of JSON and stays until it is ended. Each writes its own ledger into the folder. One
+client, the same for both, is registered with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
+from assent.testing.hubspot import HubSpot
+from assent.testing.ledger import Ledger
+from assent.testing.oauth_provider import Client
+from assent.testing.provider_server import ProviderServer, all_serving
+
+CLIENT: Final = Client("emulated-client", "emulated-client-secret")
+
+
+def hosted(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...]:
+    """The four servers, each with its ledger."""
+
+    def ledger(name: str) -> Ledger:
+        return Ledger(folder / f"{name}.jsonl")
+
+    google = GoogleAccounts(ledger("google_oauth"), client)
+    return (
+        google,
+        Ga4(ledger("ga4"), google.valid),
+        SearchConsole(ledger("search_console"), google.valid),
+        HubSpot(ledger("hubspot"), client),
+    )
+
+
+async def _serve(folder: Path, client: Client) -> None:
+    async with all_serving(hosted(folder, client)) as addresses:
+        sys.stdout.write(msgspec.json.encode(addresses).decode() + "\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Be these providers until ended."""
+    parser = argparse.ArgumentParser(
+        prog="python -m assent.testing.hosted", description="Emulated Google and HubSpot."
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="where the ledgers are written")
+    parser.add_argument("--client-id", default=CLIENT.client_id)
+    parser.add_argument("--client-secret", default=CLIENT.client_secret)
+    given = parser.parse_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(given.folder, Client(given.client_id, given.client_secret)))
+
+
+if __name__ == "__main__":
+    main()
