@@ -32,6 +32,7 @@ OURS = {
     "tenantId",
     "assetId",
     "executionState",
+    "target",
     "revision",
     "digest",
     "assurance",
