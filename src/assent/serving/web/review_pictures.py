@@ -18,6 +18,7 @@ class Shown(msgspec.Struct, frozen=True):
     width: int
     height: int
     name: str
+    title: str
     asset_id: str
     goes_along: bool
 
@@ -39,7 +40,7 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     for digest, media in sent.items():
         address = path(action.run_id, digest)
         known = variants.get(address)
-        along.append(known or Shown(address, media.alt, 0, 0, "Picked from another run", "", True))
+        along.append(known or Shown(address, media.alt, 0, 0, "Picked from another run", "", "", True))
     return Pictures(tuple(along), choices)
 
 
@@ -66,6 +67,7 @@ def _shown(run_id: str, asset: Asset, goes_along: bool) -> Shown:
         width=facts.get("width", 0),
         height=facts.get("height", 0),
         name=str(facts.get("variant", "")).capitalize() or asset.title,
+        title=asset.title,
         asset_id=asset.asset_id,
         goes_along=goes_along,
     )
