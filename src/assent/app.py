@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from assent.drafting.lessons import Lessons
     from assent.drafting.page import Page as ProductPage
     from assent.drafting.records import Composed, NeedsDraft
+    from assent.engine.audit_log import Verdict
     from assent.workflow_library import WorkflowLibrary
 
 log = logging.getLogger("assent.app")
@@ -128,6 +129,7 @@ class App:
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
             verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
+            verify_journal=self._verify_journal,
             wake_jobs=lambda: self.wake_jobs(),
         )
         self.visits = Visits(self.store, self.clock)
@@ -170,6 +172,15 @@ class App:
             self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds
         )
         return review_link.review_url(self.settings.base_url, run_id, token)
+
+    async def _verify_journal(self, workspace_id: WorkspaceId | None) -> Verdict:
+        from assent import checkpoint_files
+        from assent.engine import audit_log
+
+        newest = checkpoint_files.newest(self.settings.data_dir)
+        kept = checkpoint_files.read(newest) if newest is not None else None
+        signer = audit_log.Signer(self.known_secrets.master)
+        return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
     async def prepare(self) -> None:
         """Open and check the store now instead of at the first call. Raises what a start must not survive."""

@@ -9,6 +9,7 @@ from tests.gate.kit import APPROVE, AUDIT, BODY, EDIT, EXECUTE, GET, OTHER, STAT
 
 from assent.kernel.times import iso_time
 from assent.lifecycle.records import Status
+from assent.tools import audit
 
 REQUIRED = {
     "id",
@@ -111,6 +112,27 @@ async def test_the_trail_of_a_run_is_paged_without_loss_or_repetition(surface: G
         seen = await pages(surface, limit=limit, runId=run["runId"])
         assert len(seen) == 9
         assert set(seen) == {action["id"] for action in run["actions"]}
+
+
+@pytest.mark.rule("E45")
+async def test_the_events_of_a_run_are_paged_without_loss_or_repetition(
+    surface: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await surface.run(*[{"channel": f"channel{n}"} for n in range(3)])
+    for action in run["actions"]:
+        await surface.done(APPROVE, actionId=action["id"])
+    whole = (await surface.done(AUDIT, runId=run["runId"]))["events"]
+    assert len(whole) == 4
+    monkeypatch.setattr(audit, "MAX_EVENTS", 1)
+    seen: list[int] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = await surface.done(AUDIT, runId=run["runId"], limit=2, **cursor)
+        seen += [event["seq"] for event in page["events"]]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert seen == [event["seq"] for event in whole]
 
 
 async def pages(surface: Gate, **query: Any) -> list[str]:

@@ -140,22 +140,31 @@ class Verdict(msgspec.Struct, frozen=True, rename="camel"):
     findings: tuple[Finding, ...]
 
 
-async def verify(store: Store, signer: Signer, kept: Checkpoint | None = None) -> Verdict:
-    """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere."""
+async def verify(
+    store: Store, signer: Signer, kept: Checkpoint | None = None, *, workspace_id: str | None = None
+) -> Verdict:
+    """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere. For somebody who may
+    see one workspace only its streams are checked, and of the checkpoints what they say about it."""
     findings: list[Finding] = []
     streams = events = 0
-    after = ("", "")
-    while heads := await store.read(_page_of_heads(*after)):
-        for head in heads:
-            streams += 1
-            count, found = await _verify_stream(store, head)
-            events += count
-            findings += found
-        after = (heads[-1].workspace_id, heads[-1].stream_id)
-    findings += await store.read(_headless)
+    async for head in _heads(store, workspace_id):
+        streams += 1
+        count, found = await _verify_stream(store, head)
+        events += count
+        findings += found
+    findings += await store.read(lambda: _headless(workspace_id))
     checkpoints, found = await _verify_checkpoints(store, signer, kept)
-    findings += found
+    findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
     return Verdict(not findings, streams, events, checkpoints, tuple(findings))
+
+
+async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
+    """Where every stream ends, of one workspace or of all."""
+    after = ("", "")
+    while heads := await store.read(_page_of_heads(*after, workspace_id)):
+        for head in heads:
+            yield head
+        after = (heads[-1].workspace_id, heads[-1].stream_id)
 
 
 async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
@@ -229,11 +238,16 @@ def _signed_heads(content: CheckpointBody) -> Any:
     return begin
 
 
-def _page_of_heads(after_workspace: str, after_stream: str) -> Any:
+def _page_of_heads(after_workspace: str, after_stream: str, workspace_id: str | None) -> Any:
     def begin() -> Transaction[list[Head]]:
-        rows = yield statements.list_heads(
-            after_workspace=after_workspace, after_stream=after_stream, most=PAGE
-        )
+        if workspace_id is not None:
+            rows = yield statements.list_heads_of(
+                workspace_id=workspace_id, after_stream=after_stream, most=PAGE
+            )
+        else:
+            rows = yield statements.list_heads(
+                after_workspace=after_workspace, after_stream=after_stream, most=PAGE
+            )
         return [Head(row["workspace_id"], row["stream_id"], row["seq"], row["hash"]) for row in rows]
 
     return begin
@@ -251,22 +265,32 @@ def _page_of_checkpoints(after: int) -> Any:
     return begin
 
 
-def _headless() -> Transaction[list[Finding]]:
-    rows = yield statements.list_headless_streams(most=PAGE)
+def _headless(workspace_id: str | None) -> Transaction[list[Finding]]:
+    if workspace_id is not None:
+        rows = yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE)
+    else:
+        rows = yield statements.list_headless_streams(most=PAGE)
     return [Finding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
 
 
-async def export(store: Store) -> AsyncIterator[bytes]:
-    """Every event, stream by stream, one JSON object a line; checkpoints last."""
-    after = ("", "")
-    while heads := await store.read(_page_of_heads(*after)):
-        for head in heads:
-            seq = 0
-            while page := await store.read(_page_of_events(head, seq)):
-                for line in _event_lines(head, page):
-                    yield line
-                seq = page[-1].seq
-        after = (heads[-1].workspace_id, heads[-1].stream_id)
+async def stream_pages(
+    store: Store, workspace_id: str | None = None
+) -> AsyncIterator[tuple[Head, list[journal.Event]]]:
+    """Every event, stream by stream and a page at a time, of one workspace or of all."""
+    async for head in _heads(store, workspace_id):
+        seq = 0
+        while page := await store.read(_page_of_events(head, seq)):
+            yield head, page
+            seq = page[-1].seq
+
+
+async def export(store: Store, *, workspace_id: str | None = None) -> AsyncIterator[bytes]:
+    """Every event, one JSON object a line; the checkpoints last, which are the server's and not a workspace's."""
+    async for head, page in stream_pages(store, workspace_id):
+        for line in _event_lines(head, page):
+            yield line
+    if workspace_id is not None:
+        return
     number = 0
     while checkpoints := await store.read(_page_of_checkpoints(number)):
         for number, checkpoint in checkpoints:  # noqa: B007 - the last one is where the next page begins

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assent.drafting.page import Page
     from assent.drafting.picture_orders import Result, Work
     from assent.drafting.records import Composed, NeedsDraft
+    from assent.engine.audit_log import Verdict
     from assent.workflow_library import WorkflowLibrary
 
 
@@ -67,6 +68,8 @@ class Services:
     """The keys of workflow tokens, newest first."""
     verifier_key: Callable[[], bytes]
     """The key from which PKCE verifiers are derived."""
+    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
+    """Whether the journal of a workspace, or of the whole server, is as it was written."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
 

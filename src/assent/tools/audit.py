@@ -8,6 +8,7 @@ import msgspec
 
 from assent.engine import actions, journal
 from assent.kernel.limits import MAX_PAGE
+from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.records import Action, Status
@@ -16,6 +17,7 @@ from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
 
 MAX_EVENTS = 500
+"""Events of one page of a run."""
 
 
 class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -49,34 +51,48 @@ class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
     workspace_id = call.caller.workspace_id
     status = Status(request.status) if request.status is not None else None
-    after, most = request.cursor or "", request.limit
+    most = request.limit
 
     if request.run_id is None:
+        after = request.cursor or ""
         found = await call.services.store.read(lambda: actions.trail(workspace_id, status, after, most + 1))
-        return _trail(found, (), most, call.now_ms)
+        return _trail(found[:most], (), found[most - 1].action_id if len(found) > most else None, call.now_ms)
     run_id = actions.require_run_id(request.run_id)
+    after, seen = _place(request.cursor)
 
     def begin() -> Transaction[tuple[tuple[Action, ...], list[journal.Event]]]:
         of_run = yield from actions.run_actions(workspace_id, run_id)
-        events = yield from journal.read_stream(workspace_id, run_id, limit=MAX_EVENTS)
+        events = yield from journal.read_stream(workspace_id, run_id, after_seq=seen, limit=MAX_EVENTS + 1)
         return of_run, events
 
     of_run, events = await call.services.store.read(begin)
     # In the order of the cursor: ids of one moment do not follow the order of staging.
-    shown = tuple(
+    left = tuple(
         action
         for action in sorted(of_run, key=lambda action: action.action_id)
         if action.action_id > after and (status is None or action.status is status)
     )
-    return _trail(shown, tuple(events) if not after else (), most, call.now_ms)
+    shown, told = left[:most], tuple(events[:MAX_EVENTS])
+    more = len(left) > most or len(events) > MAX_EVENTS
+    last = shown[-1].action_id if shown else after
+    cursor = f"{last}:{told[-1].seq if told else seen}" if more else None
+    return _trail(shown, told, cursor, call.now_ms)
+
+
+def _place(cursor: str | None) -> tuple[str, int]:
+    """Where a page of a run goes on: after this action and this event."""
+    after, _, seen = (cursor or ":0").partition(":")
+    if not (seen.isascii() and seen.isdigit()):
+        raise bad_argument("cursor", "nextCursor of the page before", repr((cursor or "")[:40]))
+    return after, int(seen)
 
 
 def _trail(
-    found: tuple[Action, ...], events: tuple[journal.Event, ...], most: int, now_ms: int
+    found: tuple[Action, ...], events: tuple[journal.Event, ...], cursor: str | None, now_ms: int
 ) -> AuditTrail:
     return AuditTrail(
         ok=True,
-        actions=tuple(record_of(action, now_ms) for action in found[:most]),
+        actions=tuple(record_of(action, now_ms) for action in found),
         events=tuple(
             AuditEvent(
                 seq=event.seq,
@@ -87,7 +103,7 @@ def _trail(
             )
             for event in events
         ),
-        next_cursor=found[most - 1].action_id if len(found) > most else None,
+        next_cursor=cursor,
     )
 
 

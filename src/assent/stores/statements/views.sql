@@ -1,0 +1,171 @@
+-- name: list_run_page
+-- A page of the runs of a workspace, newest first, with how many of their actions stand where. Empty filters match
+-- all; a state is a status or an execution state. Picked first, so that only the runs of the page are counted.
+WITH picked AS (
+  SELECT r.run_id FROM runs r
+  WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
+    AND (:operator = '' OR r.operator = :operator)
+    AND (:pattern = '' OR lower(r.inputs) LIKE :pattern ESCAPE '!' OR lower(r.tool) LIKE :pattern ESCAPE '!'
+         OR lower(coalesce(r.tenant_id, '')) LIKE :pattern ESCAPE '!' OR r.run_id LIKE :pattern ESCAPE '!')
+    AND (:state = '' OR EXISTS (
+      SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
+      AND (x.status = :state OR x.execution_state = :state)))
+  ORDER BY r.run_id DESC LIMIT :most
+), counted AS (
+  SELECT a.run_id, a.status, a.execution_state, count(*) AS actions
+  FROM picked p JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
+  GROUP BY a.run_id, a.status, a.execution_state
+)
+SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms,
+       c.status AS action_status, c.execution_state, c.actions
+FROM picked p JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = p.run_id
+LEFT JOIN counted c ON c.run_id = r.run_id
+ORDER BY r.run_id DESC
+
+-- name: count_run_states
+-- How many actions of a run stand where.
+SELECT status, execution_state, count(*) AS actions FROM actions
+WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY status, execution_state
+
+-- name: list_run_actions_page
+-- A page of the actions of a run in the order in which they were staged, after a place. Picked in the index first.
+WITH picked AS (
+  SELECT action_id, position FROM actions
+  WHERE workspace_id = :workspace_id AND run_id = :run_id AND (position, action_id) > (:position, :after)
+  ORDER BY position, action_id LIMIT :most
+)
+SELECT a.* FROM picked p JOIN actions a ON a.workspace_id = :workspace_id AND a.action_id = p.action_id
+ORDER BY a.position, a.action_id
+
+-- name: list_run_actions_in
+-- The same with one status or execution state only.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id AND (a.status = :state OR a.execution_state = :state)
+  AND (a.position, a.action_id) > (:position, :after)
+ORDER BY a.position, a.action_id LIMIT :most
+
+-- name: list_run_assets_page
+-- The first assets of a run.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms
+FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY asset_id LIMIT :most
+
+-- name: list_run_children
+-- Runs that were prepared from a run.
+SELECT run_id, operator, created_ms FROM runs
+WHERE workspace_id = :workspace_id AND parent_run_id = :run_id ORDER BY run_id LIMIT :most
+
+-- name: list_events_before
+-- A page of the journal of a workspace, newest first, before a place. No kinds are every kind; a list of them is
+-- written between spaces.
+SELECT stream_id, seq, kind, at_ms, body, hash FROM events
+WHERE workspace_id = :workspace_id AND at_ms <= :at_ms
+  AND (at_ms < :at_ms OR (stream_id, seq) < (:stream_id, :seq))
+  AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
+ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+
+-- name: list_stream_before
+-- A page of one stream, newest first, before an event.
+SELECT stream_id, seq, kind, at_ms, body, hash FROM events
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq
+  AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
+ORDER BY seq DESC LIMIT :most
+
+-- name: list_heads_of
+-- Heads of the streams of one workspace in a fixed order, after a place.
+SELECT workspace_id, stream_id, seq, hash FROM streams
+WHERE workspace_id = :workspace_id AND stream_id > :after_stream
+ORDER BY stream_id LIMIT :most
+
+-- name: list_headless_streams_of
+-- Streams of one workspace that have events and no head.
+SELECT DISTINCT e.workspace_id, e.stream_id FROM events e
+LEFT JOIN streams s ON s.workspace_id = e.workspace_id AND s.stream_id = e.stream_id
+WHERE e.workspace_id = :workspace_id AND s.stream_id IS NULL LIMIT :most
+
+-- name: list_session_page
+-- A page of the sessions of a workspace, freshest first, before a place; an empty pattern matches all.
+SELECT s.session_id, s.created_ms, s.updated_ms FROM workflow_sessions s
+WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:updated_ms, :before)
+  AND (:pattern = '' OR lower(s.session_id) LIKE :pattern ESCAPE '!' OR EXISTS (
+    SELECT 1 FROM workflow_runs r WHERE r.workspace_id = s.workspace_id AND r.session_id = s.session_id
+    AND (lower(r.name) LIKE :pattern ESCAPE '!' OR lower(r.workflow_id) LIKE :pattern ESCAPE '!')))
+ORDER BY s.updated_ms DESC, s.session_id DESC LIMIT :most
+
+-- name: list_latest_session_runs
+-- The freshest runs of one session.
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
+WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY updated_ms DESC, run_id DESC LIMIT :most
+
+-- name: count_session_runs
+-- How many runs a session has.
+SELECT count(*) AS runs FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id
+
+-- name: list_run_leaves
+-- The ends of a run's branches, with the number of the last event about each: whoever is last is the tip.
+SELECT n.node, n.is_complete, n.event_seq, max(c.event_seq) AS noted_seq
+FROM workflow_nodes n LEFT JOIN workflow_checkpoints c
+  ON c.workspace_id = n.workspace_id AND c.run_id = n.run_id AND c.node = n.node
+WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.children = 0
+GROUP BY n.node, n.is_complete, n.event_seq
+
+-- name: list_workflow_tree
+-- Every node of a run without what was sent for it, in the order in which they came to be.
+SELECT node, parent, step_key, title, is_complete, event_seq, created_ms FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node
+
+-- name: count_refused_attempts
+-- At which nodes of a run an advance was refused, and how often.
+SELECT node, count(*) AS refused FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND child IS NULL GROUP BY node
+
+-- name: count_node_checkpoints
+-- At which nodes of a run checkpoints were kept, how many, and the number of the last one's event.
+SELECT node, count(*) AS checkpoints, max(event_seq) AS noted_seq FROM workflow_checkpoints
+WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY node
+
+-- name: list_run_confirmations
+-- What people were asked about on the way of a run, and what became of it.
+SELECT c.node, c.step_key, c.action_id, a.status, a.execution_state FROM workflow_confirmations c
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id ORDER BY c.event_seq
+
+-- name: read_workflow_step
+-- A node with all that was sent for it.
+SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, created_ms
+FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
+
+-- name: list_refused_attempts
+-- The answers by which advances from a node were refused, in order.
+SELECT answer, created_ms FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND child IS NULL
+ORDER BY created_ms, edge LIMIT :most
+
+-- name: list_node_checkpoints
+-- The checkpoints on one node, in order.
+SELECT notes, created_ms FROM workflow_checkpoints
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node ORDER BY event_seq LIMIT :most
+
+-- name: list_brain_page
+-- A page of a workspace's memory, newest first, before a place; empty filters match all.
+SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
+FROM brain_entries
+WHERE workspace_id = :workspace_id AND (:tenant_id = '' OR tenant_id = :tenant_id)
+  AND (:kind = '' OR kind = :kind) AND (:state = '' OR state = :state) AND (:before = '' OR entry_id < :before)
+ORDER BY entry_id DESC LIMIT :most
+
+-- name: find_brain_entry
+-- One memory of a workspace.
+SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
+FROM brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
+
+-- name: list_measurement_page
+-- A page of the runs of a workspace that are or will be measured, the latest first, before a place.
+SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms
+FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
+WHERE m.workspace_id = :workspace_id AND (:before = '' OR m.run_id < :before)
+ORDER BY m.run_id DESC LIMIT :most
+
+-- name: last_event_of_kind
+-- The newest event of one kind in a stream.
+SELECT seq, kind, at_ms, body, hash FROM events
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND kind = :kind ORDER BY seq DESC LIMIT 1
