@@ -125,7 +125,7 @@ def test_every_node_has_one_row_below_its_parent_and_lanes_meet(nodes: tuple[Tre
 
 @pytest.mark.parametrize("seed", range(3))
 def test_two_thousand_nodes_need_a_dozen_lanes_however_they_fork(seed: int) -> None:
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - the same trees every time
     nodes = tree(None, *(max(0, number - chance.choice([0, 0, 0, 1, 5, 40])) for number in range(1999)))
     graph = layout(nodes, tip_of(nodes), 1000)
     drawing = draw(graph)

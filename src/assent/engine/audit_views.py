@@ -63,7 +63,8 @@ def stream_events(
     rows = yield statements.list_stream_before(
         workspace_id=workspace_id,
         stream_id=stream_id,
-        seq=before.seq if before.seq else LAST_MS,
+        seq=before.seq or LAST_MS,
+        at_ms=before.at_ms,
         kinds=_listed(kinds),
         most=most + 1,
     )

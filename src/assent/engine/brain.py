@@ -113,7 +113,7 @@ def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int
     rows = yield statements.list_brain_entries(
         workspace_id=workspace_id, tenant_id=tenant_id, kind=kind, most=most
     )
-    return [_entry(row) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
 def search(
@@ -131,7 +131,7 @@ def search(
         query=" ".join(f'"{word}"' for word in words),
         most=most,
     )
-    return [_entry(row) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
 def _words(query: str) -> list[str]:
@@ -183,7 +183,8 @@ def decision_entry(
     )
 
 
-def _entry(row: Row) -> Entry:
+def entry_of(row: Row) -> Entry:
+    """A memory from its row."""
     return Entry(
         entry_id=row["entry_id"],
         tenant_id=row["tenant_id"],

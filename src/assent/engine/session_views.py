@@ -6,7 +6,7 @@ unknown run read the same rows, none (W8). Who may look is for the surface to sa
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -136,6 +136,21 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     notes: str
     artifacts: tuple[dict[str, Any], ...]
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """Something that happened in a session: a step of a run, a checkpoint, or a person's note."""
+
+    at_ms: int
+    kind: Literal["started", "step", "complete", "kept", "noted"]
+    run_id: str | None
+    node: int | None
+    text: str
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    view: RunView
+    moments: tuple[Moment, ...]
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -344,6 +359,25 @@ def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
         found.append(by_number[at])
         at = by_number[at].parent
     return tuple(reversed(found))
+
+
+def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | None]:
+    """All that happened in the session of a run, in order, over its freshest runs."""
+    view = yield from run(workspace_id, run_id)
+    if view is None:
+        return None
+    moments = [Moment(each.created_ms, "noted", None, None, each.author) for each in view.notes]
+    for line in view.siblings:
+        named = {"workspace_id": workspace_id, "run_id": line.run_id}
+        for row in (yield statements.list_workflow_tree(**named)):
+            kind: Literal["started", "step", "complete"] = (
+                "started" if row["parent"] is None else "complete" if row["is_complete"] else "step"
+            )
+            text = row["title"] or row["step_key"]
+            moments.append(Moment(row["created_ms"], kind, line.run_id, row["node"], text))
+        for row in (yield statements.list_workflow_checkpoints(**named)):
+            moments.append(Moment(row["created_ms"], "kept", line.run_id, row["node"], ""))
+    return Timeline(view, tuple(sorted(moments, key=lambda each: each.at_ms)))
 
 
 def compare(

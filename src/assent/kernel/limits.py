@@ -146,3 +146,6 @@ MAX_PROMPT_VALUE_CHARS: Final = 4_096
 
 MAX_PROMPT_CHARS: Final = 200_000
 """One rendered prompt: a definition cannot make an answer that no client can hold."""
+
+MAX_BUNDLE_BYTES: Final = 32 * 1_048_576
+"""A session brought in through a page: some 10,000 steps with their notes. A larger one comes in by the command."""

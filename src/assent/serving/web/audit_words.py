@@ -70,6 +70,9 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "metrics_recorded": _numbers,
     "run_measured": _measured,
     "measurement_empty": lambda facts: "Measured, and no source had numbers yet",
+    "memory_decided": lambda facts: (
+        f"{facts.get('by', 'Somebody')} {'confirmed' if facts.get('state') == 'confirmed' else 'retired'} a memory"
+    ),
     "sign_in_link_issued": lambda facts: f"A sign-in link for {facts.get('person', 'somebody')} was made",
     "signed_in": lambda facts: f"{facts.get('name') or facts.get('person', 'Somebody')} signed in",
     "signed_out": lambda facts: f"{_capital(str(facts.get('person', 'somebody')))} signed out",
@@ -112,7 +115,11 @@ GROUPS: Final[tuple[Group, ...]] = (
         ),
         "ok",
     ),
-    Group("runs", "Runs", ("run_prepared", "run_measured", "measurement_empty", "metrics_recorded")),
+    Group(
+        "runs",
+        "Runs and memory",
+        ("run_prepared", "run_measured", "measurement_empty", "metrics_recorded", "memory_decided"),
+    ),
     Group(
         "workflows",
         "Workflows",

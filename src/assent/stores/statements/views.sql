@@ -66,7 +66,7 @@ ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
 -- name: list_stream_before
 -- A page of one stream, newest first, before an event.
 SELECT stream_id, seq, kind, at_ms, body, hash FROM events
-WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq AND at_ms <= :at_ms
   AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
 ORDER BY seq DESC LIMIT :most
 
@@ -151,6 +151,7 @@ SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_i
 FROM brain_entries
 WHERE workspace_id = :workspace_id AND (:tenant_id = '' OR tenant_id = :tenant_id)
   AND (:kind = '' OR kind = :kind) AND (:state = '' OR state = :state) AND (:before = '' OR entry_id < :before)
+  AND (:pattern = '' OR lower(body) LIKE :pattern ESCAPE '!' OR lower(source) LIKE :pattern ESCAPE '!')
 ORDER BY entry_id DESC LIMIT :most
 
 -- name: find_brain_entry

@@ -1,0 +1,112 @@
+"""Measure (ux.md 8): what became of each run against what earlier ones brought, and the next move.
+
+A source that has no numbers says why; nothing is shown as zero that nobody measured (E100). Numbers that a person
+wrote down are shown as such.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assent.engine import measure_views
+from assent.engine.measure_views import MeasuredRun
+from assent.kernel.ids import is_uuid
+from assent.lifecycle.measurement import ATTENTION
+from assent.ports import Reading
+from assent.serving.web.charts import bars, number, spark
+from assent.serving.web.console import Screen, Visit
+from assent.serving.web.review_times import when
+from assent.serving.web.review_words import Badge, channel_name
+from assent.serving.web.runs_screens import goal_of, operator_name
+
+RUNS: Final = 20
+BY_HAND: Final = "recorded by hand"
+"""The source of a reading that a person wrote down."""
+
+
+async def measure(visit: Visit) -> Response:
+    """`/measure`."""
+    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    found = await visit.read(
+        lambda: measure_views.measured_runs(visit.workspace_id, before=before, most=RUNS)
+    )
+    seen = [run for run in reversed(found.runs) if run.found is not None]
+    values = {
+        "runs": [measured_run(run, visit.now_ms) for run in found.runs],
+        "trend": spark(tuple(attention(run) for run in seen)),
+        "trend_values": [number(attention(run)) for run in seen],
+        "older": f"/measure?before={found.older}" if found.older else None,
+        "is_first": not before,
+    }
+    return visit.page("measure.html", values)
+
+
+def attention(run: MeasuredRun) -> float:
+    """How often a run was seen, over all its channels."""
+    totals = run.found.totals if run.found is not None else {}
+    return float(sum(totals.get(name, 0) for name in ATTENTION))
+
+
+def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
+    found = run.found
+    readings = [reading(each) for each in found.sources] if found is not None else []
+    if found is None:
+        readings = [_source(channel, source, reason=reason) for channel, source, reason in run.empty]
+    known = {each["channel_id"] for each in readings}
+    readings += [
+        _source(channel, BY_HAND, metrics=metrics)
+        for channel, metrics, _ in run.by_hand
+        if channel not in known
+    ]
+    return {
+        "href": f"/runs/{run.run_id}/overview",
+        "goal": goal_of(run.inputs),
+        "operator": operator_name(run.operator),
+        "tenant": run.tenant_id,
+        "at": when(run.created_ms, now_ms),
+        "measured": when(run.measured_ms, now_ms) if run.measured_ms is not None else None,
+        "due": when(run.due_ms, now_ms),
+        "is_due": run.due_ms <= now_ms,
+        "tried": when(run.empty_at_ms, now_ms) if run.empty_at_ms is not None else None,
+        "badge": _badge(run, now_ms),
+        "bars": bars(found) if found is not None else (),
+        "baseline_runs": found.baseline.runs if found is not None and found.baseline is not None else 0,
+        "move": found.next_move if found is not None else None,
+        "sources": readings,
+    }
+
+
+def _badge(run: MeasuredRun, now_ms: int) -> Badge:
+    if run.found is not None:
+        return Badge("Measured", "ok")
+    if run.due_ms > now_ms:
+        return Badge("Too early", "info")
+    return Badge("No numbers yet", "warn")
+
+
+def reading(given: Reading) -> dict[str, Any]:
+    return _source(given.channel, given.source, metrics=given.metrics, reason=given.reason, status=given.status)
+
+
+def _source(
+    channel: str,
+    source: str,
+    *,
+    metrics: dict[str, Any] | None = None,
+    reason: str | None = None,
+    status: str = "",
+) -> dict[str, Any]:
+    told = metrics if metrics is not None and status != "unavailable" else None
+    return {
+        "channel_id": channel,
+        "channel": channel_name(channel),
+        "source": source,
+        "by_hand": source == BY_HAND,
+        "metrics": [(name, number(value)) for name, value in sorted(told.items())] if told else [],
+        "why": None if told else reason or "the source gave no reason",
+    }
+
+
+SCREENS: Final[tuple[Screen, ...]] = (Screen("/measure", measure, "measure"),)

@@ -1,0 +1,121 @@
+"""Memory (ux.md 9): what runs have learned, each entry with where it came from; confirmed or retired by a person."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from assent.engine import brain, memory_views, tenancy
+from assent.engine.brain import KINDS, Entry
+from assent.kernel.ids import is_uuid
+from assent.ports import Transaction
+from assent.serving.web.console import SEND, Screen, Visit
+from assent.serving.web.problems import Link, PageProblem, PageRefused
+from assent.serving.web.review_times import when
+from assent.serving.web.review_words import Badge, channel_name
+
+ENTRIES: Final = 40
+BODY_CHARS: Final = 600
+
+KIND_NAMES: Final[dict[str, str]] = {
+    "brand_voice": "Brand voice",
+    "voice_sample": "Voice sample",
+    "repo_fact": "Fact of the repository",
+    "proof": "Proof",
+    "channel_performance": "Channel performance",
+    "claim_risk": "Risky claim",
+    "lesson": "Lesson",
+    "approval": "Approval",
+    "rejection": "Rejection",
+    "edit": "Edit",
+}
+STATE_BADGES: Final[dict[str, Badge]] = {
+    "confirmed": Badge("Confirmed", "ok"),
+    "proposed": Badge("Proposed", "info"),
+    "retired": Badge("Retired"),
+}
+CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
+
+NO_SUCH_ENTRY: Final = PageProblem(
+    404,
+    "There is no such memory",
+    "It is not in the workspace you look at.",
+    "Look for it in the list.",
+    Link("/memory", "All memories"),
+)
+
+
+async def memory(visit: Visit) -> Response:
+    """`/memory`."""
+    search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
+    kind = visit.query("kind") if visit.query("kind") in KINDS else ""
+    state = visit.query("state") if visit.query("state") in STATE_BADGES else ""
+    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    tenants = await visit.read(lambda: tenancy.list_tenants(visit.workspace_id))
+
+    found = await visit.read(
+        lambda: memory_views.entries(
+            visit.workspace_id,
+            tenant_id=tenant,
+            kind=kind,
+            state=state,
+            search=search,
+            before=before,
+            most=ENTRIES,
+        )
+    )
+    asked = {"q": search, "tenant": tenant, "kind": kind, "state": state}
+    kept = {name: value for name, value in asked.items() if value}
+    values = {
+        "entries": [entry_row(entry, visit) for entry in found.entries],
+        "search": search,
+        **{"tenant": tenant, "kind": kind, "state": state},
+        "kinds": KIND_NAMES,
+        "states": STATE_BADGES,
+        "tenants": [each.tenant_id for each in tenants],
+        "is_filtered": bool(kept),
+        "older": f"/memory?{urlencode({**kept, 'before': found.older})}" if found.older else None,
+        "newest": f"/memory?{urlencode(kept)}" if before else None,
+    }
+    return visit.page("memory.html", values)
+
+
+def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
+    cut = len(entry.body) > BODY_CHARS
+    return {
+        "entry": entry,
+        "kind": KIND_NAMES.get(entry.kind, entry.kind),
+        "badge": STATE_BADGES.get(entry.state, Badge(entry.state)),
+        "body": entry.body[:BODY_CHARS].rstrip() + "…" if cut else entry.body,
+        "whole": entry.body if cut else "",
+        "channel": channel_name(entry.channel) if entry.channel else "",
+        "at": when(entry.created_ms, visit.now_ms),
+        "run": f"/runs/{entry.run_id}/overview" if entry.run_id else None,
+        "action": f"/runs/{entry.run_id}#action-{entry.action_id}" if entry.run_id and entry.action_id else None,
+        "nonce": visit.nonce(f"memory {entry.entry_id}"),
+        "can_confirm": entry.state != "confirmed",
+        "can_retire": entry.state != "retired",
+    }
+
+
+async def change(visit: Visit) -> Response:
+    """Confirm or retire an entry."""
+    entry_id, state = visit.part("entry_id"), CHANGES.get(visit.part("change"))
+    await visit.form(f"memory {entry_id}")
+
+    def put() -> Transaction[bool]:
+        if state is None or not is_uuid(entry_id):
+            return False
+        return (yield from memory_views.decide(visit.workspace_id, entry_id, state, visit.person.name, visit.now_ms))
+
+    if not await visit.write(put):
+        raise PageRefused(NO_SUCH_ENTRY)
+    return visit.go(f"/memory#memory-{entry_id}")
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/memory", memory, "memory"),
+    Screen("/memory/{entry_id}/{change}", change, "memory", SEND),
+)
