@@ -42,9 +42,7 @@ def entries(
     return MemoryPage(found, found[-1].entry_id if len(rows) > most else None)
 
 
-def decide(
-    workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int
-) -> Transaction[bool]:
+def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int) -> Transaction[bool]:
     """Confirm or retire an entry, with the event that says who did; false where the workspace has none such."""
     rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
     if not rows:

@@ -17,6 +17,7 @@ MEDIA_TYPES: Final[dict[str, str]] = {
     "console.js": "text/javascript",
     "feed.css": "text/css",
     "mark.svg": "image/svg+xml",
+    "views.css": "text/css",
     "vendor/htmx.js": "text/javascript",
     "vendor/htmx-sse.js": "text/javascript",
 }

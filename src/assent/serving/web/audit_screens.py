@@ -107,7 +107,13 @@ def finding_words(finding: Finding) -> dict[str, str]:
     what = FLAWS.get(finding.what, finding.what[:1].upper() + finding.what[1:])
     where = ""
     if finding.stream_id is not None:
-        kind = "session" if finding.stream_id.startswith(SESSION) else "run" if is_uuid(finding.stream_id) else "stream"
+        kind = (
+            "session"
+            if finding.stream_id.startswith(SESSION)
+            else "run"
+            if is_uuid(finding.stream_id)
+            else "stream"
+        )
         where = f"{kind} {finding.stream_id.removeprefix(SESSION)}"
     return {
         "what": what,

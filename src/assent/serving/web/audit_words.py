@@ -15,7 +15,7 @@ from assent.engine.audit_views import Recorded
 from assent.kernel.ids import is_uuid
 from assent.serving.web.review_history import NOTES, SENTENCES, Facts, who
 from assent.serving.web.review_times import When, when
-from assent.serving.web.review_words import agent_name
+from assent.serving.web.review_words import agent_name, channel_name
 
 SESSION: Final = "session:"
 """How the streams of sessions are named."""
@@ -48,7 +48,7 @@ def _numbers(facts: Facts) -> str:
     told = (
         ", ".join(f"{name} {value}" for name, value in sorted(metrics.items())) if metrics else "no numbers"
     )
-    return f"Numbers for {facts.get('channel', 'a channel')} written down by hand: {told}"
+    return f"Numbers for {channel_name(str(facts.get('channel', 'a channel')))} written down by hand: {told}"
 
 
 MORE: Final[dict[str, Callable[[Facts], str]]] = {
@@ -149,6 +149,7 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     at: When
     day: str
+    clock: str
     group: Group
     kind: str
     seq: int
@@ -165,7 +166,8 @@ def audit_line(event: Recorded, now_ms: int) -> AuditLine:
         what=sentence(event.kind, facts),
         note=next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), ""),
         at=at,
-        day=at.text.partition(",")[0],
+        day=at.text.partition(", ")[0],
+        clock=at.text.partition(", ")[2],
         group=GROUP_OF.get(event.kind, OTHER),
         kind=event.kind,
         seq=event.seq,

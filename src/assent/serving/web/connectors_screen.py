@@ -34,7 +34,9 @@ DOES: Final[dict[str, str]] = {
     "contacts": "keeps contacts",
 }
 UNANSWERED: Final = Readiness(
-    ready=False, blocker="not_answering", fix_hint="It did not say whether it is ready. Look again in a moment."
+    ready=False,
+    blocker="not_answering",
+    fix_hint="It did not say whether it is ready. Look again in a moment.",
 )
 
 
@@ -51,7 +53,7 @@ async def connectors(visit: Visit) -> Response:
     rows = [row(info, there.get(info.id), readiness.get(info.id), visit) for info in CONNECTORS]
     values = {
         "ready": [each for each in rows if each["is_ready"]],
-        "waiting": [each for each in rows if each["is_there"] and not each["is_ready"]],
+        "not_ready": [each for each in rows if each["is_there"] and not each["is_ready"]],
         "absent": [each for each in rows if not each["is_there"]],
     }
     return visit.page("connectors.html", values)

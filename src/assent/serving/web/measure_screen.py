@@ -61,7 +61,7 @@ def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
         if channel not in known
     ]
     return {
-        "href": f"/runs/{run.run_id}/overview",
+        "href": f"/runs/{run.run_id}/story",
         "goal": goal_of(run.inputs),
         "operator": operator_name(run.operator),
         "tenant": run.tenant_id,
@@ -87,7 +87,9 @@ def _badge(run: MeasuredRun, now_ms: int) -> Badge:
 
 
 def reading(given: Reading) -> dict[str, Any]:
-    return _source(given.channel, given.source, metrics=given.metrics, reason=given.reason, status=given.status)
+    return _source(
+        given.channel, given.source, metrics=given.metrics, reason=given.reason, status=given.status
+    )
 
 
 def _source(

@@ -17,7 +17,7 @@ from assent.serving.web.review_times import when
 from assent.serving.web.review_words import Badge, channel_name
 
 ENTRIES: Final = 40
-BODY_CHARS: Final = 600
+BODY_CHARS: Final = 280
 
 KIND_NAMES: Final[dict[str, str]] = {
     "brand_voice": "Brand voice",
@@ -69,9 +69,11 @@ async def memory(visit: Visit) -> Response:
     asked = {"q": search, "tenant": tenant, "kind": kind, "state": state}
     kept = {name: value for name, value in asked.items() if value}
     values = {
-        "entries": [entry_row(entry, visit) for entry in found.entries],
+        "memories": [entry_row(entry, visit) for entry in found.entries],
         "search": search,
-        **{"tenant": tenant, "kind": kind, "state": state},
+        "tenant": tenant,
+        "kind": kind,
+        "state": state,
         "kinds": KIND_NAMES,
         "states": STATE_BADGES,
         "tenants": [each.tenant_id for each in tenants],
@@ -83,17 +85,20 @@ async def memory(visit: Visit) -> Response:
 
 
 def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
-    cut = len(entry.body) > BODY_CHARS
+    preview = " ".join(entry.body.split())
+    cut = len(preview) > BODY_CHARS
     return {
         "entry": entry,
         "kind": KIND_NAMES.get(entry.kind, entry.kind),
         "badge": STATE_BADGES.get(entry.state, Badge(entry.state)),
-        "body": entry.body[:BODY_CHARS].rstrip() + "…" if cut else entry.body,
-        "whole": entry.body if cut else "",
+        "body": preview[:BODY_CHARS].rstrip() + "…" if cut else preview,
+        "whole": entry.body if cut or "\n" in entry.body.strip() else "",
         "channel": channel_name(entry.channel) if entry.channel else "",
         "at": when(entry.created_ms, visit.now_ms),
-        "run": f"/runs/{entry.run_id}/overview" if entry.run_id else None,
-        "action": f"/runs/{entry.run_id}#action-{entry.action_id}" if entry.run_id and entry.action_id else None,
+        "run": f"/runs/{entry.run_id}/story" if entry.run_id else None,
+        "action": f"/runs/{entry.run_id}#action-{entry.action_id}"
+        if entry.run_id and entry.action_id
+        else None,
         "nonce": visit.nonce(f"memory {entry.entry_id}"),
         "can_confirm": entry.state != "confirmed",
         "can_retire": entry.state != "retired",
@@ -108,7 +113,11 @@ async def change(visit: Visit) -> Response:
     def put() -> Transaction[bool]:
         if state is None or not is_uuid(entry_id):
             return False
-        return (yield from memory_views.decide(visit.workspace_id, entry_id, state, visit.person.name, visit.now_ms))
+        return (
+            yield from memory_views.decide(
+                visit.workspace_id, entry_id, state, visit.person.name, visit.now_ms
+            )
+        )
 
     if not await visit.write(put):
         raise PageRefused(NO_SUCH_ENTRY)

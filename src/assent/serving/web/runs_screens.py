@@ -53,7 +53,18 @@ OPERATOR_NAMES: Final[dict[str, str]] = {
     "workflow": "Workflow",
 }
 
-GOALS: Final = ("goal", "productUrl", "subject", "title", "workflowId", "query", "channel", "provider", "kind", "body")
+GOALS: Final = (
+    "goal",
+    "productUrl",
+    "subject",
+    "title",
+    "workflowId",
+    "query",
+    "channel",
+    "provider",
+    "kind",
+    "body",
+)
 """What of a run's inputs says what it was about, the most telling first."""
 
 MAX_GOAL: Final = 120
@@ -77,10 +88,15 @@ def standing_badges(standings: Iterable[Standing]) -> tuple[Badge, ...]:
     """`2 Done`, `1 Waits for approval`: in the order in which actions live."""
     order = list(STATES)
     known = sorted(
-        ((State(Status(each.status), ExecutionState(each.execution_state)), each.actions) for each in standings),
+        (
+            (State(Status(each.status), ExecutionState(each.execution_state)), each.actions)
+            for each in standings
+        ),
         key=lambda each: order.index(each[0]),
     )
-    return tuple(Badge(f"{count:,} {STATES[state].text.lower()}", STATES[state].tone) for state, count in known)
+    return tuple(
+        Badge(f"{count:,} {STATES[state].text.lower()}", STATES[state].tone) for state, count in known
+    )
 
 
 async def runs(visit: Visit) -> Response:
@@ -98,7 +114,7 @@ async def runs(visit: Visit) -> Response:
     values = {
         "runs": [
             {
-                "href": f"/runs/{line.run_id}/overview",
+                "href": f"/runs/{line.run_id}/story",
                 "goal": goal_of(line.inputs),
                 "operator": operator_name(line.operator),
                 "tenant": line.tenant_id,
@@ -111,7 +127,9 @@ async def runs(visit: Visit) -> Response:
         "older": f"/runs?{urlencode({**kept, 'before': found.older})}" if found.older else None,
         "newest": f"/runs?{urlencode(kept)}" if before else None,
         "is_filtered": bool(like(search) or operator or state),
-        **{"search": search, "operator": operator, "state": state},
+        "search": search,
+        "operator": operator,
+        "state": state,
         "operators": sorted(OPERATOR_NAMES.items(), key=lambda each: each[1]),
         "filters": FILTERS,
     }
@@ -151,8 +169,8 @@ def asset_row(asset: Asset) -> dict[str, Any]:
     }
 
 
-async def overview(visit: Visit) -> Response:
-    """`/runs/{run_id}/overview`: a run's history beside what it prepared."""
+async def story(visit: Visit) -> Response:
+    """`/runs/{run_id}/story`: a run's history beside what it prepared."""
     run_id = visit.part("run_id")
     state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
     after, before = _after(visit.query("after")), _before(visit.query("events"))
@@ -174,7 +192,7 @@ async def overview(visit: Visit) -> Response:
         return found
 
     found = await visit.read(look)
-    here = f"/runs/{run_id}/overview"
+    here = f"/runs/{run_id}/story"
     kept = {"state": state} if state else {}
     events = {"events": str(before.seq)} if before.seq else {}
     older = found.history.older
@@ -192,7 +210,8 @@ async def overview(visit: Visit) -> Response:
         "first_actions": f"{here}?{urlencode({**kept, **events})}#actions" if after.position >= 0 else None,
         "filters": [(name, label) for name, label in FILTERS if _has(found, name)],
         "state": state,
-        "waits": any(state_of(action) in WAITING for action in found.actions) or _has(found, "awaiting_approval"),
+        "waits": any(state_of(action) in WAITING for action in found.actions)
+        or _has(found, "awaiting_approval"),
         "assets": [asset_row(asset) for asset in found.assets],
         "more_assets": found.more_assets,
         "children": [(child, operator_name(child.operator)) for child in found.children],
@@ -211,7 +230,9 @@ async def overview(visit: Visit) -> Response:
 
 
 WAITING: Final = frozenset(
-    state for state in STATES if state.status is Status.AWAITING_APPROVAL or state.execution == "outcome_unknown"
+    state
+    for state in STATES
+    if state.status is Status.AWAITING_APPROVAL or state.execution == "outcome_unknown"
 )
 
 
@@ -236,5 +257,5 @@ def _before(text: str) -> Place:
 
 SCREENS: Final[tuple[Screen, ...]] = (
     Screen("/runs", runs, "runs"),
-    Screen("/runs/{run_id}/overview", overview, "runs"),
+    Screen("/runs/{run_id}/story", story, "runs"),
 )

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.serving.web import connect_consent, connect_screens, inbox_screen, settings_screens
+from assent.serving.web import (
+    audit_screens,
+    connect_consent,
+    connect_screens,
+    connectors_screen,
+    inbox_screen,
+    measure_screen,
+    memory_screen,
+    runs_screens,
+    session_files,
+    sessions_screens,
+    settings_screens,
+)
 from assent.serving.web.console import Screen
 
 SCREENS: Final[tuple[Screen, ...]] = (
     *inbox_screen.SCREENS,
+    *runs_screens.SCREENS,
+    # Files first: `/sessions/import` is no run.
+    *session_files.SCREENS,
+    *sessions_screens.SCREENS,
+    *measure_screen.SCREENS,
+    *memory_screen.SCREENS,
+    *connectors_screen.SCREENS,
     *connect_screens.SCREENS,
     *connect_consent.SCREENS,
+    *audit_screens.SCREENS,
     *settings_screens.SCREENS,
 )

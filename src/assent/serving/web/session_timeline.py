@@ -49,15 +49,16 @@ class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | None) -> TimelinePage:
-    """A page of the timeline, the last one where none is named. Lane 0 is the session's own."""
-    lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1)}
+    """A page of the timeline, the last one where none is named. People's notes have a lane of their own, the first."""
+    noted = any(each.run_id is None for each in moments)
+    lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
     rows = folded(moments, lanes)
     if first is None:
         first = max(0, len(rows) - ROWS)
     first = min(max(0, first), max(0, len(rows) - 1))
     shown = tuple(rows[first : first + ROWS])
     return TimelinePage(
-        rows=shown, first=first, total=len(rows), drawing=_draw(rows, first, shown, len(lanes) + 1)
+        rows=shown, first=first, total=len(rows), drawing=_draw(rows, first, shown, len(lanes) + noted)
     )
 
 
@@ -101,7 +102,7 @@ def _draw(rows: list[TimelineRow], first: int, shown: tuple[TimelineRow, ...], l
         if begin < last and end >= first and bottom > top:
             lines.append((lane, False, f"M{_x(lane)} {top}V{bottom}"))
     marks = tuple(
-        ("folded" if len(row.moments) > 1 else MARKS[row.first.kind], _x(row.lane), place * ROW + ROW // 2)
+        ("many" if len(row.moments) > 1 else MARKS[row.first.kind], _x(row.lane), place * ROW + ROW // 2)
         for place, row in enumerate(shown)
     )
     return Drawing(width=lanes * LANE, height=len(shown) * ROW, lines=tuple(lines), marks=marks)

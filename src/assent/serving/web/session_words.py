@@ -98,7 +98,7 @@ def _badges(row: Row, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
     elif row.is_tip:
         found.append(Badge("Now", "info"))
     if row.forks:
-        found.append(Badge(f"Fork, {row.forks} ways", "warn"))
+        found.append(Badge(f"{row.forks} ways", "warn"))
     if any(each.status == "awaiting_approval" for each in asked):
         found.append(Badge("Waits for a person", "warn"))
     if node.refused:
@@ -152,6 +152,8 @@ def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> Results | None:
     if not outputs:
         return None
     board = reduce(outputs)
+    if board == Dashboard():
+        return None
     return Results(
         facts=tuple((_label(name), _plain(value)) for name, value in board.header.items()),
         tables=tuple(
@@ -281,8 +283,17 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     outputs: tuple[Piece, ...]
 
     @property
-    def is_changed(self) -> bool:
-        return changed(self.notes) or changed(self.outputs)
+    def notes_differ(self) -> bool:
+        return changed(self.notes)
+
+    @property
+    def outputs_differ(self) -> bool:
+        return changed(self.outputs)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether both branches have it."""
+        return self.left is not None and self.right is not None
 
 
 class ContextChange(msgspec.Struct, frozen=True):

@@ -222,9 +222,7 @@ async def timeline(visit: Visit) -> Response:
     run_id = visit.part("run_id")
 
     def look() -> Transaction[session_views.Timeline]:
-        found = (
-            (yield from session_views.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
-        )
+        found = (yield from session_views.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
         if found is None:
             raise PageRefused(NO_SUCH_RUN)
         return found
@@ -232,10 +230,11 @@ async def timeline(visit: Visit) -> Response:
     found = await visit.read(look)
     runs = tuple(line.run_id for line in found.view.siblings)
     shown = session_timeline.page(found.moments, runs, _number(visit.query("row")))
-    names = {line.run_id: line.name for line in found.view.siblings}
+    names: dict[str, str] = {line.run_id: line.name for line in found.view.siblings}
     values = {
         **_session(visit, found.view),
         "page": shown,
+        "has_notes": any(each.run_id is None for each in found.moments),
         "drawing": shown.drawing,
         "rows": [
             {

@@ -22,6 +22,7 @@ MAX_LINES: Final = 5_000
 """Lines of a text that are matched at all."""
 
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]", re.UNICODE)
+_SAYS: Final = re.compile(r"\w")
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -60,12 +61,18 @@ def _by_word(old: str, new: str) -> Iterator[Piece]:
         yield Piece("removed", old)
         yield Piece("added", new)
         return
+    removed = added = gap = ""
     for op, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if op == "equal":
-            yield Piece("same", "".join(after[c:d]))
+        here, there = "".join(before[a:b]), "".join(after[c:d])
+        if op != "equal":
+            removed, added, gap = removed + gap + here, added + gap + there, ""
+        elif (removed or added) and not _SAYS.search(here):
+            # A blank or a comma between two changes is no common text: the change goes on over it.
+            gap += here
         else:
-            yield Piece("removed", "".join(before[a:b]))
-            yield Piece("added", "".join(after[c:d]))
+            yield from (Piece("removed", removed), Piece("added", added), Piece("same", gap + here))
+            removed = added = gap = ""
+    yield from (Piece("removed", removed), Piece("added", added), Piece("same", gap))
 
 
 def _joined(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
