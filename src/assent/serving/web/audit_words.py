@@ -1,89 +1,23 @@
-"""Every event of the journal as a sentence, and which events belong together (ux.md 11).
+"""The journal as people read it: a line for each event, and which events belong together (ux.md 11).
 
-One table from kinds to sentences; a test holds it against the kinds that the code appends. A kind of another release
-still shows, by its name. Pure: events in, words out.
+The sentences are `audit_sentences`. A kind of another release still shows, by its name. Pure: events in, words out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 
 from assent.engine.audit_views import Recorded
 from assent.kernel.ids import is_uuid
-from assent.serving.web.review_history import NOTES, SENTENCES, Facts, who
+from assent.serving.web.audit_sentences import WORDS
+from assent.serving.web.review_history import NOTES, Facts, who
 from assent.serving.web.review_times import When, when
-from assent.serving.web.review_words import agent_name, channel_name
 
 SESSION: Final = "session:"
 """How the streams of sessions are named."""
-
-
-def _by(facts: Facts) -> str:
-    return agent_name(str(facts.get("by", "somebody")))
-
-
-def _counted(value: object, name: str) -> str:
-    return f"{value} {name}" if value == 1 else f"{value} {name}s"
-
-
-def _step(facts: Facts) -> str:
-    done = f"{_capital(_by(facts))} completed the step “{facts.get('stepKey', '')}”"
-    if facts.get("complete"):
-        return f"{done}, the last one of its workflow"
-    return f"{done} on a new branch" if facts.get("branch") else done
-
-
-def _measured(facts: Facts) -> str:
-    totals = facts.get("totals")
-    if not isinstance(totals, dict) or not totals:
-        return "Measured"
-    return "Measured: " + ", ".join(f"{name} {value}" for name, value in sorted(totals.items()))
-
-
-def _numbers(facts: Facts) -> str:
-    metrics = facts.get("metrics")
-    told = (
-        ", ".join(f"{name} {value}" for name, value in sorted(metrics.items())) if metrics else "no numbers"
-    )
-    return f"Numbers for {channel_name(str(facts.get('channel', 'a channel')))} written down by hand: {told}"
-
-
-MORE: Final[dict[str, Callable[[Facts], str]]] = {
-    "workspace_created": lambda facts: f"The workspace “{facts.get('name', '')}” was made by {_by(facts)}",
-    "key_issued": lambda facts: (
-        f"A {facts.get('mode', '')} key “{facts.get('label', '')}” was issued by {_by(facts)}"
-    ),
-    "key_revoked": lambda facts: f"The key {facts.get('keyId', '')} was revoked by {_by(facts)}",
-    "workflow_started": lambda facts: (
-        f"{_capital(_by(facts))} started the workflow {facts.get('workflowId', '')}"
-    ),
-    "step_acked": _step,
-    "step_blocked": lambda facts: (
-        f"An answer for a step was refused ({_counted(len(facts.get('issues', ())), 'issue')})"
-    ),
-    "checkpoint_kept": lambda facts: "A checkpoint was kept",
-    "session_noted": lambda facts: f"{facts.get('by', 'Somebody')} wrote a note on the session",
-    "session_imported": lambda facts: "This run came in from a file",
-    "metrics_recorded": _numbers,
-    "run_measured": _measured,
-    "measurement_empty": lambda facts: "Measured, and no source had numbers yet",
-    "memory_decided": lambda facts: (
-        f"{facts.get('by', 'Somebody')} {'confirmed' if facts.get('state') == 'confirmed' else 'retired'} a memory"
-    ),
-    "sign_in_link_issued": lambda facts: f"A sign-in link for {facts.get('person', 'somebody')} was made",
-    "signed_in": lambda facts: f"{facts.get('name') or facts.get('person', 'Somebody')} signed in",
-    "signed_out": lambda facts: f"{_capital(str(facts.get('person', 'somebody')))} signed out",
-    "signed_out_everywhere": lambda facts: (
-        f"{_capital(str(facts.get('person', 'somebody')))} signed out everywhere "
-        f"({_counted(facts.get('sessions', 0), 'session')})"
-    ),
-}
-
-WORDS: Final[dict[str, Callable[[Facts], str]]] = {**SENTENCES, **MORE}
-"""Every kind there is."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -102,6 +36,7 @@ GROUPS: Final[tuple[Group, ...]] = (
         (
             *("action_approve", "approval_recorded", "action_reject", "action_edit", "action_withdraw"),
             *("outcome_answered", "outcome_still_unknown", "confirmation_asked", "review_links_ended"),
+            "action_staged",
         ),
         "info",
     ),
@@ -111,7 +46,7 @@ GROUPS: Final[tuple[Group, ...]] = (
         (
             *("action_claim", "action_succeed", "action_refuse", "action_postpone", "action_lose"),
             *("action_found_done", "action_found_refused", "action_found_not_done", "action_hand_over"),
-            *("late_answer", "connector_rechecked"),
+            *("late_answer", "connector_rechecked", "webhook_delivered", "webhook_failed", "webhook_resent"),
         ),
         "ok",
     ),
@@ -130,10 +65,15 @@ GROUPS: Final[tuple[Group, ...]] = (
     ),
     Group(
         "access",
-        "Keys and people",
+        "People, keys and connections",
         (
             *("workspace_created", "key_issued", "key_revoked"),
             *("sign_in_link_issued", "signed_in", "signed_out", "signed_out_everywhere"),
+            *("person_invited", "person_removed", "person_renamed"),
+            *("connector_connected", "connector_disconnected", "connector_expired"),
+            *("connector_accounts_chosen", "connector_accounts_changed"),
+            *("credits_granted", "credits_limited", "credits_unlimited"),
+            *("webhook_secret_made", "webhook_secret_rotated"),
         ),
         "warn",
     ),
@@ -164,7 +104,9 @@ def audit_line(event: Recorded, now_ms: int) -> AuditLine:
     at = when(event.at_ms, now_ms)
     return AuditLine(
         what=sentence(event.kind, facts),
-        note=next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), ""),
+        note=next(
+            (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
+        ),
         at=at,
         day=at.text.partition(", ")[0],
         clock=at.text.partition(", ")[2],
@@ -190,7 +132,7 @@ def sentence(kind: str, facts: Facts) -> str:
     except (TypeError, AttributeError, ValueError):
         said = _capital(kind.replace("_", " "))
     via = who(facts) if kind not in WORDS and "by" in facts else ""
-    return f"{said}, by {via}" if via else said
+    return _capital(f"{said}, by {via}" if via else said)
 
 
 def _facts(body: str) -> dict[str, Any]:
