@@ -37,6 +37,10 @@ def choices(program: Program) -> Choices:
             conditions += [part.when for part in node.prompt] + [node.confirm.when if node.confirm else None]
         else:
             conditions.append(node.condition)
+            if node.items is not None:
+                found[node.items] = [None, [], [{"name": "a"}], [{"name": "a"}, {"name": "b"}]]
+            if isinstance(node.count, str):
+                found[node.count] = [None, 0, 1, 2]
         for condition in conditions:
             _collect(condition, found)
     return {name: values for name, values in found.items() if not name.startswith("wr.")}
@@ -64,8 +68,21 @@ def _collect(condition: dict[str, Any] | None, found: Choices) -> None:
     _collect(condition.get("not"), found)
 
 
+class Move(msgspec.Struct, frozen=True):
+    """What was sent for one step until it passed, and what a person said where one was asked."""
+
+    key: str
+    content: Content
+    decision: Decision | None
+
+
 class Journey(msgspec.Struct):
-    """What one run met."""
+    """What one run met, and what the agent did: enough to play it again."""
+
+    context: dict[str, Any] = {}
+    moves: list[Move] = []
+    loops: list[tuple[str, int]] = []
+    """Every loop that was left, with its iterations."""
 
     keys: list[str] = []
     warnings: list[str] = []
@@ -89,15 +106,28 @@ def bound(program: Program) -> int:
 
 
 class Agent:
-    """Plays one run with a seed: the same seed plays the same run."""
+    """Plays one run with a seed: the same seed plays the same run.
 
-    def __init__(self, program: Program, seed: int, *, loops: str = "mixed") -> None:
+    `pinned` variables keep their value throughout; `without` is a loop that is told to stop before it begins.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        seed: int,
+        *,
+        loops: str = "mixed",
+        pinned: dict[str, Any] | None = None,
+        without: str | None = None,
+    ) -> None:
         self.program = program
         self.random = random.Random(seed)  # noqa: S311 - a script, not a secret
         self.loops = loops
         self.choices = choices(program)
+        self.pinned = pinned or {}
+        self.without = without
         self.restless = self.random.choice([0.0, 0.02, 0.1, 0.5])
-        self.journey = Journey(keys=[], warnings=[], events=[], blocked=[], snapshots=[])
+        self.journey = Journey(moves=[], loops=[], keys=[], warnings=[], events=[], blocked=[], snapshots=[])
 
     def values(self, share: float) -> dict[str, Any]:
         """New values for a share of the variables; the length of a list is decided by a list."""
@@ -106,10 +136,11 @@ class Agent:
             if self.random.random() < share:
                 base, dot, _ = name.partition(".")
                 patch[base] = self.random.choice([["one"], []]) if dot else self.random.choice(options)
-        return patch
+        return {name: value for name, value in patch.items() if name not in self.pinned}
 
     def run(self) -> Journey:
-        context = {key: value for key, value in self.values(0.9).items() if value is not None}
+        drawn = {**self.values(0.9), **self.pinned}
+        context = {key: value for key, value in drawn.items() if value is not None}
         outcome = start(self.program, context)
         for _ in range(5):
             if isinstance(outcome, Blocked):
@@ -117,6 +148,8 @@ class Agent:
                 outcome = start(self.program, context)
         assert not isinstance(outcome, Blocked), outcome
         snapshot = outcome.snapshot
+        self.journey.context = context
+        self._note(outcome)
         most = bound(self.program)
         while not snapshot.is_complete:
             snapshot = decode(encode(snapshot))
@@ -128,7 +161,7 @@ class Agent:
         return self.journey
 
     def _step(self, snapshot: Snapshot) -> Snapshot:
-        content = Content(context=self.values(self.restless), output=self._spoiled(snapshot))
+        content = Content(context=self.values(self.restless), output=self._early(self._spoiled(snapshot)))
         outcome = advance(self.program, snapshot, content)
         for _ in range(5):
             if not isinstance(outcome, Blocked):
@@ -136,19 +169,36 @@ class Agent:
             self.journey.blocked += [issue.code for issue in outcome.issues]
             context = {**content.context, **self._missing(outcome)}
             content = Content(
-                notes=outcome.notes_example, output=self._decided(outcome.example), context=context
+                notes=outcome.notes_example,
+                output=self._early(self._decided(outcome.example)),
+                context=context,
             )
             outcome = advance(self.program, snapshot, content)
+        decision: Decision | None = None
         if isinstance(outcome, NeedsConfirmation):
             self.journey.confirmations += 1
             word = "rejected" if pending_step(self.program, snapshot).on_reject == "continue" else "approved"
-            outcome = advance(
-                self.program, snapshot, content, Decision(self.random.choice([word, "approved"]), "why")
-            )
+            decision = Decision(self.random.choice([word, "approved"]), "why")
+            outcome = advance(self.program, snapshot, content, decision)
         assert isinstance(outcome, Advanced | Complete), outcome
+        self.journey.moves.append(Move(step_key(self.program, snapshot), content, decision))
         self.journey.warnings += [warning.code for warning in outcome.warnings]
-        self.journey.events += [f"{event.kind}:{event.reason}" for event in outcome.events]
+        self._note(outcome)
         return outcome.snapshot
+
+    def _note(self, outcome: Advanced | Complete) -> None:
+        self.journey.events += [f"{event.kind}:{event.reason}" for event in outcome.events]
+        self.journey.loops += [
+            (event.loop_id, event.iteration) for event in outcome.events if event.kind == "loop_exited"
+        ]
+
+    def _early(self, output: Any) -> Any:
+        """The output, with the decision that ends a loop before it begins."""
+        if self.without is None:
+            return output
+        stop = {"kind": "wr.loop_control", "loopId": self.without, "decision": "stop"}
+        parts = (output or {}).get("artifacts", [output] if output else [])
+        return {"artifacts": [*parts, stop]}
 
     def _spoiled(self, snapshot: Snapshot) -> Any:
         """Sometimes an assessment at a level that asks for a follow-up."""
