@@ -16,7 +16,16 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings, strategies
 from hypothesis.stateful import Bundle as Drawn
-from hypothesis.stateful import RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.postgres_server import Server
 from tests.surfaces import ManualClock, Surface, settings_for
 from tests.workflows.kit import Payload, Player, three_steps
 
@@ -29,7 +38,15 @@ from assent.workflow import bundle as files
 
 EXAMPLES = int(os.environ.get("ASSENT_TEST_WORKFLOW_EXAMPLES", "100"))
 STEPS = 200
-"""100 examples of 200 steps: 20,000."""
+"""100 examples of 200 steps: 20,000 in all."""
+
+SHARES = {
+    ("stdio", "sqlite"): 0.72,
+    ("http", "sqlite"): 0.20,
+    ("stdio", "postgres"): 0.04,
+    ("http", "postgres"): 0.04,
+}
+"""How many of the examples each surface gets: a fresh PostgreSQL database and its restarts cost the most."""
 
 pytestmark = pytest.mark.slow
 
@@ -46,13 +63,16 @@ class Place(dict[str, Any]):
 class Workflows(RuleBasedStateMachine):
     places = Drawn("places")
 
-    def __init__(self) -> None:
+    def __init__(self, transport: str, postgres: Server | None) -> None:
         super().__init__()
+        self.transport = transport
+        self.postgres = postgres
         self.loop = asyncio.new_event_loop()
         # In memory where the system has such a place: what a disk does at a crash is tested elsewhere.
         memory = Path("/dev/shm")  # noqa: S108 - a directory of its own is made in it
         self.folder = tempfile.TemporaryDirectory(prefix="assent-", dir=memory if memory.is_dir() else None)
         self.root = Path(self.folder.name)
+        self.url = postgres.create() if postgres is not None else f"sqlite:///{self.root / 'assent.db'}"
         self.generation = 0
         self.key: str | None = None
         self.clock = ManualClock()
@@ -65,9 +85,8 @@ class Workflows(RuleBasedStateMachine):
 
     def open(self) -> None:
         ring = tuple(reversed(SECRETS[max(0, self.generation - 1) : self.generation + 1]))
-        url = f"sqlite:///{self.root / 'assent.db'}"
-        app = App(settings_for(url, self.root, secrets=ring), clock=self.clock)
-        self.surface = Surface(app, Surfaces(app), self.clock, "stdio")
+        app = App(settings_for(self.url, self.root, secrets=ring), clock=self.clock)
+        self.surface = Surface(app, Surfaces(app), self.clock, self.transport)
         self.surface.key = self.key
         self.do(app.prepare())
         self.play = Player(self.surface, self.root / "workflows")
@@ -217,12 +236,22 @@ class Workflows(RuleBasedStateMachine):
             self.do(self.surface.close())
             self.loop.close()
             self.folder.cleanup()
+            if self.postgres is not None:
+                self.postgres.drop(self.url)
 
 
-Workflows.TestCase.settings = settings(
-    max_examples=EXAMPLES,
-    stateful_step_count=STEPS,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
-TestWorkflows = Workflows.TestCase
+@pytest.mark.rule("W6", "W7", "W10", "W11", "W12", "W71")
+@pytest.mark.parametrize(("transport", "dialect"), SHARES)
+def test_calls_in_any_order_fit_the_model(
+    transport: str, dialect: str, request: pytest.FixtureRequest
+) -> None:
+    server: Server | None = request.getfixturevalue("postgres_server") if dialect == "postgres" else None
+    run_state_machine_as_test(
+        lambda: Workflows(transport, server),  # type: ignore[arg-type]  # whatever makes a machine
+        settings=settings(
+            max_examples=max(1, round(EXAMPLES * SHARES[transport, dialect])),
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
