@@ -220,6 +220,13 @@ def test_what_the_codec_writes_is_what_the_library_for_the_rfc_writes(value: Any
     assert canonical(value) == rfc8785.dumps(value)
 
 
+def test_every_character_is_written_as_the_library_for_the_rfc_writes_it() -> None:
+    every = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+
+    assert canonical(every) == rfc8785.dumps(every)
+    assert canonical({every[:128]: 1}) == rfc8785.dumps({every[:128]: 1})
+
+
 @given(
     st.dictionaries(texts, st.integers(0, 9), max_size=8),
     st.randoms(),
