@@ -127,11 +127,17 @@ def figures(
 
 FLOOR: Final = (
     statements.lock_head,
-    statements.advance_head,
     statements.append_event,
+    statements.write_event,
     statements.keep_answer,
 )
 """The statements of one transaction, in order. A store skips one that is empty in its dialect."""
+
+NEW_HEAD: Final = (
+    "INSERT INTO streams (workspace_id, stream_id, seq, hash, updated_at)"
+    f" VALUES ('{WORKSPACE}', '{{stream}}', 0, '{journal.GENESIS}', {NOW_MS}) ON CONFLICT DO NOTHING"
+)
+"""A stream that a floor appends to, made before the clock runs."""
 
 FloorTransaction = tuple[tuple[Any, ...], ...]
 
@@ -144,19 +150,12 @@ def floor_transactions(stream: str, count: int) -> list[FloorTransaction]:
 def _floor_values(stream: str, seq: int) -> FloorTransaction:
     place: dict[str, Any] = {"workspace_id": WORKSPACE, "stream_id": stream}
     before, after = (f"{number:064d}" for number in (seq - 1, seq))
-    lock, advance, insert, keep = FLOOR
+    event = {**place, "seq": seq, "kind": EVENT.kind, "now_ms": NOW_MS, "body": BODY, "hash": after}
+    lock, append, write, keep = FLOOR
     return (
-        lock(**place, genesis=journal.GENESIS, now_ms=NOW_MS).values,
-        advance(**place, previous_hash=before, seq=seq, hash=after, now_ms=NOW_MS).values,
-        insert(
-            **place,
-            seq=seq,
-            kind=EVENT.kind,
-            now_ms=NOW_MS,
-            body=BODY,
-            previous_hash=before,
-            hash=after,
-        ).values,
+        lock(**place).values,
+        append(**event, previous_hash=before, dated_ms=NOW_MS).values,
+        write(**event).values,
         keep(
             workspace_id=WORKSPACE,
             tool=TOOL,

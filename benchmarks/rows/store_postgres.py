@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,7 @@ from benchmarks.rows.store_loop import (
     DIGEST,
     EVENT,
     FLOOR,
+    NEW_HEAD,
     NOW_MS,
     ROUNDS,
     TOOL,
@@ -62,6 +63,8 @@ def measure(scratch: Path) -> list[Figure]:
         stack.callback(lambda: runner.run(store.close()))
         connections = runner.run(_connections(cluster.url))
         stack.callback(lambda: runner.run(_close(connections)))
+        streams = (f"pgbench-{client}" for client in range(POOL_SIZE))
+        runner.run(_make_heads(connections[0], streams))
         pgbench = programs / "pgbench"
         bench = PgBench(pgbench, cluster.url, scratch / "loop.sql") if pgbench.exists() else None
         return [
@@ -122,10 +125,17 @@ async def _close(connections: list[Connection]) -> None:
 
 async def _bare(connections: list[Connection], plan: Plan) -> Cost:
     """What the plan costs with nothing but the driver: prepared statements, a loop on each connection."""
-    work = [floor_transactions(plan.stream(index), plan.each) for index in range(plan.callers)]
+    streams = [plan.stream(index) for index in range(plan.callers)]
+    await _make_heads(connections[0], streams)
+    work = [floor_transactions(stream, plan.each) for stream in streams]
     watch = Stopwatch()
     await asyncio.gather(*(_loop(*pair) for pair in zip(connections, work, strict=True)))
     return watch.cost(plan.transactions)
+
+
+async def _make_heads(connection: Connection, streams: Iterable[str]) -> None:
+    for stream in streams:
+        await connection.execute(NEW_HEAD.format(stream=stream))
 
 
 async def _loop(connection: Connection, work: list[FloorTransaction]) -> None:
@@ -177,8 +187,8 @@ def _pgbench_script() -> str:
     values = {
         "workspace_id": f"'{WORKSPACE}'",
         "stream_id": stream,
-        "genesis": f"'{'0' * 64}'",
         "now_ms": str(NOW_MS),
+        "dated_ms": str(NOW_MS),
         "seq": ":next",
         "previous_hash": ":hash",
         "kind": f"'{EVENT.kind}'",

@@ -19,6 +19,7 @@ from benchmarks.figures import Figure, Limit, in_turns, require
 from benchmarks.rows.store_loop import (
     CALLERS,
     FLOOR,
+    NEW_HEAD,
     ROUNDS,
     Cost,
     FloorTransaction,
@@ -84,15 +85,17 @@ def _bare(connection: sqlite3.Connection, plan: Plan) -> Cost:
     """What the plan costs with nothing but the driver: one commit for one transaction of every caller."""
     by_caller = [floor_transactions(plan.stream(index), plan.each) for index in range(plan.callers)]
     batches: list[tuple[FloorTransaction, ...]] = list(zip(*by_caller, strict=True))
-    lock, advance, insert, keep = (statement.sqlite for statement in FLOOR)
+    lock, append, write, keep = (statement.sqlite for statement in FLOOR)
     execute = connection.execute
+    for index in range(plan.callers):
+        execute(NEW_HEAD.format(stream=plan.stream(index)))
     watch = Stopwatch()
     for batch in batches:
         execute("BEGIN IMMEDIATE")
-        for locked, advanced, inserted, kept in batch:
+        for locked, appended, written, kept in batch:
             execute(lock, locked).fetchall()
-            execute(advance, advanced)
-            execute(insert, inserted).fetchall()
+            execute(append, appended).fetchall()
+            execute(write, written)
             execute(keep, kept).fetchall()
         execute("COMMIT")
     return watch.cost(plan.transactions)

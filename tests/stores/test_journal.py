@@ -111,7 +111,7 @@ def test_an_append_of_one_event_asks_postgresql_twice() -> None:
     asked: list[str] = []
     transaction = append("s", "only")
     bound: Bound = next(transaction)
-    answers: list[list[Any]] = [[{"seq": 4, "hash": GENESIS}], [], [{"seq": 5}]]
+    answers: list[list[Any]] = [[{"seq": 4, "hash": GENESIS, "updated_at": NOON}], [{"seq": 5}], []]
     with pytest.raises(StopIteration) as end:
         for rows in answers:
             if bound.statement.postgres != SKIPPED:

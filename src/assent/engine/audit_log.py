@@ -99,7 +99,7 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
     """Sign the heads that changed since the last checkpoint; None when nothing did."""
     rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
     last = _checkpoint(rows[0]).content() if rows else None
-    since_ms = last.at_ms - OVERLAP_MS if last is not None else 0
+    since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
     changed = yield statements.heads_changed_since(since_ms=since_ms)
     signed = {(head.workspace_id, head.stream_id): head for head in last.heads} if last is not None else {}
     heads = tuple(_head(row) for row in changed)

@@ -255,7 +255,7 @@ def _import_run(
             created_ms=run.created_ms,
         )
     )
-    head = yield from journal.lock_head(workspace_id, run_id, now_ms)
+    head = journal.new_head(workspace_id, run_id)
     numbers: dict[int, int] = {}
     for event in run.events:
         head = yield from stored.log(head, event.kind, _named(event, session_id), event.at_ms)

@@ -17,22 +17,29 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.ports import Transaction
+from assent.kernel.limits import MINUTE_MS
+from assent.ports import Rows, Transaction
 from assent.stores.loader import statements
 
 GENESIS: Final = "0" * 64
 """The hash before the first event."""
 
+DATE_GRAIN_MS: Final = MINUTE_MS
+"""How exactly a head says when its stream grew. Only checkpoints ask, for what grew since the last one; to the minute,
+the index of dates is written once for all that happens to a stream within it."""
+
 _json = msgspec.json.Encoder(order="deterministic")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """Where a stream ends. `seq` is 0 for a stream without events."""
+    """Where a stream ends. `seq` is 0 for a stream without events. It last grew less than `DATE_GRAIN_MS` after
+    `dated_ms`."""
 
     workspace_id: str
     stream_id: str
     seq: int
     hash: str
+    dated_ms: int = 0
 
 
 class NewEvent(msgspec.Struct, frozen=True):
@@ -70,45 +77,41 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
-    """Lock the stream until the transaction ends, making it if it is new."""
-    rows = yield statements.lock_head(
-        workspace_id=workspace_id, stream_id=stream_id, genesis=GENESIS, now_ms=now_ms
-    )
-    return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"])
+    """Lock the stream until the transaction ends, also one that is new."""
+    named = {"workspace_id": workspace_id, "stream_id": stream_id}
+    rows = yield statements.lock_head(**named)
+    if not rows:
+        rows = yield statements.make_head(**named, genesis=GENESIS, now_ms=now_ms)
+    return _head(workspace_id, stream_id, rows)
+
+
+def new_head(workspace_id: str, stream_id: str) -> Head:
+    """The head of a stream whose id was just made: nobody else can know it, so there is nothing to lock."""
+    return Head(workspace_id, stream_id, 0, GENESIS)
 
 
 def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
-    """Append to a stream whose head this transaction has locked; returns the new head."""
+    """Append to a stream whose head this transaction has locked or just made; returns the new head."""
     if not events:
         return head
+    named = {"workspace_id": head.workspace_id, "stream_id": head.stream_id}
     seq, chained = head.seq, head.hash
     for position, event in enumerate(events, start=1):
         seq += 1
         body = _json.encode(event.body)
         chained = link(head.workspace_id, head.stream_id, seq, event.kind, now_ms, body, chained)
-        row = {
-            "workspace_id": head.workspace_id,
-            "stream_id": head.stream_id,
-            "seq": seq,
-            "kind": event.kind,
-            "now_ms": now_ms,
-            "body": body.decode(),
-            "hash": chained,
-        }
+        row = {"seq": seq, "kind": event.kind, "now_ms": now_ms, "body": body.decode(), "hash": chained}
         if position < len(events):
-            yield statements.insert_event(**row)
-    yield statements.advance_head(
-        workspace_id=head.workspace_id,
-        stream_id=head.stream_id,
-        seq=seq,
-        hash=chained,
-        now_ms=now_ms,
-        previous_hash=head.hash,
-    )
-    appended = yield statements.append_event(**row, previous_hash=head.hash)
-    if not appended:
+            yield statements.insert_event(**named, **row)
+    fresh = 0 <= now_ms - head.dated_ms < DATE_GRAIN_MS
+    dated_ms = head.dated_ms if fresh else now_ms
+    append_last = statements.append_event if head.seq else statements.begin_stream
+    if not (yield append_last(**named, **row, previous_hash=head.hash, dated_ms=dated_ms)):
         raise RuntimeError(f"stream {head.stream_id} was appended to with a head that was not locked")
-    return Head(head.workspace_id, head.stream_id, seq, chained)
+    yield statements.write_event(**named, **row)
+    if head.seq and not fresh:
+        yield statements.date_head(**named, dated_ms=dated_ms)
+    return Head(head.workspace_id, head.stream_id, seq, chained, dated_ms)
 
 
 def append(workspace_id: str, stream_id: str, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
@@ -120,9 +123,13 @@ def append(workspace_id: str, stream_id: str, events: Sequence[NewEvent], now_ms
 def read_head(workspace_id: str, stream_id: str) -> Transaction[Head]:
     """Where a stream ends, without a lock."""
     rows = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)
+    return _head(workspace_id, stream_id, rows)
+
+
+def _head(workspace_id: str, stream_id: str, rows: Rows) -> Head:
     if not rows:
-        return Head(workspace_id, stream_id, 0, GENESIS)
-    return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"])
+        return new_head(workspace_id, stream_id)
+    return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"], rows[0]["updated_at"])
 
 
 def read_stream(

@@ -96,7 +96,7 @@ def begin_run(
             created_ms=now_ms,
         )
     )
-    head = yield from journal.lock_head(desk.workspace_id, run_id, now_ms)
+    head = journal.new_head(desk.workspace_id, run_id)
     first = NewNode(
         node=0,
         parent=None,

@@ -184,7 +184,8 @@ def store(
         ],
         "assets": [asset.asset_id for asset in assets],
     }
-    yield from journal.append(run.workspace_id, run.run_id, [journal.NewEvent("run_prepared", body)], now_ms)
+    head = journal.new_head(run.workspace_id, run.run_id)
+    yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
 
 
 def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
