@@ -15,7 +15,7 @@ import pytest
 from tests.stores.kit import append, count, marks
 
 from assent.ports import Store, StoreUnavailable
-from assent.stores import open_store, sqlite, sqlite_connection
+from assent.stores import open_store, sqlite_connection, sqlite_writer
 from assent.stores.turnstile import Turnstile
 
 pytestmark = pytest.mark.anyio
@@ -148,7 +148,7 @@ class TestSqlite:
     async def test_a_process_that_keeps_the_turn_is_waited_for_and_then_said(
         self, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
         store = open_store(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
@@ -156,7 +156,7 @@ class TestSqlite:
         assert await unavailable(store, "early")
         assert await unavailable(store, "still")
         assert await store.read(count) == 0
-        monkeypatch.setattr(sqlite, "TURN_SECONDS", 10.0)
+        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 10.0)
         stopped.release()
         assert not await unavailable(store, "late")
         stopped.close()
@@ -168,14 +168,14 @@ class TestSqlite:
     async def test_a_store_closed_while_it_waits_keeps_no_turn(
         self, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sqlite, "TURN_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
         store, other = open_store(f"sqlite:///{file}"), open_store(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
         assert stopped.acquire(1)
         assert await unavailable(store, "early")
         await store.close()
-        monkeypatch.setattr(sqlite, "TURN_SECONDS", 10.0)
+        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 10.0)
         stopped.close()
         assert not await unavailable(other, "late")
         await other.close()

@@ -1,0 +1,134 @@
+"""What the writer thread of the embedded store does with what is queued.
+
+It takes a batch, waits its turn among processes (`turnstile`), runs every transaction of the batch inside one
+BEGIN IMMEDIATE … COMMIT, under a savepoint of its own unless it is alone, and answers after the COMMIT: one sync to
+disk for many callers, and a transaction that fails takes back only itself. The log is looked after once everybody has
+their answers.
+
+Deliberately unaware of what any statement means, and of readers but for the connections they left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from assent.ports import Clock, StoreUnavailable
+from assent.stores.handover import Answer, Request, batches, deliver
+from assent.stores.sqlite_connection import (
+    OUT_OF_SPACE,
+    Broken,
+    attempt,
+    commit_alone,
+    connect_writer,
+    empty_log,
+    translate,
+)
+from assent.stores.turnstile import Turnstile
+
+MAX_BATCH: Final = 128
+"""Transactions in one commit: enough that the sync is shared, few enough that another process gets its
+turn."""
+
+TURN_SECONDS: Final = 10.0
+"""How long a batch waits for its turn among processes. Only a stopped process holds it that long."""
+
+LOG_BYTES: Final = 32 * 1024 * 1024
+"""How far the write-ahead log may grow before the writer empties it: readers get slower with its length. Twice what
+SQLite itself lets it grow to while no reader is in the way."""
+
+
+class Writer:
+    """One connection that writes, and its place in the queue of writers. Lives on one thread."""
+
+    def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
+        self._path = path
+        self._clock = clock
+        self._retired = retired
+        self._turnstile = Turnstile(path)
+        self._log = f"{path}-wal"
+        self._log_limit = LOG_BYTES
+        self._connection: sqlite3.Connection | None = None
+
+    def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
+        """Serve until the queue says that it ends."""
+        for batch in batches(waiting, MAX_BATCH):
+            deliver(self._serve(batch))
+            self._keep_log_short()
+        self._close_connections()
+
+    def _serve(self, batch: list[Request]) -> list[Answer]:
+        """One turn: the batch as one commit, or nothing of it."""
+        try:
+            self._take_turn()
+            try:
+                return self._commit(batch)
+            except BaseException:
+                self._drop_connection()
+                raise
+            finally:
+                self._turnstile.release()
+        except Exception as error:
+            failure = translate(error)
+            if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
+                # One transaction that is too large for the disk must not take its neighbours down.
+                return [answer for request in batch for answer in self._serve([request])]
+            return [Answer(request, None, failure) for request in batch]
+
+    def _take_turn(self) -> None:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._turnstile.acquire(TURN_SECONDS):
+            raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")
+
+    def _commit(self, batch: list[Request]) -> list[Answer]:
+        if self._connection is None:
+            self._connection = connect_writer(self._path, self._clock)
+        connection = self._connection
+        wanted = [request for request in batch if not request.future.cancelled()]
+        connection.execute("BEGIN IMMEDIATE")
+        if len(wanted) == 1:
+            return [Answer(wanted[0], *commit_alone(connection, wanted[0].begin))]
+        answers = [Answer(request, *attempt(connection, request.begin)) for request in wanted]
+        connection.execute("COMMIT")
+        return answers
+
+    def _keep_log_short(self) -> None:
+        """Between batches, when nobody waits for an answer. What is broken here the next batch will meet."""
+        if self._connection is None:
+            return
+        try:
+            size = os.stat(self._log).st_size  # noqa: PTH116 - at every commit
+            if size >= self._log_limit:
+                self._empty_log(self._connection, size)
+        except Exception:
+            self._drop_connection()
+
+    def _empty_log(self, connection: sqlite3.Connection, size: int) -> None:
+        self._take_turn()
+        try:
+            # While a long read needs the log, asking again at every commit would only cost time.
+            self._log_limit = LOG_BYTES if empty_log(connection) else size + LOG_BYTES
+        finally:
+            self._turnstile.release()
+
+    def _drop_connection(self) -> None:
+        """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):  # it is given up either way, and the thread has to go on
+                connection.close()
+
+    def _close_connections(self) -> None:
+        # The last connection to close moves the log into the file, which is writing: in turn, like any other.
+        with suppress(Exception):
+            if self._connection is not None:
+                self._turnstile.acquire(TURN_SECONDS)
+            for connection in self._retired:
+                connection.close()
+        self._drop_connection()
+        self._turnstile.close()
