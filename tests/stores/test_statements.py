@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from assent.lifecycle.records import Action
 from assent.stores.loader import NOT_HERE, SKIPPED, load
 from assent.stores.migrate import migrate
 
 STATEMENTS = load()
+FIELDS = Action.__struct_fields__
+READ_BY_POSITION = [statement for statement in STATEMENTS.values() if "SELECT a.*" in statement.sqlite]
 
 
 def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
@@ -21,6 +24,9 @@ def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
         for statement in STATEMENTS.values():
             if statement.sqlite not in (NOT_HERE, SKIPPED):
                 connection.execute(f"EXPLAIN {statement.sqlite}", (None,) * len(statement.params))
+        for statement in READ_BY_POSITION:
+            asked = connection.execute(statement.sqlite, (0,) * len(statement.params))
+            assert tuple(column[0] for column in asked.description)[: len(FIELDS)] == FIELDS
 
 
 @pytest.mark.anyio
@@ -32,4 +38,7 @@ async def test_postgresql_understands_every_statement(postgres_url: str) -> None
         if statement.postgres not in (NOT_HERE, SKIPPED):
             prepared = await connection.prepare(statement.postgres)
             assert len(prepared.get_parameters()) == len(statement.params)
+    for statement in READ_BY_POSITION:
+        prepared = await connection.prepare(statement.postgres)
+        assert tuple(column.name for column in prepared.get_attributes())[: len(FIELDS)] == FIELDS
     await connection.close()

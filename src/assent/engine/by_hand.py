@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from assent.engine import actions, decisions, measurement
-from assent.engine.decisions import Decider, Links, Seen
+from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import MANUAL
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import gate
+from assent.lifecycle.gate import Links
 from assent.lifecycle.records import Action
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
@@ -32,7 +33,7 @@ def record_publish(
 ) -> Transaction[Action]:
     """The human published an approved action by hand, and this is where."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_execution(action, policy, now_ms, links(action))
+    gate.judge_execution(action, policy, now_ms, links)
     if action.effect.connector != MANUAL:
         raise Refusal(
             Reason.VALIDATION_ERROR,

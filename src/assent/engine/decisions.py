@@ -19,6 +19,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import gate
+from assent.lifecycle.gate import Links
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
@@ -51,19 +52,14 @@ class Seen(msgspec.Struct, frozen=True):
     digest: str | None = None
 
 
-Links = Callable[[Action], str | None]
-"""Makes the review link of an action's run."""
-
-
 def approve(
     decider: Decider, action_id: ActionId, seen: Seen, links: Links, now_ms: int, *, send_now: bool = False
 ) -> Transaction[Action]:
     """Let an action through, bound to exactly the content it has now. Approving again changes nothing."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    url = links(action)
-    gate.judge_decision(action, Move.APPROVE, now_ms, url)
+    gate.judge_decision(action, Move.APPROVE, now_ms, links)
     refuse_stale(action, seen)
-    gate.judge_assurance(action, policy, decider.assurance, url)
+    gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
     approvers = yield from _approvers(decider, action, needed, now_ms)
@@ -145,7 +141,7 @@ def reject(
 ) -> Transaction[Action]:
     """Close an action for good; the reason is kept. Something approved and not yet claimed is withdrawn first."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_decision(action, Move.REJECT, now_ms, links(action))
+    gate.judge_decision(action, Move.REJECT, now_ms, links)
     refuse_stale(action, seen)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
     facts = _facts(decider, reason=reason)
@@ -159,7 +155,7 @@ def withdraw(
 ) -> Transaction[Action]:
     """Take an approval back before the action is claimed."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_decision(action, Move.WITHDRAW, now_ms, links(action))
+    gate.judge_decision(action, Move.WITHDRAW, now_ms, links)
     yield statements.forget_approvals(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )
@@ -179,7 +175,7 @@ def edit(
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and whatever was approved is not approved any more (E66)."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_decision(action, Move.EDIT, now_ms, links(action))
+    gate.judge_decision(action, Move.EDIT, now_ms, links)
     refuse_stale(action, seen)
     effect = edited(action.effect, changes)
     if effect == action.effect and schedule_ms in (None, action.schedule_ms):

@@ -168,7 +168,7 @@ def claim(
         if seen is not None:
             return remembered(seen)
     gate.judge_execution(
-        action, policy, now_ms, services.review_url(action.workspace_id, action.run_id, now_ms)
+        action, policy, now_ms, lambda held: services.review_url(held.workspace_id, held.run_id, now_ms)
     )
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
         raise gate.needs_approval(action, None)
@@ -254,7 +254,8 @@ async def certain(
 ) -> Outcome | NotSent | OutcomeUnknown:
     try:
         failpoint("execute.calling")
-        return await asyncio.wait_for(call, services.connector_timeout_seconds)
+        async with asyncio.timeout(services.connector_timeout_seconds):
+            return await call
     except NotSent as not_sent:
         return not_sent
     except OutcomeUnknown as unknown:

@@ -75,7 +75,7 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or action.expired(desk.now_ms) or _rewritten(action):
         return None
-    gate.judge_execution(action, asked.policy, desk.now_ms, _url(desk, action.run_id))
+    gate.judge_execution(action, asked.policy, desk.now_ms, lambda held: _url(desk, held.run_id))
     return Decision("approved")
 
 

@@ -6,6 +6,7 @@ store; the engine calls it inside the transaction that claims the action and aga
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from assent.kernel.refusals import Reason, Refusal
@@ -24,6 +25,9 @@ _SEAL: Final = object()
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
 
+Links = Callable[[Action], str | None]
+"""Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
+
 
 class ApprovedAction:
     """A claimed action whose approval covers exactly what will be sent. A connector's `perform` takes nothing else."""
@@ -36,24 +40,24 @@ class ApprovedAction:
         self.action = action
 
 
-def judge_execution(action: Action, policy: Policy, now_ms: int, review_url: str | None) -> None:
+def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links) -> None:
     """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance."""
     state = state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
     if state == UNKNOWN:
-        raise unknown_outcome(action, review_url)
+        raise unknown_outcome(action, links(action))
     if state in TERMINAL:
-        raise closed_to_executors(action, review_url)
+        raise closed_to_executors(action, links(action))
     if action.expired(now_ms):
         raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
     if state == AWAITING:
-        raise needs_approval(action, review_url)
+        raise needs_approval(action, links(action))
     approval = action.approval
     if approval is None or approval.digest != action.digest or action.effect.digest() != action.digest:
-        raise needs_approval(action, review_url)
+        raise needs_approval(action, links(action))
     if not satisfied(approval, policy.requirement(action.preflight.severity)):
-        raise needs_approval(action, review_url, user_message=policy_message(action, policy))
+        raise needs_approval(action, links(action), user_message=policy_message(action, policy))
 
 
 def opened(action: Action) -> ApprovedAction:
@@ -66,13 +70,13 @@ def opened(action: Action) -> ApprovedAction:
     return ApprovedAction(_SEAL, action)
 
 
-def judge_decision(action: Action, move: Move, now_ms: int, review_url: str | None) -> None:
+def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> None:
     """Refuse a human's move that the table does not have, with the reason that helps."""
     state = state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
     if state == UNKNOWN:
-        raise unknown_outcome(action, review_url)
+        raise unknown_outcome(action, links(action))
     if state in TERMINAL:
         raise Refusal(
             Reason.ACTION_CLOSED,
@@ -85,17 +89,17 @@ def judge_decision(action: Action, move: Move, now_ms: int, review_url: str | No
         raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
     if move is Move.WITHDRAW and state == AWAITING:
         raise needs_approval(
-            action, review_url, user_message="This is not approved, so there is nothing to withdraw."
+            action, links(action), user_message="This is not approved, so there is nothing to withdraw."
         )
 
 
-def judge_assurance(action: Action, policy: Policy, assurance: Assurance, review_url: str | None) -> None:
+def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
     """Refuse a decision that the workspace's policy wants from somebody the server is surer of (C8)."""
     needed = policy.requirement(action.preflight.severity)
     if not satisfied(
         Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
     ):
-        raise needs_approval(action, review_url, user_message=policy_message(action, policy))
+        raise needs_approval(action, links(action), user_message=policy_message(action, policy))
 
 
 def needs_approval(action: Action, review_url: str | None, *, user_message: str | None = None) -> Refusal:

@@ -18,6 +18,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.records import Action, Assurance, Media
 from assent.ports import Transaction
@@ -247,7 +248,7 @@ def _decider(call: Call) -> Decider:
     return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
 
 
-def _links(call: Call) -> decisions.Links:
+def _links(call: Call) -> Links:
     return lambda action: call.services.review_url(action.workspace_id, action.run_id, call.now_ms)
 
 
