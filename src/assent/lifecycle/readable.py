@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from assent.lifecycle.theater import briefs, cards, frames, prompts, slots
-from assent.lifecycle.theater.page import Page, plain, visible, without_markup
+from assent.lifecycle.theater.page import Page, plain, says_something
 
 Kind = Literal["empty", "brief", "prompt", "frame", "metadata_card", "placeholder"]
 
@@ -42,7 +42,7 @@ class Finding:
 
 def theater_in(body: str) -> Finding | None:
     """What is wrong with asking a human to approve this; None for a text. Linear in the length of the body."""
-    if not visible(without_markup(plain(body))):
+    if not says_something(plain(body)):
         return _finding("empty", body)
     page = Page(body)
     for kind, look in LOOKS:

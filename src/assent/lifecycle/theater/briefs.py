@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from assent.lifecycle.theater.fields import BRIEF_KEYS, is_title, of_a_brief
@@ -68,8 +68,8 @@ def heading(page: Page) -> str | None:
 def form(page: Page) -> str | None:
     """Fields of a brief from the first line on, or under a heading, and little else."""
     if len(page.lines) > 2 or len(page.sentences) < 3:
-        return _form(page.lines, [field_of(line) or _dashed(line) for line in page.lines])
-    return _form(page.sentences, [field_of(sentence) for sentence in page.sentences])
+        return _form(page.lines, lambda line: field_of(line) or _dashed(line))
+    return _form(page.sentences, field_of)
 
 
 def _dashed(line: str) -> Field | None:
@@ -78,11 +78,16 @@ def _dashed(line: str) -> Field | None:
     return as_field(match[1], match[2]) if match and match[1].casefold() in BRIEF_KEYS else None
 
 
-def _form(lines: Sequence[str], fields: Sequence[Field | None]) -> str | None:
-    if fields[0] is None and is_title(lines[0].rstrip(".")) and not AUTHOR.search(lines[0]):
-        fields = fields[1:]
+def _form(lines: Sequence[str], as_a_field: Callable[[str], Field | None]) -> str | None:
+    first, body = as_a_field(lines[0]), lines
+    if first is None and is_title(lines[0].rstrip(".")) and not AUTHOR.search(lines[0]):
+        body = lines[1:]
+        first = as_a_field(body[0]) if body else None
+    if first is None:
+        return None
+    fields = [first, *map(as_a_field, body[1:])]
     kinds = {field.key: of_a_brief(field) for field in fields if field is not None}
-    if not fields or fields[0] is None or len([field for field in fields if field]) * 2 < len(fields):
+    if len([field for field in fields if field]) * 2 < len(fields):
         return None
     sure, known = list(kinds.values()).count(2), sum(map(bool, kinds.values()))
     enough = sure >= (1 if None not in fields else 2) and known >= 3
@@ -103,20 +108,20 @@ def described(page: Page) -> str | None:
         return None
     opening, rest = page.sentences[0], page.sentences[1:]
     after = After(rest)
-    nameless = not AUTHOR.search(opening)
+    nameless, named = not AUTHOR.search(opening), ":" in opening
     wanted = (
         (SHOULD.match(opening) and after.limits >= 1)
         or (_NEED.match(opening) and SUBJECT.search(opening) and (after.limits or not after.tells))
-        or (_DESCRIBED.match(opening) and not after.tells and nameless)
-        or (_NAMED.match(opening) and after.limits >= 1 and not after.tells and nameless)
+        or (nameless and _DESCRIBED.match(opening) and not after.tells)
+        or (nameless and _NAMED.match(opening) and after.limits >= 1 and not after.tells)
         or (
             _ANNOUNCE.match(opening)
             and not after.tells
             and not READER.search(opening)
             and not PITCH.search(opening)
         )
-        or (_TO_WHOM.match(opening) and after.tells <= 1)
-        or (_IDEA.match(opening) and after.tells <= 1 and not READER.search(opening))
+        or (named and _TO_WHOM.match(opening) and after.tells <= 1)
+        or (named and _IDEA.match(opening) and after.tells <= 1 and not READER.search(opening))
         or (of_a_brief(page.fields[0]) == 2 and after.limits >= 1.5 and after.tells <= 1)
         or (not rest and _in_fragments(opening))
     )
@@ -125,8 +130,8 @@ def described(page: Page) -> str | None:
 
 def _in_fragments(sentence: str) -> bool:
     """`LinkedIn post, ~120 words, friendly tone, CTA to the docs`."""
+    if _HAS_PIECE.search(sentence) is None:
+        return False
     fragments = len(FRAGMENT.findall(sentence))
     enough = fragments >= 2 and not WHOLE_SENTENCE.search(sentence)
-    return _HAS_PIECE.search(sentence) is not None and (
-        enough or (fragments > 0 and bool(_WANTED.match(sentence)))
-    )
+    return enough or (fragments > 0 and bool(_WANTED.match(sentence)))

@@ -14,7 +14,7 @@ from assent.lifecycle.theater.fields import (
     of_a_brief,
     of_a_record,
 )
-from assent.lifecycle.theater.page import Page, field_of, word_count
+from assent.lifecycle.theater.page import Field, Page, field_of, word_count
 from assent.lifecycle.theater.words import sign
 
 POINTER_WORDS: Final = 40
@@ -73,14 +73,22 @@ def line_card(page: Page) -> str | None:
         columns = [column.strip().casefold() for column in first.split(",")]
         table = sum(column in RECORD_KEYS for column in columns) >= 2
         return first if table and all(line.count(",") == len(columns) - 1 for line in page.lines) else None
-    commas = [field_of(part) for part in first.split(", ")]
-    if only_pairs(first) or (None not in commas and sum(map(of_a_record, commas)) >= 2):
+    if only_pairs(first) or _listed_fields(first):
         return first
     parts = [part.strip() for part in first.replace(" · ", " | ").split(" | ")]
     if len(parts) < 3:
         return None
     facts = sum(map(_is_fact, parts))
     return first if facts >= 2 and facts * 2 > len(parts) else None
+
+
+def _listed_fields(line: str) -> bool:
+    commas: list[Field] = []
+    for part in line.split(", "):
+        if (field := field_of(part)) is None:
+            return False
+        commas.append(field)
+    return sum(map(of_a_record, commas)) >= 2
 
 
 def _is_fact(part: str) -> bool:
@@ -111,8 +119,18 @@ def front_matter(page: Page) -> str | None:
 
 def pointer(page: Page) -> str | None:
     """A note where the text can be found, in place of the text."""
-    if word_count(page.head) > POINTER_WORDS:
+    if not _may_point(page.head) or word_count(page.head) > POINTER_WORDS:
         return None
     named = _ADDRESS.search(page.head) and _POINTER.search(page.head)
     counted = _COUNTED.search(page.head) and _WAITING.search(page.head)
     return page.text if named or counted else None
+
+
+def _may_point(text: str) -> bool:
+    """Whether a text has what every address or every waiting has: quick to see, and most have not."""
+    if not text.isascii():
+        return True
+    small = text.lower()
+    named = "id" in small and any(noun in small for noun in ("asset", "action", "run"))
+    addressed = named or "/runs/" in small or small.count("-") >= 4
+    return addressed or "awaiting" in small or "ready for" in small

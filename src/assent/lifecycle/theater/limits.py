@@ -116,9 +116,9 @@ def weight(sentence: str, *, after_task: bool = False) -> float:
     if _LIMIT.match(sentence) or SHOULD.match(sentence):
         return 1
     if (
-        FRAGMENT.search(sentence)
+        not WHOLE_SENTENCE.search(sentence)
         and word_count(sentence) <= FRAGMENT_WORDS
-        and not WHOLE_SENTENCE.search(sentence)
+        and FRAGMENT.search(sentence)
     ):
         return 1
     return 0.5 if _HINT.match(sentence) or (after_task and _ORDER.match(sentence)) else 0

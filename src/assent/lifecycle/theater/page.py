@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 HEAD_CHARS: Final = 24_000
 """What a text is shows in its beginning; only what a template left open is looked for everywhere."""
 TAIL_CHARS: Final = 4_000
+LAST_SENTENCES: Final = 8
 SENTENCE_CHARS: Final = 400
 LINE_CHARS: Final = 1_000
 KEY_CHARS: Final = 40
@@ -61,6 +62,17 @@ class Field(NamedTuple):
     key: str
     value: str
     machine: bool
+
+
+_WRITTEN: Final = re.compile(r"[A-Za-z0-9]")
+_QUOTES: Final = tuple('`"“„«「『‘')
+
+
+def says_something(text: str) -> bool:
+    """Whether anything of a plain text can be seen once its markup is taken away."""
+    if "<" not in text and "&" not in text and "`" not in text and _WRITTEN.search(text) is not None:
+        return True  # of all markup only tags, entities and fences have a letter or a digit in them
+    return visible(without_markup(text))
 
 
 def visible(text: str) -> bool:
@@ -127,6 +139,8 @@ def word_count(text: str) -> int:
 
 def field_of(line: str) -> Field | None:
     """The line as `key: value`, whichever of the usual ways it is written in."""
+    if ":" not in line and "=" not in line and "|" not in line:
+        return None
     line = line.strip()
     if line.startswith("|"):
         cells = [cell.strip(" *_`") for cell in line.strip("|").split("|")]
@@ -173,7 +187,10 @@ class Page:
     @cached_property
     def unquoted(self) -> str:
         """Everything but code and quotations."""
-        return _QUOTED_LINE.sub("", _QUOTED.sub(_STAND_IN, _FENCE.sub("\n", self.text)))
+        text = self.text
+        if any(mark in text for mark in _QUOTES):
+            text = _QUOTED.sub(_STAND_IN, _FENCE.sub("\n", text))
+        return _QUOTED_LINE.sub("", text) if ">" in text else text
 
     @cached_property
     def head(self) -> str:
@@ -206,4 +223,6 @@ class Page:
 
     @cached_property
     def last_sentences(self) -> list[str]:
-        return sentences_of(self.unquoted[-TAIL_CHARS:])[-8:]
+        if len(self.unquoted) <= TAIL_CHARS:
+            return self.sentences[-LAST_SENTENCES:]
+        return sentences_of(self.unquoted[-TAIL_CHARS:])[-LAST_SENTENCES:]

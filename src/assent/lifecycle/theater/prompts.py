@@ -96,7 +96,7 @@ def labelled(page: Page) -> str | None:
         return None
     opening = sentences[0]
     sure = tasks.TASK.match(opening) or tasks.ROLE.match(opening) or weight(opening) == 1
-    return page.lines[0] if sure or _gives_orders(sentences) else None
+    return page.lines[0] if sure or _gives_orders(sentences, asks=True) else None
 
 
 def orders(page: Page) -> str | None:
@@ -105,8 +105,11 @@ def orders(page: Page) -> str | None:
     while len(page.sentences) > headings + 1 and _is_above(page.sentences[headings]):
         headings += 1
     sentences = page.sentences[headings:]
-    if sentences and _gives_orders(sentences):
+    asks = tasks.may_set_task(page.unquoted)
+    if sentences and _gives_orders(sentences, asks):
         return sentences[0]
+    if not asks:
+        return None
     if headings and any(map(tasks.TASK.match, sentences[:5])) and weight_of(sentences) >= 1:
         return sentences[0]
     last = page.last_sentences
@@ -125,33 +128,40 @@ def _is_above(sentence: str) -> bool:
     return short_field or _HEADING.match(sentence) is not None
 
 
-def _gives_orders(sentences: Sequence[str]) -> bool:
-    return _in_english(sentences) or tongues.gives_orders(sentences)
+def _gives_orders(sentences: Sequence[str], asks: bool) -> bool:
+    return _in_english(sentences, asks) or tongues.gives_orders(sentences)
 
 
-def _in_english(sentences: Sequence[str]) -> bool:
+def _in_english(sentences: Sequence[str], asks: bool) -> bool:
+    """`asks` is whether any of the sentences can be a task."""
     opening, rest = sentences[0], sentences[1:]
     if tasks.ACT_AS.match(opening):
         return True
     after = After(rest, after_task=True)
     if _TO_AN_AGENT.match(opening):
         return after.tells <= 2
-    follows = any(tasks.TASK.match(sentence) for sentence in rest[:NEAR])
+    follows = asks and any(tasks.TASK.match(sentence) for sentence in rest[:NEAR])
     if tasks.MODEL_ROLE.match(opening):
         return follows or after.limits > 0 or after.tells <= 3
     if tasks.ROLE.match(opening):
         return follows or after.limits >= 1
-    if tasks.ANY_ROLE.match(opening) and rest and after.tells <= 1 and _sets_task(rest[0], after.limits, 0):
+    if (
+        asks
+        and tasks.ANY_ROLE.match(opening)
+        and rest
+        and after.tells <= 1
+        and _sets_task(rest[0], after.limits, 0)
+    ):
         return True
     only_limits = (
-        weight(opening) == 1
+        len(rest) > 1
+        and weight(opening) == 1
         and not SHOULD.match(opening)
         and after.limits >= 1
         and not after.tells
-        and len(rest) > 1
     )
     return only_limits or (
-        tasks.TASK.match(opening) is not None and _sets_task(opening, after.limits, after.tells)
+        asks and tasks.TASK.match(opening) is not None and _sets_task(opening, after.limits, after.tells)
     )
 
 

@@ -85,6 +85,56 @@ TASK: Final = sign(
     rf"(?:{_TO_WRITE})"
 )
 """To write something. Advice and offers begin so too; what follows and whom it speaks to decides."""
+_OF_TASKS: Final = (
+    *(
+        "write",
+        "draft",
+        "compose",
+        "generate",
+        "create",
+        "produce",
+        "craft",
+        "prepare",
+        "come up with",
+        "give me",
+    ),
+    *(
+        "give us",
+        "provide",
+        "develop",
+        "brainstorm",
+        "suggest",
+        "propose",
+        "make",
+        "design",
+        "tell",
+        "inform",
+    ),
+    *(
+        "remind",
+        "post about",
+        "tweet about",
+        "blog about",
+        "rephrase",
+        "reword",
+        "proofread",
+        "polish",
+        "turn",
+    ),
+    *("convert", "continue", "finish", "complete", "expand", "summari", "shorten", "translate", "paraphrase"),
+    *("adapt", "repurpose", "improve", "edit"),
+)
+"""Every task has one of these in it."""
+
+
+def may_set_task(text: str) -> bool:
+    """Whether any of a text's sentences can be a task: quick to see, and most texts have none."""
+    if not text.isascii():
+        return True
+    small = text.lower()
+    return any(words in small for words in _OF_TASKS)
+
+
 SURE_TASK: Final = sign(
     r"(?:please )?(?:write|draft|compose|generate|create|craft|produce|prepare) (?:me |us )?"
     rf"(?:an?|the|our|one|two|three|\d{{1,2}}) {SOME}{{0,5}}?(?:posts?|tweets?|threads?|e-?mails?|"
