@@ -90,7 +90,7 @@ def _refresh(
 def _revise(
     action: Action, effect: Effect, readiness: Readiness, by: str, now_ms: int
 ) -> Transaction[Action]:
-    gate.judge_decision(action, Move.EDIT, now_ms, None)
+    gate.judge_decision(action, Move.EDIT, now_ms, gate.no_link)
     changed = msgspec.structs.replace(
         action,
         effect=effect,

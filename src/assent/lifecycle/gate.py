@@ -29,6 +29,10 @@ Links = Callable[[Action], str | None]
 """Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
 
 
+def no_link(action: Action) -> None:
+    """For a caller who shows no link."""
+
+
 class ApprovedAction:
     """A claimed action whose approval covers exactly what will be sent. A connector's `perform` takes nothing else."""
 
