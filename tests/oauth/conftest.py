@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.oauth.desk import Desk, at_desk
 from tests.oauth.kit import Connected, connected
 from tests.surfaces import settings_for
 
@@ -34,3 +35,15 @@ def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
     configure_logging(settings_for("sqlite:///unused.db", tmp_path, log_level="debug"), written)
     yield written
     root.handlers[:], root.level, logging.raiseExceptions = before
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
+    async with at_desk(database_url, tmp_path) as made:
+        yield made

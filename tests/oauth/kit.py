@@ -1,4 +1,4 @@
-"""Emulated Google and HubSpot beside a whole engine, and the walk through a consent without a page."""
+"""Every emulated provider beside a whole engine, and the walk through a consent without a page."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import Client, OAuthProvider
 from assent.testing.provider_server import all_serving
+from assent.testing.resend import Resend
+from assent.testing.zernio import Zernio
 
 GOOGLE = Client("google-client.example", "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t")
 HUBSPOT = Client("hubspot-client", "a-secret-of-the-hubspot-client-000")
@@ -30,7 +32,7 @@ BACK = "http://127.0.0.1:8080/connect/{}/callback"
 
 
 class Providers:
-    """The four emulators, each with its ledger, and one clock."""
+    """The emulators, each with its ledger, and one clock."""
 
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.clock = clock
@@ -39,6 +41,8 @@ class Providers:
         self.ga4 = Ga4(Ledger(folder / "ga4.jsonl"), self.google.valid, now_ms=now_ms)
         self.search = SearchConsole(Ledger(folder / "search.jsonl"), self.google.valid, now_ms=now_ms)
         self.hubspot = HubSpot(Ledger(folder / "hubspot.jsonl"), HUBSPOT, now_ms=now_ms)
+        self.zernio = Zernio(Ledger(folder / "zernio.jsonl"), now_ms=now_ms)
+        self.resend = Resend(Ledger(folder / "resend.jsonl"), now_ms=now_ms)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -54,6 +58,8 @@ class Providers:
             "hubspot_client_id": HUBSPOT.client_id,
             "hubspot_client_secret": HUBSPOT.client_secret,
             "hubspot_url": self.hubspot.url,
+            "zernio_url": self.zernio.url,
+            "resend_url": self.resend.url,
         }
 
     def granting(self, provider: str) -> OAuthProvider:
@@ -63,7 +69,7 @@ class Providers:
 @asynccontextmanager
 async def providers(folder: Path, clock: ManualClock) -> AsyncIterator[Providers]:
     made = Providers(folder, clock)
-    async with all_serving((made.google, made.ga4, made.search, made.hubspot)):
+    async with all_serving((made.google, made.ga4, made.search, made.hubspot, made.zernio, made.resend)):
         yield made
 
 

@@ -2,88 +2,19 @@
 
 from __future__ import annotations
 
-import html
 import io
-import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 import pytest
-from tests.oauth.kit import Providers, consent, providers
-from tests.review.kit import House, forms
-from tests.surfaces import ManualClock
+from tests.oauth.desk import WHERE, Desk, at_desk
+from tests.oauth.kit import consent
+from tests.review.kit import forms
 
 from assent.engine.oauth import STATE_TTL_MS
 from assent.engine.tenancy import LOCAL_WORKSPACE
-from assent.lifecycle.connection import Connection
 from assent.testing.emulator import Outcome
-
-WHERE = f"?workspace={LOCAL_WORKSPACE}"
-
-
-class Desk:
-    """A server with its pages, a signed-in browser, and the providers."""
-
-    def __init__(self, house: House, far: Providers, browser: httpx.AsyncClient) -> None:
-        self.house = house
-        self.far = far
-        self.browser = browser
-
-    async def ask(self, provider: str, browser: httpx.AsyncClient | None = None) -> str:
-        """Press the button; where the page goes on to."""
-        browser = browser or self.browser
-        page = await browser.get(f"/connect/{provider}{WHERE}")
-        form = next(each for each in forms(page.text) if "/consent" in each.address)
-        answer = await browser.post(form.address, data=form.fields)
-        assert answer.status_code == 200, answer.text
-        found = re.search(r'http-equiv="refresh" content="0;url=([^"]+)"', answer.text)
-        assert found is not None
-        return html.unescape(found.group(1))
-
-    async def back(
-        self, provider: str, brought: dict[str, str], browser: httpx.AsyncClient | None = None
-    ) -> httpx.Response:
-        return await (browser or self.browser).get(f"/connect/{provider}/callback?{urlencode(brought)}")
-
-    async def connect(self, provider: str) -> None:
-        answer = await self.back(provider, await consent(await self.ask(provider)))
-        assert (answer.status_code, answer.headers.get("location")) == (
-            303,
-            f"/connect/{provider}{WHERE}&did=connected",
-        ), answer.text
-
-    async def connection(self, provider: str) -> Connection | None:
-        return await self.house.app.connections.find(LOCAL_WORKSPACE, provider)
-
-    async def press(self, provider: str, ending: str, **fields: str) -> httpx.Response:
-        page = await self.browser.get(f"/connect/{provider}{WHERE}")
-        form = next(each for each in forms(page.text) if f"/{ending}?" in each.address)
-        return await self.browser.post(form.address, data={**form.fields, **fields})
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async for made in at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path):
-        yield made
-
-
-@pytest.fixture
-async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
-    async for made in at_desk(database_url, tmp_path):
-        yield made
-
-
-async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:
-    clock = ManualClock()
-    async with providers(folder, clock) as far:
-        given = {**far.settings(), **changes}
-        house = House(database_url, folder, clock=clock, built_in=True, **given)
-        try:
-            yield Desk(house, far, await house.owner())
-        finally:
-            await house.close()
 
 
 @pytest.mark.parametrize("provider", ["ga4", "search_console", "hubspot"])
@@ -258,7 +189,7 @@ async def test_disconnecting_one_of_googles_sources_leaves_the_other_alone(desk:
 @pytest.mark.parametrize("provider", ["ga4", "hubspot"])
 async def test_without_a_registered_app_the_page_says_what_to_set(tmp_path: Path, provider: str) -> None:
     nothing = {"google_client_id": None, "hubspot_client_secret": None}
-    async for desk in at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **nothing):
+    async with at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **nothing) as desk:
         page = await desk.browser.get(f"/connect/{provider}{WHERE}")
         assert page.status_code == 200
         assert "_CLIENT_ID</code>" in page.text and "_CLIENT_SECRET</code>" in page.text

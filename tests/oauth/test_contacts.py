@@ -9,6 +9,7 @@ import pytest
 from tests.oauth.kit import Connected, connected
 from tests.surfaces import Surface
 
+from assent.engine import blocked
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
@@ -135,23 +136,42 @@ async def test_an_access_that_was_revoked_mid_run_is_a_recovery_and_nothing_is_h
 
 async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: Connected) -> None:
     await world.connect("hubspot")
-    services = world.engine.services
-    effect = Effect(
-        channel="contacts",
-        verb="save",
-        connector="hubspot",
-        body=ADA,
-        target={"accountId": "62515", "account": "Hub 62515"},
-    )
+    action_id = await approved(world)
+    target = (await world.engine.action(action_id)).effect.target
+    assert target == {"accountId": "62515", "name": "Hub 62515"}
     world.far.hubspot.hub_id = 777
     await world.connect("hubspot")
-    here = msgspec.structs.replace(claimed_action(effect), workspace_id=LOCAL_WORKSPACE)
-    with pytest.raises(NotSent) as refused:
-        await services.connectors["hubspot"].perform(gate.opened(here), 5.0)
 
-    assert refused.value.curable
-    assert "62515" in refused.value.detail
+    refused = await world.engine.execute(action_id)
+
+    assert isinstance(refused, Refusal)
+    assert refused.reason == "missing_connector"
+    claimed = claimed_action((await world.engine.action(action_id)).effect)
+    here = msgspec.structs.replace(claimed, workspace_id=LOCAL_WORKSPACE)
+    with pytest.raises(NotSent) as kept:
+        await world.engine.services.connectors["hubspot"].perform(gate.opened(here), 5.0)
+    assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
     assert not created(world)
+
+    await blocked.look_again(world.engine.services, LOCAL_WORKSPACE, action_id, "test", None)
+    changed = await world.engine.action(action_id)
+    assert (changed.status, changed.revision) == ("awaiting_approval", 2)
+    assert (changed.effect.target or {})["accountId"] == "777"
+    await world.engine.approve(action_id)
+    await saved(world, action_id)
+
+
+async def test_a_contact_staged_before_connecting_names_its_account_afterwards(world: Connected) -> None:
+    action_id = await approved(world)
+    assert (await world.engine.action(action_id)).effect.target is None
+    await world.connect("hubspot")
+    early = await world.engine.execute(action_id)
+    assert isinstance(early, Refusal) and early.reason == "missing_connector"
+
+    await blocked.look_again(world.engine.services, LOCAL_WORKSPACE, action_id, "test", None)
+    await world.engine.approve(action_id)
+    await saved(world, action_id)
+    assert len(created(world)) == 1
 
 
 async def test_an_edited_contact_is_saved_as_edited_and_nonsense_is_refused(world: Connected) -> None:
@@ -187,7 +207,8 @@ async def test_the_connector_keeps_the_contract_of_connectors(world: Connected) 
     async def effects() -> int:
         return len(created(world))
 
-    effect = Effect(channel="contacts", verb="save", connector="hubspot", body=ADA)
+    target = {"accountId": "62515", "name": "Hub 62515"}
+    effect = Effect(channel="contacts", verb="save", connector="hubspot", body=ADA, target=target)
     await check_connector(world.engine.services.connectors["hubspot"], effect=effect, effects=effects)
 
 

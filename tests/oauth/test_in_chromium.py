@@ -17,6 +17,7 @@ from tests.review.kit import House
 from tests.surfaces import ManualClock
 
 from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.testing import resend, zernio
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +124,41 @@ async def test_google_and_hubspot_are_connected_by_consent(room: Room, script: b
     assert at.unexpected() == []
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+async def test_zernio_and_resend_are_connected_by_key(room: Room, script: bool) -> None:
+    context = await room.context(width=390, script=script)
+    at = await room.open(context, "/connect/zernio")
+    page = at.page
+    field = page.get_by_label("Key")
+    assert await field.get_attribute("type") == "password"
+    assert await field.get_attribute("autocomplete") == "off"
+    await field.fill("sk_wrong")
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.locator(".wrong")).to_contain_text("does not accept this key")
+    await expect(page.get_by_label("Key")).to_have_value("")
+
+    await page.get_by_label("Key").fill(zernio.KEY)
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.get_by_role("status")).to_contain_text("Connected")
+    await page.get_by_role("group", name="LinkedIn").get_by_label("Ada").check()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved")
+    connection = await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio")
+    assert connection is not None
+    assert [account.name for account in connection.accounts_on("linkedin")] == ["Ada"]
+
+    await page.get_by_role("link", name="All providers").click()
+    await page.get_by_role("link", name="Resend").click()
+    await page.get_by_label("Key").fill(resend.KEY)
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.get_by_role("status")).to_contain_text("Connected")
+    assert await room.house.app.connections.access(LOCAL_WORKSPACE, "resend") is not None
+    for key in (zernio.KEY, resend.KEY):
+        assert key not in await page.content() + "".join(room.seen)
+    expected = [alarm for alarm in at.unexpected() if "400" not in alarm]
+    assert expected == []
+
+
 async def test_a_no_at_the_provider_is_a_page_that_leads_back(room: Room) -> None:
     at = await room.open(await room.context(), "/connect/hubspot")
     await at.page.get_by_role("button", name="Continue to HubSpot").click()
@@ -166,6 +202,13 @@ async def test_every_state_of_the_pages_is_readable_by_everybody(room: Room, wid
     await expect(at.page.get_by_role("heading", name="The connection has ended")).to_be_visible()
     await at.check()
     await at.goto("/connect/ga4/callback?state=wrong&code=wrong")
+    await at.check()
+    await at.goto("/connect/zernio")
+    await at.check()
+    await at.page.get_by_label("Key").fill(zernio.KEY)
+    await at.page.get_by_role("button", name="Check and connect").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Connected")
+    await at.page.locator("summary", has_text="Enter another key").click()
     await at.check()
 
 

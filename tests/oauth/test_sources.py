@@ -176,10 +176,9 @@ async def test_pages_outside_the_chosen_site_are_not_asked_about(world: Connecte
 
 async def test_when_no_source_has_numbers_each_is_named_with_its_reason(world: Connected) -> None:
     await world.connect("ga4", propertyId="1234")
-    action_id = await world.engine.approved(Wanted(connector="hubspot", channel="contacts", link=PAGE))
     await world.connect("hubspot")
-    await world.engine.edit(action_id, body="E-mail: ada@example.org")
-    await world.engine.approve(action_id)
+    contact = Wanted(connector="hubspot", channel="contacts", body="E-mail: ada@example.org", link=PAGE)
+    action_id = await world.engine.approved(contact)
     await world.engine.execute(action_id)
     run_id = (await world.engine.action(action_id)).run_id
     world.clock.advance(**DAY)

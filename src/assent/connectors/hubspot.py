@@ -11,20 +11,29 @@ import re
 from typing import Any, Final
 from urllib.parse import quote
 
+import msgspec
+
 from assent.connectors.approved import action_of
 from assent.connectors.http_outcomes import failure
 from assent.connectors.json_http import Exchanged
 from assent.connectors.oauth_access import OAuthAccess, unconnected
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.lifecycle.connection import Account
 from assent.lifecycle.contact import FIELDS, UnreadableContact, read_contact
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Effect
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 
 CONTACTS: Final = "/crm/v3/objects/contacts"
 PATIENCE: Final = 0.3
 """The part of the time for one request: a save is at most three of them."""
+
+OTHER_ACCOUNT: Final = (
+    "Another HubSpot account is connected than the one this was prepared for. Call chieflab_retry_blocked_action to "
+    "name the one that is connected; the action is approved again then."
+)
 
 _EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
 
@@ -42,13 +51,28 @@ class HubSpotConnector:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return await self.access.readiness(workspace_id)
 
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """The contact goes to the account that is connected when it is staged."""
+        account = await self._account(workspace_id)
+        if account is not None and _account_of(effect) == account.id:
+            return effect
+        target = {"accountId": account.id, "name": account.name} if account is not None else None
+        return msgspec.structs.replace(effect, target=target)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        readiness = await self.readiness(workspace_id)
+        account = await self._account(workspace_id)
+        if not readiness.ready or account is None or _account_of(effect) == account.id:
+            return readiness
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, OTHER_ACCOUNT)
+
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         try:
             wanted = read_contact(action.effect.body)
         except UnreadableContact as unreadable:
             raise NotSent(Reason.VALIDATION_ERROR, str(unreadable), curable=False) from None
-        await self._refuse_other_account(action.workspace_id, action.effect.target)
+        await self._refuse_other_account(action.workspace_id, action.effect)
         seconds = timeout_seconds * PATIENCE
         made = await self._ask(action.workspace_id, "POST", "", seconds, {"properties": wanted})
         if made.status != 409:
@@ -91,15 +115,20 @@ class HubSpotConnector:
             workspace_id, method, self._url + where, body=body, timeout_seconds=seconds
         )
 
-    async def _refuse_other_account(self, workspace_id: WorkspaceId, target: dict[str, str] | None) -> None:
-        """What was approved for one account is not saved in another that was connected since."""
+    async def _refuse_other_account(self, workspace_id: WorkspaceId, effect: Effect) -> None:
+        """What was approved for one account, or for none yet, is not saved in another."""
+        account = await self._account(workspace_id)
+        if account is not None and account.id != _account_of(effect):
+            raise unconnected(OTHER_ACCOUNT)
+
+    async def _account(self, workspace_id: WorkspaceId) -> Account | None:
         connection = await self.access.connection(workspace_id)
-        approved = (target or {}).get("accountId")
-        if connection is not None and approved is not None and connection.account(approved) is None:
-            raise unconnected(
-                f"This was approved for the HubSpot account {approved}, which is not the one that is connected. "
-                "Connect that account again, or prepare the contact anew."
-            )
+        usable = connection.accounts if connection is not None and connection.live else ()
+        return next((each for each in usable if each.chosen), None)
+
+
+def _account_of(effect: Effect) -> str | None:
+    return (effect.target or {}).get("accountId")
 
 
 def _saved(answer: Exchanged, how: str) -> Delivered:

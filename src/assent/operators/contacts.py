@@ -15,16 +15,14 @@ EXECUTE: Final = "chieflab_execute_approved_action"
 IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these lines replace what it has there."
 
 
-def prepare(contacts: tuple[dict[str, str], ...], target: dict[str, str] | None) -> Preparation:
+def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:
     """One draft and one action for each contact."""
     drafts, effects = [], []
     for index, contact in enumerate(contacts):
         body = contact_text(contact)
         name = " ".join(filter(None, (contact.get("firstname"), contact.get("lastname")))) or contact["email"]
         drafts.append(Draft(type="contact", title=name, body=body, channel=CHANNEL))
-        effect = Effect(
-            channel=CHANNEL, verb="save", connector=CONNECTOR, title=name, body=body, target=target
-        )
+        effect = Effect(channel=CHANNEL, verb="save", connector=CONNECTOR, title=name, body=body)
         effects.append(
             StagedEffect(effect=effect, executor_tool=EXECUTE, draft=index, recommendations=(IF_THERE,))
         )

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine import staging
 from assent.engine.staging import PreparedRun, Request
-from assent.kernel.ids import TenantId, WorkspaceId
+from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle.contact import FIELDS, MAX_VALUE_CHARS
 from assent.lifecycle.guidance import SuggestedCall
@@ -50,7 +50,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
             f"contacts.{doubled[0]}.email", "an address of its own", repr(wanted[doubled[0]]["email"])
         )
         raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
-    preparation = contacts.prepare(wanted, await _target(call, call.caller.workspace_id))
+    preparation = contacts.prepare(wanted)
     inputs = msgspec.to_builtins(request)
     inputs.pop("idempotencyKey", None)
     return await staging.stage(
@@ -81,15 +81,6 @@ def _fields(index: int, contact: Contact) -> dict[str, str]:
     }
 
 
-async def _target(call: Call, workspace_id: WorkspaceId) -> dict[str, str] | None:
-    """The account that the contacts go to, fixed now and shown for review."""
-    connection = await call.services.connections.find(workspace_id, contacts.CONNECTOR)
-    account = next((each for each in connection.accounts if each.chosen), None) if connection else None
-    if connection is None or not connection.live or account is None:
-        return None
-    return {"accountId": account.id, "account": account.name}
-
-
 NEXT = (
     SuggestedCall(
         "chieflab_execute_approved_action",
@@ -97,6 +88,9 @@ NEXT = (
         "the user approved a contact and wants it saved",
     ),
     SuggestedCall("chieflab_connect_provider", {"provider": "hubspot"}, "HubSpot is not connected"),
+    SuggestedCall(
+        "chieflab_retry_blocked_action", {"actionId": "…"}, "the human has connected HubSpot since"
+    ),
     SuggestedCall("chieflab_get_action", {"actionId": "…"}, "to show the current content of an action"),
 )
 

@@ -15,6 +15,7 @@ import msgspec
 from starlette.responses import Response
 
 from assent.connectors.google import Choice, GoogleSource
+from assent.connectors.key_access import API_KEY
 from assent.connectors.oauth import revoke
 from assent.connectors.oauth_access import REFRESH, OAuthAccess
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
@@ -33,7 +34,6 @@ from assent.serving.web.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.problems import PageRefused
 from assent.serving.web.review_times import when
 
-API_KEY: Final = "apiKey"
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
 """What somebody waits for a provider while a page loads."""
