@@ -96,6 +96,7 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
     stream_id: str
     hash: str
     href: str | None
+    action_id: str | None
     raw: str
 
 
@@ -116,6 +117,7 @@ def audit_line(event: Recorded, now_ms: int) -> AuditLine:
         stream_id=event.stream_id,
         hash=event.hash,
         href=_place(event.stream_id, event.kind),
+        action_id=about if isinstance(about := facts.get("actionId"), str) else None,
         raw=msgspec.json.format(event.body, indent=2),
     )
 

@@ -216,6 +216,7 @@ async def story(visit: Visit) -> Response:
         "more_assets": found.more_assets,
         "children": [(child, operator_name(child.operator)) for child in found.children],
         "events": audit_lines(found.history.events, visit.now_ms),
+        "titles": {action.action_id: title(action.effect) for action in found.actions},
         "older_events": f"{here}?{urlencode({**kept, 'events': str(older.seq)})}#history" if older else None,
         "newest_events": f"{here}?{urlencode(kept)}#history" if before.seq else None,
         "planned": found.measurement,
