@@ -36,7 +36,7 @@ from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
 from assent.kernel import ids, tokens
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
+from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.records import Action
@@ -119,6 +119,7 @@ class App:
             connector_timeout_seconds=settings.connector_timeout_seconds,
             execution_lease_seconds=settings.execution_lease_seconds,
             measure_after_ms=int(settings.measure_after_seconds * 1000),
+            long_run_seconds=LONG_RUN_SECONDS,
             credit_prices=prices(settings.credit_prices),
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),

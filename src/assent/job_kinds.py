@@ -10,11 +10,14 @@ from assent.engine import jobs, once, people, pictures, reconciliation, sending,
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
+from assent.engine.long_runs import CONTINUE_JOB
 from assent.engine.measurement import MEASURE_JOB, measure_job
 from assent.engine.retention import FORGET_JOB, forget_old_sessions
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.lifecycle.webhooks import RETRY_DELAYS_MS
 from assent.serving.worker import Sweep, sweeping
+from assent.tools import long_runs
+from assent.tools.definition import Tool
 
 
 def job_kinds(app: App) -> dict[str, JobKind]:
@@ -27,6 +30,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         webhooks.DELIVER_JOB: JobKind(
             partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
         ),
+        CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(
@@ -38,6 +42,13 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),
         "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
     }
+
+
+def _tool(name: str) -> Tool | None:
+    # The table of tools is large; a process that never has a long run does not load it for this.
+    from assent.tools.catalog import Catalog
+
+    return Catalog().find(name)
 
 
 def _old_sessions(app: App) -> Sweep:

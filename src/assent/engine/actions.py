@@ -138,6 +138,14 @@ def insert_run(run: Run) -> Transaction[None]:
     )
 
 
+def finish_run(run: Run) -> Transaction[bool]:
+    """Write down how a run that was begun before has ended; false where somebody has done so."""
+    rows = yield statements.finish_run(
+        workspace_id=run.workspace_id, run_id=run.run_id, outputs=_text(run.outputs), status=run.status
+    )
+    return bool(rows)
+
+
 def insert_asset(asset: Asset) -> Transaction[None]:
     yield statements.insert_asset(
         workspace_id=asset.workspace_id,

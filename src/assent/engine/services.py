@@ -48,6 +48,8 @@ class Services:
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
+    long_run_seconds: float
+    """How long a call waits for its result where that is posted anyway."""
     credit_prices: Mapping[str, int]
     """What an action costs by its connector, where its operator names no price."""
     default_sender: str

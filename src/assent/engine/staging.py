@@ -7,7 +7,7 @@ Nothing here can reach a provider: connectors are asked for their readiness, whi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -31,7 +31,10 @@ from assent.lifecycle.guidance import (
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
+from assent.lifecycle.webhooks import event_of
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
+
+PREPARED: Final = "prepared"
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -51,6 +54,7 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     external_actions_executed: int
     agent_usefulness: AgentUsefulness
     outputs: dict[str, Any]
+    status: str = PREPARED
 
 
 Reply = TypeVar("Reply", bound=PreparedRun)
@@ -67,11 +71,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     parent_run_id: RunId | None = None
     key: str | None = None
     webhook_url: str | None = None
-
-    @property
-    def event(self) -> str:
-        """What a webhook calls the end of this call: `launch_product.completed`."""
-        return f"{self.tool.removeprefix('chieflab_')}.completed"
+    run_id: RunId | None = None
+    """A run that was begun before and is finished now."""
 
     def digest(self) -> str:
         return canonical.digest(self.inputs)
@@ -96,13 +97,13 @@ async def stage(
     preparation, readiness = await with_targets(services, workspace_id, preparation)
     run = Run(
         workspace_id=workspace_id,
-        run_id=RunId(services.new_id(now_ms)),
+        run_id=request.run_id or RunId(services.new_id(now_ms)),
         tenant_id=request.tenant_id,
         operator=request.operator,
         tool=request.tool,
         inputs=request.inputs,
         outputs=preparation.outputs,
-        status="prepared",
+        status=PREPARED,
         parent_run_id=request.parent_run_id,
         created_ms=now_ms,
     )
@@ -136,13 +137,23 @@ async def stage(
             seen = yield from once.recall(workspace_id, request.tool, request.key, request.digest(), now_ms)
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
-        yield from store(run, assets, staged, request.principal.name, now_ms)
+        if request.run_id is not None and not (yield from actions.finish_run(run)):
+            return reply
+        yield from store(
+            run, assets, staged, request.principal.name, now_ms, begun=request.run_id is not None
+        )
         yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
         for action in staged:
             yield from pictures.take_along(action)
         if request.webhook_url is not None:
             yield from webhooks.enqueue(
-                workspace_id, delivery_id, run.run_id, request.event, request.webhook_url, reply, now_ms
+                workspace_id,
+                delivery_id,
+                run.run_id,
+                event_of(run.tool, "completed"),
+                request.webhook_url,
+                reply,
+                now_ms,
             )
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
@@ -157,12 +168,19 @@ async def stage(
 
 
 def store(
-    run: Run, assets: tuple[Asset, ...], staged: tuple[Action, ...], by: str, now_ms: int
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: tuple[Action, ...],
+    by: str,
+    now_ms: int,
+    *,
+    begun: bool = False,
 ) -> Transaction[None]:
-    """The records of a run and its first event."""
+    """The records of a run and the event of its preparation; one that was begun before has its row already."""
     if run.tenant_id is not None:
         yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
-    yield from actions.insert_run(run)
+    if not begun:
+        yield from actions.insert_run(run)
     for asset in assets:
         yield from actions.insert_asset(asset)
     for action in staged:

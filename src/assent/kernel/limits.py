@@ -90,6 +90,9 @@ MAX_REASON_CHARS: Final = 2_000
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""
 
+LONG_RUN_SECONDS: Final = 5.0
+"""How long a caller that named a webhook waits for a slow page or source before it is answered without them."""
+
 WEBHOOK_TIMEOUT_SECONDS: Final = 15.0
 """What an endpoint gets to answer a delivery, its whole answer included (Standard Webhooks asks for 15 to 30)."""
 

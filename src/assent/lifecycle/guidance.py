@@ -231,6 +231,17 @@ def agent_guide(
     )
 
 
+def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
+    """The guide of a run whose result is not there yet."""
+    look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
+    return msgspec.structs.replace(
+        guide,
+        user_message="This takes longer than usual. It goes on by itself, and the result is posted to the webhook.",
+        next_tool_calls=NextToolCalls(look, guide.next_tool_calls.fallback),
+        stop_rule="Say that it is on its way and stop: there is nothing to show or to approve yet, so do not poll.",
+    )
+
+
 def in_chat(key: str, action: Action) -> InChat:
     return InChat(
         title=action.effect.title or action.effect.subject or f"Draft for {action.effect.channel}",

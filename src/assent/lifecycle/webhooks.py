@@ -50,6 +50,11 @@ def secret_text(raw: bytes) -> str:
     return SECRET_PREFIX + base64.b64encode(raw).decode()
 
 
+def event_of(tool: str, end: str) -> str:
+    """What a webhook calls the end of a call: `launch_product.completed`."""
+    return f"{tool.removeprefix('chieflab_')}.{end}"
+
+
 def message(kind: str, run_id: str, result: Any) -> bytes:
     """The body: what happened, to which run, and the same result that a caller gets."""
     return msgspec.json.encode({"type": kind, "runId": run_id, "result": result})

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
+from assent.kernel.ids import RunId
 
 Category = Literal["primary", "review", "execute", "workspace", "workflow", "legacy"]
 
@@ -24,6 +25,8 @@ class Call:
     address: str
     request_id: str
     now_ms: int
+    continuing: RunId | None = None
+    """The run that this call finishes, where it was begun before and nobody waits (`tools/long_runs.py`)."""
 
     @property
     def caller(self) -> Principal:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import brain, diagnosis, staging
+from assent.engine import brain, diagnosis, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
 from assent.lifecycle.diagnosis import Diagnosis, as_text
@@ -19,6 +19,7 @@ from assent.operators import measure
 from assent.ports import Draft, Preparation
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 from assent.tools.definition import Behaviour, Call, Tool
+from assent.tools.long_runs import patiently
 from assent.tools.operating import refuse_webhook
 from assent.tools.operator_requests import Goal, WebhookUrl
 
@@ -38,15 +39,20 @@ class DiagnoseMarketing(
 
 
 class DiagnoseReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    """The full shape of a run; nothing is staged."""
+    """The full shape of a run; nothing is staged. `diagnosis` is null while the run is still running."""
 
-    diagnosis: Diagnosis
+    diagnosis: Diagnosis | None
 
 
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
     refuse_webhook(call, request.webhook_url)
     tenant_id = brain.tenant_of(request.tenant_id)
-    facts = await diagnosis.gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
+    reading = diagnosis.gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
+    facts = await patiently(call, request.webhook_url, reading)
+    if facts is None:
+        return await long_runs.begin(
+            call.services, _request(call, request), DiagnoseReply, {"diagnosis": None}
+        )
     found = diagnose(facts)
     draft = Draft(
         type="diagnosis",
@@ -60,22 +66,27 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         "findings": [each.rule for each in found.findings],
         "missingData": [each.what for each in found.missing_data],
     }
-    inputs = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
-    inputs.pop("idempotencyKey", None)
     return await staging.stage(
         call.services,
-        Request(
-            principal=call.caller,
-            operator=measure.INFO.id,
-            tool=NAME,
-            inputs=inputs,
-            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
-            key=request.idempotency_key,
-            webhook_url=request.webhook_url,
-        ),
+        _request(call, request),
         Preparation(drafts=(draft,), outputs=outputs, next_calls=suggested(found)),
         DiagnoseReply,
         lambda assets, staged: {"diagnosis": found},
+    )
+
+
+def _request(call: Call, request: DiagnoseMarketing) -> Request:
+    inputs = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
+    inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=measure.INFO.id,
+        tool=NAME,
+        inputs=inputs,
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=request.idempotency_key,
+        webhook_url=request.webhook_url,
+        run_id=call.continuing,
     )
 
 

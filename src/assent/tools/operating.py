@@ -16,7 +16,7 @@ from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.naming import name_of
 from assent.drafting.page import Page
 from assent.drafting.records import Composed, NeedsDraft
-from assent.engine import brain, lessons_read, staging
+from assent.engine import brain, lessons_read, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
@@ -25,11 +25,12 @@ from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, acti
 from assent.operators import email, launch, post
 from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
-from assent.operators.launch import ChannelNote
+from assent.operators.launch import ChannelNote, LaunchPlan
 from assent.ports import Preparation
 from assent.tools.arguments import addresses, is_mailbox, line, moment
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.graphics import illustrated
+from assent.tools.long_runs import patiently
 from assent.tools.operator_requests import Brand, LaunchProduct, MailOptions, Post, Send
 
 SCOPE = "runs:write"
@@ -63,8 +64,45 @@ class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
 
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
-    mail = request.email or MailOptions()
     refuse_webhook(call, request.webhook_url)
+    asked = _request(call, request, launch.INFO.id, "chieflab_launch_product")
+    made = await patiently(call, request.webhook_url, _launch(call, request))
+    if made is None:
+        nothing_yet = {
+            "launch_pack": LaunchPack(positioning="", launch_angle="", channels=(), drafts_needed=())
+        }
+        return await long_runs.begin(
+            call.services, asked, LaunchReply, {**nothing_yet, "publish_actions": (), "images": ()}
+        )
+    plan, preparation = made
+
+    def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
+        return {
+            "launch_pack": LaunchPack(
+                positioning=plan.positioning,
+                launch_angle=plan.angle,
+                channels=tuple(
+                    ChannelAsset(each.channel.id, asset.asset_id, asset.title)
+                    for each, asset in zip(plan.written, assets, strict=False)
+                ),
+                drafts_needed=plan.missing,
+            ),
+            "publish_actions": tuple(action_view(action) for action in staged),
+            "images": staging.images(call.services, assets),
+        }
+
+    return await staging.stage(
+        call.services,
+        asked,
+        preparation,
+        LaunchReply,
+        more,
+    )
+
+
+async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
+    """What is to be launched and how: all that may take its time, a page to read, a model to ask, pictures to draw."""
+    mail = request.email or MailOptions()
     bench = await _bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
     )
@@ -88,29 +126,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
         preparation = await illustrated(
             call, preparation, launch.headlines(plan), name_of(bench.evidence)[0], colors or []
         )
-
-    def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
-        return {
-            "launch_pack": LaunchPack(
-                positioning=plan.positioning,
-                launch_angle=plan.angle,
-                channels=tuple(
-                    ChannelAsset(each.channel.id, asset.asset_id, asset.title)
-                    for each, asset in zip(plan.written, assets, strict=False)
-                ),
-                drafts_needed=plan.missing,
-            ),
-            "publish_actions": tuple(action_view(action) for action in staged),
-            "images": staging.images(call.services, assets),
-        }
-
-    return await staging.stage(
-        call.services,
-        _request(call, request, launch.INFO.id, "chieflab_launch_product"),
-        preparation,
-        LaunchReply,
-        more,
-    )
+    return plan, preparation
 
 
 async def prepare_post(call: Call, request: Post) -> PostReply:
@@ -282,6 +298,7 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
         tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
         key=key,
         webhook_url=inputs.get("webhookUrl"),
+        run_id=call.continuing,
     )
 
 

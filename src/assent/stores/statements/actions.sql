@@ -10,6 +10,12 @@ VALUES (:workspace_id, :run_id, :tenant_id, :operator, :tool, :inputs, :outputs,
 SELECT run_id, tenant_id, operator, tool, inputs, outputs, status, parent_run_id, created_ms, links_from_ms
 FROM runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
+-- name: finish_run
+-- The end of a run that was begun before, once.
+UPDATE runs SET outputs = :outputs, status = :status
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND status = 'running'
+RETURNING run_id
+
 -- name: end_review_links
 -- Links made before this moment stop working.
 UPDATE runs SET links_from_ms = :links_from_ms WHERE workspace_id = :workspace_id AND run_id = :run_id
