@@ -15,6 +15,7 @@ from assent.kernel.ids import RunId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 
 PREPARED = {
+    "status",
     "ok",
     "runId",
     "workspaceId",
