@@ -202,7 +202,10 @@ def store(
         ],
         "assets": [asset.asset_id for asset in assets],
     }
-    head = journal.new_head(run.workspace_id, run.run_id)
+    if begun:
+        head = yield from journal.lock_head(run.workspace_id, run.run_id, now_ms)
+    else:
+        head = journal.new_head(run.workspace_id, run.run_id)
     yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
 
 
