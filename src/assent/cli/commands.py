@@ -11,6 +11,7 @@ from assent import __version__
 from assent.cli import (
     audit,
     conform,
+    connect,
     credits,
     demo,
     doctor,
@@ -53,6 +54,7 @@ server.register(app)
 owner.register(app)
 webhooks.register(workspaces.app)
 credits.register(workspaces.app)
+connect.register(app)
 doctor.register(app)
 conform.register(app)
 demo.register(app)

@@ -164,11 +164,12 @@ async def _database(settings: Settings) -> list[Check]:
             )
         ]
     checks = [Check(name, True, f"{shown}, schema version {state.current}")]
-    try:
-        checks.append(await _jobs(settings))
-    except Exception as error:
-        what, _, fix = explain(error, settings).partition("\n")
-        checks.append(Check("jobs", False, what, fix or None))
+    for look, about in ((_jobs, "jobs"), (_connections, "connections")):
+        try:
+            checks.append(await look(settings))
+        except Exception as error:
+            what, _, fix = explain(error, settings).partition("\n")
+            checks.append(Check(about, False, what, fix or None))
     return checks
 
 
@@ -189,6 +190,26 @@ async def _jobs(settings: Settings) -> Check:
     last = f"; the last said: {dead[0].last_error}" if dead[0].last_error else ""
     fix = "Remove the cause; the log of the server has the details."
     return Check("jobs", False, f"{count} gave up ({kinds}){last}", fix)
+
+
+async def _connections(settings: Settings) -> Check:
+    """What workspaces are connected to; an expired one waits for its human."""
+    from assent.engine import connections
+    from assent.stores import open_store
+
+    store = open_store(settings.database_url, pool_size=1)
+    try:
+        found = await store.read(connections.counted)
+    finally:
+        await store.close()
+    counts = [f"{provider} {state} ({count})" for provider, state, count in found if state != "revoked"]
+    ended = sorted({provider for provider, state, _ in found if state == "expired"})
+    fix = (
+        f"Connect again: assent connect {ended[0]} --workspace ID --key-stdin, or on its page."
+        if ended
+        else None
+    )
+    return Check("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
 def _address(settings: Settings) -> Iterator[Check]:

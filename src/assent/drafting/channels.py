@@ -27,7 +27,8 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `connectors` in order of preference; `action` is false where there is nothing to send."""
+    """One row. `connectors` in order of preference, the last resort last; `action` is false where there is nothing to
+    send."""
 
     id: str
     label: str
@@ -115,7 +116,7 @@ TABLE: Final[tuple[Channel, ...]] = (
         habits="The tagline says what it does; the maker's comment tells why.",
     ),
     Channel(
-        id="email", label="E-mail", shape="email", connectors=("smtp", "resend"), verb="send", composed=True,
+        id="email", label="E-mail", shape="email", connectors=("resend", "smtp"), verb="send", composed=True,
         body=Limit(100_000, counting.code_points), title=Limit(255, counting.code_points), title_required=True,
         title_advice=60, preheader_advice=90, short=2_500, hashtags_habit=0, links_habit=2,
         habits="A subject that says what is inside; one thing to do.",

@@ -99,9 +99,11 @@ class Connections:
 
     async def disconnect(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> bool:
         """End a connection and destroy its secrets; false when there is none."""
-        return await self._store.write(
-            lambda: disconnect(self._vault, workspace_id, provider, self._clock.now_ms(), by=by)
-        )
+        return await self._store.write(lambda: self.ending(workspace_id, provider, by=by))
+
+    def ending(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> Transaction[bool]:
+        """The same as a part of a larger transaction."""
+        return (yield from disconnect(self._vault, workspace_id, provider, self._clock.now_ms(), by=by))
 
 
 def save(

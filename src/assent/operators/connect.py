@@ -11,5 +11,10 @@ INFO = OperatorInfo(
     primary_tool="chieflab_connect_provider",
     connectors=("site", "smtp", "zernio", "resend", "ga4", "search_console", "hubspot"),
     status="live",
-    tools=("chieflab_connect_provider", "chieflab_list_connectors", "chieflab_retry_blocked_action"),
+    tools=(
+        "chieflab_connect_provider",
+        "chieflab_disconnect_provider",
+        "chieflab_list_connectors",
+        "chieflab_retry_blocked_action",
+    ),
 )

@@ -29,6 +29,8 @@ class Workbench(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     lessons: Lessons
     connectors: frozenset[str]
+    ready: frozenset[str] = frozenset()
+    """Those that could perform for this workspace now."""
     now_ms: int
     drafted: dict[str, Composed] = {}
     """What a configured model wrote, by channel."""

@@ -119,8 +119,10 @@ def placed(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
 
 
 def connector_for(bench: Workbench, channel: Channel) -> str:
-    """The first connector of the channel that is registered here; else the one it would need."""
-    return next((name for name in channel.connectors if name in bench.connectors), channel.connector)
+    """The first connector of the channel that could perform now; else the last resort among those that are there."""
+    known = [name for name in channel.connectors if name in bench.connectors]
+    fallback = known[-1] if known else channel.connector
+    return next((name for name in known if name in bench.ready), fallback)
 
 
 def draft_facts(bench: Workbench, made: Composed, supplied: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from assent.drafting import channels
 from assent.drafting import evidence as gathering
 from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.naming import name_of
@@ -233,6 +234,7 @@ async def _bench(
         ),
         lessons=lessons,
         connectors=frozenset(call.services.connectors),
+        ready=await _ready(call),
         kinds=kinds,
         now_ms=call.now_ms,
         warnings=warnings,
@@ -240,6 +242,16 @@ async def _bench(
         sender=sender or call.services.default_sender,
         recipients=recipients,
     )
+
+
+async def _ready(call: Call) -> frozenset[str]:
+    """Which of the channels' connectors could perform for this workspace now."""
+    known = call.services.connectors
+    names = [
+        name for name in dict.fromkeys(n for row in channels.TABLE for n in row.connectors) if name in known
+    ]
+    found = await asyncio.gather(*(known[name].readiness(call.caller.workspace_id) for name in names))
+    return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
 
 
 async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...]]:

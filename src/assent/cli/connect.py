@@ -1,0 +1,190 @@
+"""`assent connect` and `assent disconnect`: an account at a provider, wired without a browser.
+
+The key comes on standard input, is checked against the provider and sealed; it is never an argument (others could see
+it in the list of processes) and never written anywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from assent.cli.keys import OfWorkspace
+from assent.cli.session import Session, command
+from assent.cli.workspaces import BY, find_workspace
+from assent.failures import Failure
+from assent.lifecycle.connection import Connection
+
+MAX_KEY_CHARS: Final = 512
+"""Longer than the key of any provider; what is longer was something else."""
+
+WhichProvider = Annotated[
+    str, typer.Argument(metavar="PROVIDER", help="Such as zernio or resend.", show_default=False)
+]
+
+
+class AccountView(msgspec.Struct, frozen=True, rename="camel"):
+    """An account in an answer. Effects go to the default ones."""
+
+    id: str
+    platform: str
+    name: str
+    default: bool
+    active: bool
+
+
+class ConnectedView(msgspec.Struct, frozen=True, rename="camel"):
+    """A connection in an answer: nothing of it is secret."""
+
+    workspace_id: str
+    provider: str
+    connected: bool
+    state: str
+    label: str
+    accounts: tuple[AccountView, ...]
+
+
+class DisconnectedView(msgspec.Struct, frozen=True, rename="camel"):
+    workspace_id: str
+    provider: str
+    disconnected: bool
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands."""
+    command(app, "connect")(connect)
+    command(app, "disconnect")(disconnect)
+
+
+def connect(
+    session: Session,
+    provider: WhichProvider,
+    workspace: OfWorkspace = None,
+    key_stdin: Annotated[
+        bool, typer.Option("--key-stdin", help="Read the provider's key from standard input.")
+    ] = False,
+    account: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--account", metavar="ID", help="Use this account; may be repeated (else one per platform)."
+        ),
+    ] = None,
+    sender: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MAILBOX", help="Whom e-mails of this workspace come from."),
+    ] = None,
+) -> None:
+    """Connect a workspace to a provider by its key, which is read from standard input and never shown."""
+    from assent.app import App, open_app
+    from assent.connectors.key_access import API_KEY
+    from assent.connectors.mail_server import parse_mailbox
+    from assent.lifecycle.connection import Credentials, NewConnection
+    from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+
+    if sender is not None:
+        try:
+            parse_mailbox(sender)
+        except ValueError as error:
+            raise Failure(f"--from: {error}.") from None
+
+    async def wire() -> Connection:
+        async with open_app(session.settings) as app:
+            connector = _key_checked(app, provider)
+            found = await find_workspace(app.store, workspace)
+            key = _read_key(key_stdin, provider)
+            try:
+                verified = await connector.verify(key, session.settings.connector_timeout_seconds)
+            except NotSent as refused:
+                raise Failure(f"{provider} was not connected: {refused.detail}") from None
+            except OutcomeUnknown as unknown:
+                raise Failure(f"{provider} was not connected: {unknown}.\nTry again later.") from None
+            known = [each.id for each in verified.accounts]
+            if unknown_ids := [each for each in account or () if each not in known]:
+                raise Failure(f"{provider} has no account {unknown_ids[0]!r}. Possible: {', '.join(known)}.")
+            more = {"from": sender} if sender is not None else {}
+            made = await app.connections.save(
+                found.workspace_id,
+                provider,
+                NewConnection(
+                    label=verified.label,
+                    secrets=Credentials({API_KEY: key}),
+                    accounts=verified.accounts,
+                    settings={**verified.settings, **more},
+                ),
+                by=BY,
+            )
+            if account:
+                made = await app.connections.choose(found.workspace_id, provider, account, by=BY)
+            return made
+
+    def _key_checked(app: App, name: str) -> KeyChecked:
+        connector: object = app.services.connectors.get(name)
+        if isinstance(connector, KeyChecked):
+            return connector
+        by_key = sorted(each for each, one in app.services.connectors.items() if isinstance(one, KeyChecked))
+        where = f"{session.settings.base_url}/connect/{name}"
+        other = f"\nIt is connected in a browser: {where}" if connector is not None else ""
+        raise Failure(f"{name!r} is not connected by a key. Possible: {', '.join(by_key)}.{other}")
+
+    made = asyncio.run(wire())
+    view = view_of(made)
+    rows = [(each.id, each.platform, each.name, "default" if each.default else "") for each in view.accounts]
+    table = session.table(("account", "platform", "name", ""), rows) if rows else "No accounts."
+    session.give(view, f"{made.label} is connected to workspace {made.workspace_id}.\n{table}")
+
+
+def disconnect(session: Session, provider: WhichProvider, workspace: OfWorkspace = None) -> None:
+    """End a workspace's connection to a provider and destroy its secrets."""
+    from assent.app import open_app
+
+    async def end() -> DisconnectedView:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, workspace)
+            ended = await app.connections.disconnect(found.workspace_id, provider, by=BY)
+            return DisconnectedView(found.workspace_id, provider, ended)
+
+    view = asyncio.run(end())
+    if not view.disconnected:
+        raise Failure(f"Workspace {view.workspace_id} is not connected to {provider!r}.")
+    session.give(
+        view, f"{provider} is disconnected from workspace {view.workspace_id}; its secrets are destroyed."
+    )
+
+
+def view_of(connection: Connection) -> ConnectedView:
+    """What may be shown of a connection."""
+    return ConnectedView(
+        connection.workspace_id,
+        connection.provider,
+        connection.live,
+        connection.state,
+        connection.label,
+        tuple(
+            AccountView(each.id, each.platform, each.name, each.default, each.active)
+            for each in connection.accounts
+        ),
+    )
+
+
+def _read_key(key_stdin: bool, provider: str) -> str:
+    """The key: from a pipe, or typed without an echo."""
+    if not key_stdin:
+        raise Failure(
+            f"The key is read from standard input only.\nRun: assent connect {provider} --key-stdin < key-file"
+        )
+    if sys.stdin.isatty():
+        import getpass
+
+        text = getpass.getpass(f"Key of {provider} (not shown): ")
+    else:
+        text = sys.stdin.read(MAX_KEY_CHARS + 2)
+    key = text.strip()
+    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable() or " " in key:
+        raise Failure(
+            "What came on standard input is not a key: one line of printable characters is expected."
+        )
+    return key
