@@ -11,8 +11,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +47,18 @@ class Scripted(ProviderServer):
         for name, value in wanted.items():
             setattr(self, name, value)
         return json_answer(200, {name: getattr(self, name) for name in self.script})
+
+
+@contextmanager
+def provider_process(name: str, ledger: Path) -> Iterator[str]:
+    """The address of an emulated provider in another process, ended with the block."""
+    command = [sys.executable, "-m", f"assent.testing.{name}", "--ledger", str(ledger)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+        try:
+            line = process.stdout.readline() if process.stdout is not None else b""
+            yield msgspec.json.decode(line, type=dict[str, str])["url"]
+        finally:
+            process.kill()
 
 
 def main(kind: type[ProviderServer]) -> None:
