@@ -56,6 +56,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "secrets",
         "database",
         "jobs",
+        "connections",
         "port",
         "pages",
         "limit of a local server",
