@@ -36,6 +36,7 @@ OURS = {
     "target",
     "revision",
     "digest",
+    "approverId",
     "assurance",
     "contentNotAttested",
     "rejectionReason",
@@ -45,6 +46,7 @@ OURS = {
     "expired",
     "scheduleFor",
     "content",
+    "target",
 }
 
 PREFLIGHT = {

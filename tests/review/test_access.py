@@ -263,7 +263,7 @@ async def test_on_https_every_cookie_is_secure_and_for_this_host_alone(https_hou
     ]
 
     kept = {name: cookie for answer in answers for name, cookie in cookies_in(answer).items()}
-    assert len(kept) == 4
+    assert len(kept) == 5
     for name, cookie in kept.items():
         assert name.startswith("__Host-")
         assert cookie["secure"] is True

@@ -139,6 +139,12 @@ def _words(query: str) -> list[str]:
     return re.findall(r"\w+", query.lower())[:MAX_QUERY_WORDS]
 
 
+def find(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Entry | None]:
+    """One memory."""
+    rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
+    return _entry(rows[0]) if rows else None
+
+
 def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: State) -> Transaction[bool]:
     """Confirm or retire a memory."""
     rows = yield statements.set_brain_state(

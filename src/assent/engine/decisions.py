@@ -18,6 +18,7 @@ from assent.engine.staging import content_problems
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.times import iso_time
 from assent.lifecycle import gate
 from assent.lifecycle.gate import Links
 from assent.lifecycle.policy import Requirement, suffices
@@ -43,6 +44,19 @@ class Decider(msgspec.Struct, frozen=True):
     by: str
     assurance: Assurance
     via: str
+    person_id: str = ""
+    """Who it is where somebody is signed in; approvers are told apart by it."""
+    shown_ms: int | None = None
+    """When the page that this decision came from was shown."""
+
+    @property
+    def approver(self) -> str:
+        return approver_key(self.person_id, self.by)
+
+
+def approver_key(person_id: str, name: str) -> str:
+    """Whose yes it is: a person's whatever they are called, or that of somebody who only gave a name."""
+    return f"person:{person_id}" if person_id else name
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -63,7 +77,7 @@ def approve(
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
     approvers = yield from _approvers(decider, action, needed, now_ms)
-    facts = _facts(decider, approvers=approvers, needed=needed.approvers)
+    facts = facts_of(decider, approvers=approvers, needed=needed.approvers)
     if state == AWAITING:
         if approvers < needed.approvers:
             yield from actions.note(action, "approval_recorded", facts, now_ms)
@@ -75,6 +89,7 @@ def approve(
             digest=action.digest,
             approvers=approvers,
             since=action.version,
+            person_id=decider.person_id,
         )
         changed = msgspec.structs.replace(action, approval=approval)
         action = yield from actions.put(changed, moved(state, Move.APPROVE), Move.APPROVE, facts, now_ms)
@@ -88,7 +103,11 @@ def approve(
         if not suffices(approval.assurance, decider.assurance):
             # Somebody the server is surer of confirms what was approved before.
             approval = msgspec.structs.replace(
-                approval, by=decider.by, at_ms=now_ms, assurance=decider.assurance
+                approval,
+                by=decider.by,
+                at_ms=now_ms,
+                assurance=decider.assurance,
+                person_id=decider.person_id,
             )
         if approval != action.approval:
             changed = msgspec.structs.replace(action, approval=approval)
@@ -106,12 +125,14 @@ def _approvers(decider: Decider, action: Action, needed: Requirement, now_ms: in
         "action_id": action.action_id,
         "revision": action.revision,
     }
-    said = [(decider.by, decider.assurance, now_ms)]
-    if action.approval is not None:
+    said = [(decider.approver, decider.by, decider.assurance, now_ms)]
+    if (first := action.approval) is not None:
         # From when one was enough: it counts as the first.
-        said.insert(0, (action.approval.by, action.approval.assurance, action.approval.at_ms))
-    for by, assurance, at_ms in said:
-        yield statements.add_approval(approver=by, assurance=assurance.value, at_ms=at_ms, **about)
+        said.insert(0, (approver_key(first.person_id, first.by), first.by, first.assurance, first.at_ms))
+    for approver, name, assurance, at_ms in said:
+        yield statements.add_approval(
+            approver=approver, name=name, assurance=assurance.value, at_ms=at_ms, **about
+        )
     rows = yield statements.list_approvals(**about)
     return sum(suffices(Assurance(row["assurance"]), needed.assurance) for row in rows)
 
@@ -144,7 +165,7 @@ def reject(
     gate.judge_decision(action, Move.REJECT, now_ms, links)
     refuse_stale(action, seen)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
-    facts = _facts(decider, reason=reason)
+    facts = facts_of(decider, reason=reason)
     rejected = yield from walk(changed, Move.REJECT, facts, now_ms)
     yield from brain.remember(action.workspace_id, brain.decision_entry(rejected, "rejection", facts), now_ms)
     return rejected
@@ -153,14 +174,29 @@ def reject(
 def withdraw(
     decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Take an approval back before the action is claimed."""
+    """Take an approval back before the action is claimed. The first of several approvers takes back their own yes."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    if state_of(action) == AWAITING and (yield from _taken_back(decider, action, reason, now_ms)):
+        return action
     gate.judge_decision(action, Move.WITHDRAW, now_ms, links)
     yield statements.forget_approvals(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    return (yield from walk(changed, Move.WITHDRAW, _facts(decider, reason=reason), now_ms))
+    return (yield from walk(changed, Move.WITHDRAW, facts_of(decider, reason=reason), now_ms))
+
+
+def _taken_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
+    """One yes of the several that are needed, by whoever gave it."""
+    taken = yield statements.forget_approval(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        approver=decider.approver,
+    )
+    if taken:
+        yield from actions.note(action, "approval_taken_back", facts_of(decider, reason=reason), now_ms)
+    return bool(taken)
 
 
 def edit(
@@ -203,7 +239,13 @@ def edit(
             cost_credits=old.estimated_cost_credits,
         ),
     )
-    facts = _facts(decider, changed=sorted(changes), before=action.digest)
+    facts = facts_of(decider, changed=sorted(changes), before=action.digest)
+    yield statements.keep_revision(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        effect=msgspec.json.encode(action.effect).decode(),
+    )
     done = yield from walk(changed, Move.EDIT, facts, now_ms)
     if "media" in changes:
         yield from pictures.take_along(done)
@@ -263,8 +305,11 @@ def refuse_stale(action: Action, seen: Seen) -> None:
         raise Refusal(Reason.STALE_REVISION, status=action.status, action_id=action.action_id)
 
 
-def _facts(decider: Decider, **more: Any) -> dict[str, Any]:
-    return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **more}
+def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:
+    """Who decided and how, for the journal."""
+    who = {"personId": decider.person_id} if decider.person_id else {}
+    shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}
+    return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}
 
 
 def once_only(

@@ -10,14 +10,16 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions, jobs, journal
+from assent.engine import actions, brain, jobs, journal
+from assent.engine.brain import Entry
 from assent.engine.decisions import SEND_JOB, Decider
 from assent.engine.jobs import JobState
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.guidance import MemoryUsed
 from assent.lifecycle.policy import DEFAULT, Policy, suffices
-from assent.lifecycle.records import Action, Asset, Assurance, ExecutionState, Run, Status
+from assent.lifecycle.records import Action, Asset, Assurance, Effect, ExecutionState, Run, Status
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
@@ -28,6 +30,7 @@ SOON_MS: Final = 15 * SECOND_MS
 """A job that is due within this is under way for whoever looks."""
 
 _POLICY: Final = msgspec.json.Decoder(Policy)
+_EFFECT: Final = msgspec.json.Decoder(Effect)
 
 
 class SendJob(msgspec.Struct, frozen=True):
@@ -44,6 +47,13 @@ class SendJob(msgspec.Struct, frozen=True):
         )
 
 
+class Yes(msgspec.Struct, frozen=True):
+    """One of several people whose approval is needed. `approver` is who they are, `name` what they are called."""
+
+    approver: str
+    name: str
+
+
 class RunReview(msgspec.Struct, frozen=True):
     """A run as it is now, for a person."""
 
@@ -53,8 +63,12 @@ class RunReview(msgspec.Struct, frozen=True):
     assets: tuple[Asset, ...]
     policy: Policy
     events: tuple[journal.Event, ...]
-    approvals: dict[ActionId, int]
-    """How many people have approved so far, where the policy asks for several."""
+    approvals: dict[ActionId, tuple[Yes, ...]]
+    """Who has approved so far, where the policy asks for several."""
+    revisions: dict[ActionId, dict[int, Effect]]
+    """What an action said before it was edited."""
+    memory: dict[str, Entry]
+    """The memories that shaped what the run made, by their ids."""
     send_jobs: dict[ActionId, SendJob]
 
 
@@ -95,7 +109,8 @@ def look_at(run: Run) -> Transaction[RunReview]:
     head = yield from journal.read_head(workspace_id, run.run_id)
     after = max(0, head.seq - HISTORY_EVENTS)
     events = yield from journal.read_stream(workspace_id, run.run_id, after_seq=after, limit=HISTORY_EVENTS)
-    approvals: dict[ActionId, int] = {}
+    approvals: dict[ActionId, tuple[Yes, ...]] = {}
+    revisions: dict[ActionId, dict[int, Effect]] = {}
     send_jobs: dict[ActionId, SendJob] = {}
     for action in staged:
         needed = policy.requirement(action.preflight.severity)
@@ -103,12 +118,23 @@ def look_at(run: Run) -> Transaction[RunReview]:
             said = yield statements.list_approvals(
                 workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
             )
-            enough = [row for row in said if suffices(Assurance(row["assurance"]), needed.assurance)]
-            approvals[action.action_id] = len(enough)
+            approvals[action.action_id] = tuple(
+                Yes(row["approver"], row["name"] or row["approver"])
+                for row in said
+                if suffices(Assurance(row["assurance"]), needed.assurance)
+            )
+        if action.revision > 1:
+            before = yield statements.list_revisions(workspace_id=workspace_id, action_id=action.action_id)
+            revisions[action.action_id] = {row["revision"]: _EFFECT.decode(row["effect"]) for row in before}
         if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
             job = yield from find_send_job(action)
             if job is not None:
                 send_jobs[action.action_id] = job
+    memory: dict[str, Entry] = {}
+    for entry_id in dict.fromkeys(use.entry_id for asset in assets for use in memory_used(asset)):
+        entry = yield from brain.find(workspace_id, entry_id)
+        if entry is not None:
+            memory[entry_id] = entry
     return RunReview(
         run=run,
         workspace_name=named[0]["name"] if named else workspace_id,
@@ -117,8 +143,18 @@ def look_at(run: Run) -> Transaction[RunReview]:
         policy=policy,
         events=tuple(events),
         approvals=approvals,
+        revisions=revisions,
+        memory=memory,
         send_jobs=send_jobs,
     )
+
+
+def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
+    """Which memories shaped a draft, and how, as its author noted it."""
+    try:
+        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
+    except msgspec.ValidationError:
+        return ()
 
 
 def find_send_job(action: Action) -> Transaction[SendJob | None]:

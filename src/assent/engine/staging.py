@@ -29,7 +29,7 @@ from assent.lifecycle.guidance import (
     StateMachine,
 )
 from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.readable import is_one_line, theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.lifecycle.webhooks import event_of
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
@@ -366,6 +366,10 @@ def refuse_theater(preparation: Preparation) -> None:
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
 
 
+ONE_LINE: Final = ("title", "subject", "preheader", "sender")
+"""What becomes a header or a headline."""
+
+
 def content_problems(effect: Effect, where: str = "") -> list[Problem]:
     """What keeps a content from being put before a human."""
     problems = []
@@ -380,6 +384,12 @@ def content_problems(effect: Effect, where: str = "") -> list[Problem]:
         # A body must be there; the other fields may be empty.
         if (shown or field == "body") and (finding := theater_in(shown)) is not None:
             problems.append(Problem(f"{where}{field}", f"the text itself: {finding.why}", finding.excerpt))
+    for field in ONE_LINE:
+        # A second line could become a header of its own.
+        if not is_one_line(text := getattr(effect, field)):
+            problems.append(
+                Problem(f"{where}{field}", "one line without control characters", repr(text[:80]))
+            )
     if len(effect.recipients) > MAX_RECIPIENTS:
         problems.append(
             Problem(f"{where}recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")

@@ -33,6 +33,7 @@ class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     digest: str
     preflight: Preflight
     approved_by: str | None
+    approver_id: str | None
     approved_at: str | None
     assurance: str | None
     content_not_attested: bool
@@ -68,6 +69,7 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         digest=action.digest,
         preflight=action.preflight,
         approved_by=approval.by if approval is not None else None,
+        approver_id=(approval.person_id or None) if approval is not None else None,
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
         assurance=approval.assurance if approval is not None else None,
         content_not_attested=approval is not None and RANK[approval.assurance] < RANK[Assurance.CLIENT],

@@ -11,6 +11,7 @@ Deliberately unaware of channels and their limits, of whether the text is good o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -81,3 +82,11 @@ def _finding(kind: Kind, passage: str) -> Finding:
     if len(excerpt) > EXCERPT_CHARS:
         excerpt = excerpt[: EXCERPT_CHARS - 1] + "…"
     return Finding(kind, WHY[kind], excerpt)
+
+
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text can be a header or a headline."""
+    return _CONTROL.search(text) is None

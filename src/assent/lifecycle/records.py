@@ -124,6 +124,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     approvers: int = 1
     since: int = 0
     """The version of the action that was approved; it names this approval, also when somebody confirms it."""
+    person_id: str = ""
+    """Who it was where somebody was signed in: names change, and two people may share one."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,7 +30,6 @@ from assent.tools.arguments import (
     PageSize,
     RunIdArgument,
     addresses,
-    line,
     moment,
 )
 from assent.tools.definition import DECIDES, READS, Call, Tool
@@ -168,9 +167,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 async def edit_action(call: Call, request: EditAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
     changes: dict[str, Any] = {
-        name: line(name, value)
-        for name in ("title", "subject")
-        if (value := getattr(request, name)) is not None
+        name: value for name in ("title", "subject") if (value := getattr(request, name)) is not None
     }
     if request.body is not None:
         changes["body"] = request.body

@@ -11,6 +11,7 @@ from assent.connectors.mail_server import parse_mailbox
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_IDEMPOTENCY_KEY_CHARS, MAX_PAGE
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import parse_time
+from assent.lifecycle.readable import is_one_line
 
 ActionIdArgument = Annotated[
     str, msgspec.Meta(max_length=100, description="The action's id, exactly as a reply gave it.")
@@ -43,7 +44,6 @@ DigestArgument = Annotated[
 
 _ATOM: Final = r"[^@\s\x00-\x1f\x7f<>,;\".]+"
 _ADDRESS: Final = re.compile(rf"{_ATOM}(\.{_ATOM})*@{_ATOM}(\.{_ATOM})*")
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def is_address(text: str) -> bool:
@@ -61,7 +61,7 @@ def is_mailbox(text: str) -> bool:
 
 def line(path: str, text: str) -> str:
     """A text that becomes a header or a headline: one line, because a second could become a header of its own."""
-    if _CONTROL.search(text):
+    if not is_one_line(text):
         raise bad_argument(path, "one line without control characters", repr(text[:80]))
     return text
 

@@ -210,7 +210,7 @@ class Console:
         self._screens = screens
         self._base_url = base_url
         there = {screen.path for screen in screens}
-        self._entries = tuple(entry for entry in NAVIGATION if entry.href in there)
+        self.entries = tuple(entry for entry in NAVIGATION if entry.href in there)
 
     def routes(self) -> list[Route]:
         return [
@@ -253,7 +253,7 @@ class Console:
             waiting=waiting,
             position=position,
             now_ms=now_ms,
-            entries=self._entries,
+            entries=self.entries,
             nav=nav,
             nonces=nonces,
             browser=nonces.browser(request),

@@ -132,8 +132,9 @@ class FormNonces:
         expires = (now_ms + NONCE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
         return self._keys.sign(expires + _binding(browser.browser_id, subject))
 
-    def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> None:
-        """Refuse a nonce that is forged, expired, of another browser or about something else."""
+    def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
+        """When the form was shown. Refuses a nonce that is forged, expired, of another browser or about something
+        else."""
         known = self._known(request)
         try:
             payload = self._keys.verify(nonce)
@@ -143,6 +144,7 @@ class FormNonces:
         bound = hmac.compare_digest(payload[_EXPIRY_BYTES:], _binding(known or "", subject))
         if known is None or not bound or expires <= now_ms:
             raise PageRefused(STALE_FORM)
+        return expires - NONCE_TTL_MS
 
     def _known(self, request: Request) -> str | None:
         value = request.cookies.get(self.cookie, "")

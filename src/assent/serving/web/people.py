@@ -26,6 +26,10 @@ from assent.serving.web.problems import Link, PageProblem
 NAME_SECONDS: Final = 365 * 24 * 3600
 """A reviewer is asked for their name once a year."""
 
+MOST_SEEN: Final = 60
+SEEN_SECONDS: Final = 30 * 24 * 3600
+"""How many actions a browser remembers having shown, and for how long: it goes along with every request."""
+
 HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
 
 SIGN_IN_FIRST: Final = PageProblem(
@@ -57,6 +61,7 @@ class Cookies:
         self.secure = urlsplit(base_url).scheme == "https"
         self.session = self.named("assent-session")
         self._name = self.named("assent-name")
+        self._seen = self.named("assent-seen")
 
     def named(self, name: str) -> str:
         return f"__Host-{name}" if self.secure else name
@@ -80,6 +85,18 @@ class Cookies:
 
     def keep_name(self, response: Response, name: str) -> None:
         self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)
+
+    def seen(self, request: Request) -> dict[str, int]:
+        """Which revision of an action this browser showed last, by the end of the action's id."""
+        pairs = (part.partition(".") for part in request.cookies.get(self._seen, "").split("-"))
+        return {short: int(number) for short, _, number in pairs if number.isascii() and number.isdigit()}
+
+    def keep_seen(self, response: Response, seen: dict[str, int]) -> None:
+        """What somebody has looked at is theirs to know: it is kept in their browser, and looking changes nothing
+        here."""
+        kept = list(seen.items())[-MOST_SEEN:]
+        value = "-".join(f"{short}.{revision}" for short, revision in kept)
+        self.keep(response, self._seen, value, SEEN_SECONDS)
 
     def name_given(self, request: Request) -> str:
         """The name that whoever uses this browser gave last, or nothing."""

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import review
+from assent.engine import actions, members, review
 from assent.engine.review import RunReview
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId, is_uuid
@@ -31,18 +31,27 @@ from assent.ports import Transaction
 from assent.serving.web import (
     review_after,
     review_decisions,
+    review_edit,
     review_pictures,
     review_problems,
     review_view,
 )
+from assent.serving.web.console import Entry
 from assent.serving.web.forms import FormNonces, read_form
-from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.headers import (
+    FRAMED_HEADERS,
+    FRAMING_HEADERS,
+    PAGE_HEADERS,
+    SCRIPTED_HEADERS,
+    PageResponse,
+)
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
 from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, admit, linked_run
 from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
 from assent.serving.web.review_forms import OPEN, Looking, Tried
+from assent.serving.web.review_html import framed
 from assent.serving.web.review_problems import BadFields, NeedsPerson
 from assent.serving.web.review_times import when
 
@@ -63,8 +72,17 @@ NO_SUCH_ACTION: Final = PageProblem(
 class ReviewPages:
     """`/runs/{run_id}` and what its forms send."""
 
-    def __init__(self, services: Services, keys: KeysWhenReady, cookies: Cookies, *, base_url: str) -> None:
+    def __init__(
+        self,
+        services: Services,
+        keys: KeysWhenReady,
+        cookies: Cookies,
+        entries: tuple[Entry, ...],
+        *,
+        base_url: str,
+    ) -> None:
         self._services = services
+        self._entries = entries
         self._keys = keys
         self._cookies = cookies
         self._base_url = base_url
@@ -85,14 +103,19 @@ class ReviewPages:
         decision = DECISIONS.get(request.path_params["decision"])
         if decision is None:
             raise PageRefused(NOT_FOUND)
+        if request.method != "POST" and request.path_params["decision"] == "edit":
+            return await self.edit(request)
         if request.method != "POST":
             return RedirectResponse(f"/runs/{run_id}", status_code=303, headers=PAGE_HEADERS)
         shown = await self._shown(request, run_id)
         form = await read_form(request, MAX_DECISION_BYTES)
         name = request.path_params["decision"]
         try:
-            await self._check_nonce(request, form, subject(run_id, action_id, form.get("digest", ""), name))
-            viewer, action = await self._decided(shown, action_id, name, form)
+            about = subject(run_id, action_id, form.get("digest", ""), name)
+            shown_ms = await self._check_nonce(request, form, about)
+            if name == "edit" and form.get("then") == "compare":
+                return await self.edit(request, form)
+            viewer, action = await self._decided(shown, action_id, name, form, shown_ms)
         except PageRefused as refused:
             if refused.problem is not STALE_FORM:
                 raise
@@ -127,7 +150,7 @@ class ReviewPages:
         return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
 
     async def _decided(
-        self, shown: Shown, action_id: str, decision: str, form: dict[str, str]
+        self, shown: Shown, action_id: str, decision: str, form: dict[str, str], shown_ms: int
     ) -> tuple[Viewer, Action]:
         now_ms = self._services.clock.now_ms()
 
@@ -136,7 +159,7 @@ class ReviewPages:
             if not is_uuid(action_id):
                 raise Refusal(Reason.WRONG_WORKSPACE)
             action = yield from review.require_of_run(viewer.run, ActionId(action_id))
-            decider = viewer.decider(review_decisions.claimed_name(viewer, form))
+            decider = viewer.decider(review_decisions.claimed_name(viewer, form), shown_ms)
             changed = yield from DECISIONS[decision](
                 Wish(viewer, decider, action, form, now_ms, self._base_url)
             )
@@ -162,11 +185,14 @@ class ReviewPages:
     async def _show(self, request: Request, shown: Shown, tried: Tried | None = None) -> Response:
         now_ms, store = self._services.clock.now_ms(), self._services.store
 
-        def look() -> Transaction[tuple[Viewer, RunReview]]:
+        def look() -> Transaction[tuple[Viewer, RunReview, int]]:
             viewer = yield from admit(shown, now_ms)
-            return viewer, (yield from review.look_at(viewer.run))
+            waiting = 0
+            if viewer.session is not None:
+                waiting = yield from members.count_waiting(viewer.session.person, now_ms)
+            return viewer, (yield from review.look_at(viewer.run)), waiting
 
-        viewer, found = await store.read(look)
+        viewer, found, waiting = await store.read(look)
         nonces = await self._nonces()
         browser = nonces.browser(request)
 
@@ -175,11 +201,23 @@ class ReviewPages:
             return nonces.issue(browser, about, now_ms)
 
         name = self._cookies.name_given(request)
-        looking = Looking(viewer.assurance, name, now_ms, nonce, tried)
+        seen = self._cookies.seen(request)
+        looking = Looking(
+            viewer.assurance,
+            name,
+            now_ms,
+            nonce,
+            tried,
+            viewer.approver,
+            {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
+            (request.query_params.get("action", ""), request.query_params.get("open", "")),
+        )
         cards = review_view.cards(found, await self._readiness(found), looking)
         look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
+            "entries": self._entries,
+            "waiting": waiting,
             "found": found,
             "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
@@ -191,12 +229,57 @@ class ReviewPages:
             "looks_again": look_again is not None,
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
-        headers = {"Refresh": look_again} if look_again is not None else None
+        headers = {"Refresh": look_again} if look_again is not None else {}
+        if any(card.html is not None for card in cards):
+            headers |= FRAMING_HEADERS
         response = page(
             request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
         )
         nonces.remember(browser, response)
+        self._cookies.keep_seen(response, {**seen, **{_short(each): each.revision for each in found.actions}})
         return response
+
+    async def html(self, request: Request) -> Response:
+        """The HTML part of a mail, for its frame."""
+        _, action = await self._looked_up(request)
+        return PageResponse(framed(action.effect.html), headers=FRAMED_HEADERS)
+
+    async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
+        """The text on a page of its own, with its limits and what is different. Changes nothing."""
+        viewer, action = await self._looked_up(request)
+        now_ms = self._services.clock.now_ms()
+        nonces = await self._nonces()
+        browser = nonces.browser(request)
+        about = subject(action.run_id, action.action_id, action.digest, "edit")
+        values = {
+            "person": viewer.session.person if viewer.session is not None else None,
+            "entries": self._entries,
+            "name": (form or {}).get("name") or self._cookies.name_given(request),
+            "nonce": nonces.issue(browser, about, now_ms),
+            **review_edit.values(action, form),
+        }
+        response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
+        nonces.remember(browser, response)
+        return response
+
+    async def _looked_up(self, request: Request) -> tuple[Viewer, Action]:
+        run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
+        now_ms = self._services.clock.now_ms()
+        shown = await self._shown(request, run_id)
+
+        def look() -> Transaction[tuple[Viewer, Action]]:
+            viewer = yield from admit(shown, now_ms)
+            if not is_uuid(action_id):
+                raise PageRefused(NO_SUCH_ACTION)
+            action, _ = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
+            if action.run_id != viewer.run.run_id:
+                raise PageRefused(NO_SUCH_ACTION)
+            return viewer, action
+
+        try:
+            return await self._services.store.read(look)
+        except Refusal:
+            raise PageRefused(NO_SUCH_ACTION) from None
 
     async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
         """Whether the connectors that open actions need could perform now."""
@@ -224,8 +307,10 @@ class ReviewPages:
             raise PageRefused(NO_LINK)
         return shown
 
-    async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> None:
-        (await self._nonces()).check(request, form.get("nonce", ""), about, self._services.clock.now_ms())
+    async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> int:
+        return (await self._nonces()).check(
+            request, form.get("nonce", ""), about, self._services.clock.now_ms()
+        )
 
     async def _access(self) -> Access:
         return Access(await self._keys(), self._cookies)
@@ -233,6 +318,11 @@ class ReviewPages:
     async def _nonces(self) -> FormNonces:
         keys = await self._keys()
         return FormNonces(keys.forms, self._services.entropy, base_url=self._base_url)
+
+
+def _short(action: Action) -> str:
+    """Enough of an id to tell the actions of one browser apart."""
+    return action.action_id[-12:]
 
 
 def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:

@@ -71,10 +71,18 @@ class Viewer(msgspec.Struct, frozen=True):
     def assurance(self) -> Assurance:
         return Assurance.LINK if self.session is None else Assurance.PERSON
 
-    def decider(self, claimed_name: str) -> Decider:
+    @property
+    def approver(self) -> str:
+        """Who is signed in, as approvers are told apart; nothing for whoever holds a link."""
+        return self.decider("").approver if self.session is not None else ""
+
+    def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
         """Who decides: the signed-in person, or the name that the holder of the link gave."""
-        by = claimed_name if self.session is None else self.session.person.name
-        return Decider(self.run.workspace_id, by, self.assurance, VIA)
+        workspace_id = self.run.workspace_id
+        if self.session is None:
+            return Decider(workspace_id, claimed_name, self.assurance, VIA, shown_ms=shown_ms)
+        person = self.session.person
+        return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -37,6 +37,10 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
         frozenset({AWAITING}),
         "The approval is withdrawn. Nothing goes out until it is approved again.",
     ),
+    "ask": (
+        frozenset({AWAITING, APPROVED, RETRYABLE}),
+        "Your agent can read what you asked for. Nothing else has changed.",
+    ),
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }

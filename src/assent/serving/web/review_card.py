@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
+from assent.engine import change_requests
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
-from assent.engine.review import RunReview, SendJob
+from assent.engine.review import RunReview, SendJob, memory_used
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.guidance import goes_to
@@ -20,9 +21,12 @@ from assent.serving.web import review_history, review_pictures, review_text, rev
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
 from assent.serving.web.review_history import Entry
 from assent.serving.web.review_pictures import Pictures
+from assent.serving.web.review_preview import Preview, preview_of
 from assent.serving.web.review_text import Piece, Target
 from assent.serving.web.review_times import When, relative, when
 from assent.serving.web.review_words import Badge
+from assent.serving.web.word_diff import Piece as DiffPiece
+from assent.serving.web.word_diff import word_diff
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -56,6 +60,32 @@ class Attempted(msgspec.Struct, frozen=True):
     detail: str
 
 
+class Memory(msgspec.Struct, frozen=True):
+    """A memory that shaped a draft, where it comes from and what it did."""
+
+    kind: str
+    text: str
+    how: str
+    source: str
+    proposed: bool
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What is different from an earlier revision."""
+
+    since: str
+    pieces: tuple[DiffPiece, ...]
+    is_open: bool
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What somebody wants to have changed."""
+
+    text: str
+    by: str
+    revision: int
+
+
 class Card(msgspec.Struct, frozen=True, kw_only=True):
     """One action on the page."""
 
@@ -73,6 +103,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     effect: Effect
     body: tuple[Piece, ...]
     size: str
+    preview: Preview
+    memory: tuple[Memory, ...]
+    changes: Changes | None
+    wishes: tuple[Wish, ...]
+    look_at: str
+    html_address: str
     targets: tuple[Target, ...]
     html: HtmlPart | None
     extras: tuple[Fact, ...]
@@ -133,7 +169,16 @@ def card_of(
         is_mail=review_words.is_mail(effect),
         effect=effect,
         body=review_text.pieces(effect.body),
-        size=_size(effect.body),
+        size=review_words.size(effect.body),
+        preview=preview_of(effect, html=True),
+        memory=_memory(found, action),
+        changes=_changes(found, action, looking),
+        wishes=tuple(
+            Wish(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
+            for wish in change_requests.asked(action)
+        ),
+        look_at=review_words.look_at(effect),
+        html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         targets=review_text.targets(effect.body),
         html=_html(effect.html),
         extras=_extras(effect),
@@ -145,7 +190,7 @@ def card_of(
         ),
         readiness=ready_now or then,
         connector=review_words.connector_name(effect.connector),
-        cost=_cost(preflight.estimated_cost_credits),
+        cost=review_words.cost(preflight.estimated_cost_credits),
         revision=action.revision,
         digest=action.digest,
         short_digest=short_digest(action.digest),
@@ -167,7 +212,17 @@ def card_of(
         external_id=action.external_id,
         external_url=_web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
-        forms=forms_of(action, looking, may_approve, in_flight=bool(sending)),
+        forms=forms_of(
+            action,
+            looking,
+            may_approve,
+            in_flight=bool(sending),
+            own_yes=any(
+                yes.approver == looking.approver
+                for yes in found.approvals.get(ActionId(action.action_id), ())
+                if looking.approver
+            ),
+        ),
     )
 
 
@@ -208,7 +263,38 @@ def _approvals(found: RunReview, action: Action) -> str:
     if so_far is None or state_of(action) != AWAITING:
         return ""
     needed = found.policy.requirement(action.preflight.severity).approvers
-    return f"{so_far} of {needed} people have approved so far."
+    who = f" It was {', '.join(yes.name for yes in so_far)}." if so_far else ""
+    return f"{len(so_far)} of {needed} people have approved so far.{who}"
+
+
+def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
+    asset = next((each for each in found.assets if each.asset_id == action.asset_id), None)
+    uses = memory_used(asset) if asset is not None else ()
+    return tuple(
+        Memory(entry.kind.replace("_", " "), entry.body, use.how, entry.source, entry.state == "proposed")
+        for use in uses
+        if (entry := found.memory.get(use.entry_id)) is not None
+    )
+
+
+def _changes(found: RunReview, action: Action, looking: Looking) -> Changes | None:
+    """What changed since this browser last showed it, or else in the last edit."""
+    before = found.revisions.get(ActionId(action.action_id), {})
+    seen = looking.seen.get(action.action_id)
+    if seen is not None and seen < action.revision and seen in before:
+        old, since, is_open = before[seen], "since you last looked", True
+    elif action.revision - 1 in before:
+        old, since, is_open = before[action.revision - 1], "in the last edit", False
+    else:
+        return None
+    return Changes(since, word_diff(_as_text(old), _as_text(action.effect)), is_open)
+
+
+def _as_text(effect: Effect) -> str:
+    """Everything that somebody may have edited, as one text."""
+    heads = (("To", ", ".join(effect.recipients)), ("Subject", effect.subject), ("Title", effect.title))
+    lines = [f"{name}: {value}" for name, value in heads if value]
+    return "\n".join([*lines, "", effect.body] if lines else [effect.body])
 
 
 def _attempt(action: Action, now_ms: int) -> Attempted | None:
@@ -248,15 +334,6 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _size(body: str) -> str:
-    words = len(body.split())
-    return f"{len(body):,} characters, {words:,} word{'' if words == 1 else 's'}"
-
-
-def _cost(credits: int) -> str:
-    return "nothing" if credits == 0 else f"{credits} credit{'' if credits == 1 else 's'}"
 
 
 def _web_address(url: str | None) -> str | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine import by_hand, decisions, pictures, reconciliation, review
+from assent.engine import by_hand, change_requests, decisions, pictures, reconciliation, review
 from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
@@ -81,6 +81,15 @@ def reject(wish: Wish) -> Transaction[Action]:
     return (
         yield from decisions.reject(
             wish.decider, wish.action.action_id, reason, wish.seen, _no_link, wish.now_ms
+        )
+    )
+
+
+def ask(wish: Wish) -> Transaction[Action]:
+    text = _text(wish.form, "text", "Say what should be different.")
+    return (
+        yield from change_requests.ask_for_changes(
+            wish.decider, wish.action.action_id, text, wish.seen, _no_link, wish.now_ms
         )
     )
 
@@ -182,6 +191,7 @@ DECISIONS: Final[dict[str, Callable[[Wish], Transaction[Action]]]] = {
     "approve": approve,
     "send": send,
     "edit": edit,
+    "ask": ask,
     "reject": reject,
     "withdraw": withdraw,
     "resolve": resolve,

@@ -55,10 +55,18 @@ class Looking(msgspec.Struct, frozen=True):
     now_ms: int
     nonce: Callable[[Action, str], str]
     tried: Tried | None = None
+    approver: str = ""
+    """Who is signed in, as approvers are told apart."""
+    seen: dict[str, int] = {}
+    """The revision of each action that this browser showed last."""
+    opened: tuple[str, str] = ("", "")
+    """The action and the decision whose form is shown open."""
 
 
-def offered(action: Action, looking: Looking, may_approve: bool, *, in_flight: bool) -> tuple[str, ...]:
-    """The decisions that a person can take about an action as it is now."""
+def offered(
+    action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
+) -> tuple[str, ...]:
+    """The decisions that a person can take about an action as it is now. `own_yes`: theirs is one of several."""
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve",)
@@ -67,7 +75,7 @@ def offered(action: Action, looking: Looking, may_approve: bool, *, in_flight: b
     # The text of a workflow's step is what its agent handed in; another one is the agent's to hand in.
     edit = ("edit",) if action.effect.connector != "workflow" else ()
     if state == AWAITING:
-        return ("approve", *edit, "reject")
+        return (*(("withdraw",) if own_yes else ("approve",)), *edit, "ask", "reject")
     weaker = action.approval is not None and not suffices(action.approval.assurance, looking.assurance)
     confirm = ("approve",) if weaker and may_approve else ()
     send: tuple[str, ...] = ()
@@ -75,21 +83,25 @@ def offered(action: Action, looking: Looking, may_approve: bool, *, in_flight: b
         send = ("publish",)
     elif action.effect.connector not in SENDS_NOTHING and action.schedule_ms is None and not in_flight:
         send = ("send",) if may_approve else ()
-    return (*confirm, *send, *edit, "withdraw", "reject")
+    return (*confirm, *send, *edit, "ask", "withdraw", "reject")
 
 
-def forms_of(action: Action, looking: Looking, may_approve: bool, *, in_flight: bool) -> dict[str, Form]:
+def forms_of(
+    action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
+) -> dict[str, Form]:
     tried = (
         looking.tried if looking.tried is not None and looking.tried.action_id == action.action_id else None
     )
     found = {}
-    for decision in offered(action, looking, may_approve, in_flight=in_flight):
+    for decision in offered(action, looking, may_approve, in_flight=in_flight, own_yes=own_yes):
         back = tried if tried is not None and tried.decision == decision else None
         found[decision] = Form(
             decision=decision,
             address=f"/runs/{action.run_id}/actions/{action.action_id}/{decision}",
             nonce=looking.nonce(action, decision),
-            is_open=(back is not None and back.reopen) or decision == "resolve",
+            is_open=(back is not None and back.reopen)
+            or decision == "resolve"
+            or looking.opened == (action.action_id, decision),
             values={
                 "name": looking.name,
                 **_content(action.effect),

@@ -61,6 +61,8 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "approval_recorded": lambda facts: (
         f"{_approved(facts)} ({facts.get('approvers')} of {facts.get('needed')})"
     ),
+    "approval_taken_back": lambda facts: f"Approval taken back by {who(facts)}",
+    "changes_asked": lambda facts: f"{_capital(who(facts))} asked for changes",
     "action_reject": lambda facts: f"Rejected by {who(facts)}",
     "action_edit": lambda facts: f"Edited by {who(facts)}: revision {facts.get('revision')}",
     "action_withdraw": lambda facts: f"Approval withdrawn by {who(facts)}",
@@ -87,7 +89,7 @@ EVERY_ACTION: Final = "*"
 OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
 """Events of a run that belong to the history of each of its actions."""
 
-NOTES: Final = ("detail", "evidence", "reason", "externalUrl", "externalId")
+NOTES: Final = ("text", "detail", "evidence", "reason", "externalUrl", "externalId")
 """What of an event is worth a line of its own, the first that says something."""
 
 

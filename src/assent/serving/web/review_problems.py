@@ -26,6 +26,7 @@ class NeedsPerson(Exception):  # noqa: N818 - what is missing
 _TYPED: Final[tuple[str, ...]] = (
     "name",
     "reason",
+    "text",
     "body",
     "title",
     "subject",

@@ -23,10 +23,12 @@ def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_u
     cookies = Cookies(base_url)
     known = PeoplePages(services, cookies)
     signing_in = SignInPages(services, keys, cookies, known, base_url=base_url)
-    review = ReviewPages(services, keys, cookies, base_url=base_url)
+    console = Console(services, keys, cookies, SCREENS, base_url=base_url)
+    review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
         ("/runs/{run_id}", LOOK, review.run),
+        ("/runs/{run_id}/actions/{action_id}/html", LOOK, review.html),
         ("/runs/{run_id}/actions/{action_id}/{decision}", LOOK_AND_SEND, review.decide),
         ("/runs/{run_id}/pictures/{name}", LOOK, shown.of_run),
         ("/runs/{run_id}/end-links", SEND, review.end_links),
@@ -35,7 +37,6 @@ def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_u
         ("/sign-out", SEND, signing_in.sign_out),
         ("/events", LOOK, LivePages(services, cookies, live).events),
     )
-    console = Console(services, keys, cookies, SCREENS, base_url=base_url)
     return [
         *(
             Route(path, page_endpoint(endpoint, base_url), methods=methods)

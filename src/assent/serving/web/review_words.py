@@ -91,6 +91,20 @@ ASSURANCES: Final[dict[Assurance, str]] = {
     Assurance.PASSKEY: "They were signed in on this server, with a passkey.",
 }
 
+LOOK_AT: Final[dict[str, str]] = {
+    "bluesky": "https://bsky.app/profile",
+    "facebook": "https://www.facebook.com/me",
+    "hn": "https://news.ycombinator.com/newest",
+    "instagram": "https://www.instagram.com/",
+    "linkedin": "https://www.linkedin.com/in/me/recent-activity/all/",
+    "product_hunt": "https://www.producthunt.com/my/products",
+    "reddit": "https://www.reddit.com/user/me/submitted/",
+    "threads": "https://www.threads.com/",
+    "tiktok": "https://www.tiktok.com/",
+    "x": "https://x.com/home",
+}
+"""Where the posts of one's own account are listed."""
+
 NEEDED: Final[dict[Assurance, str]] = {
     Assurance.AGENT: "anybody with the link",
     Assurance.LINK: "anybody with the link",
@@ -241,6 +255,20 @@ def needs(policy: Policy, severity: Severity) -> str:
 
 def may_approve(policy: Policy, severity: Severity, assurance: Assurance) -> bool:
     return suffices(assurance, policy.requirement(severity).assurance)
+
+
+def size(text: str) -> str:
+    words = len(text.split())
+    return f"{len(text):,} characters, {words:,} word{'' if words == 1 else 's'}"
+
+
+def look_at(effect: Effect) -> str:
+    """Where a person can look whether it arrived, where there is such a place."""
+    return LOOK_AT.get(effect.channel, "")
+
+
+def cost(credits: int) -> str:
+    return "nothing" if credits == 0 else f"{credits} credit{'' if credits == 1 else 's'}"
 
 
 def summary(effect: Effect) -> str:

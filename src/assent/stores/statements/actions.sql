@@ -96,14 +96,14 @@ ORDER BY a.action_id LIMIT :most
 
 -- name: add_approval
 -- One more person said yes to this revision; the same person twice counts once, by what is known of them last.
-INSERT INTO action_approvals (workspace_id, action_id, revision, approver, assurance, at_ms)
-VALUES (:workspace_id, :action_id, :revision, :approver, :assurance, :at_ms)
+INSERT INTO action_approvals (workspace_id, action_id, revision, approver, name, assurance, at_ms)
+VALUES (:workspace_id, :action_id, :revision, :approver, :name, :assurance, :at_ms)
 ON CONFLICT (workspace_id, action_id, revision, approver) DO UPDATE
-  SET assurance = excluded.assurance, at_ms = excluded.at_ms
+  SET name = excluded.name, assurance = excluded.assurance, at_ms = excluded.at_ms
 
 -- name: list_approvals
 -- Who said yes to this revision, and how sure the server is of each.
-SELECT approver, assurance FROM action_approvals
+SELECT approver, name, assurance FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
 -- name: forget_approvals
@@ -111,10 +111,22 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :re
 DELETE FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
--- name: count_approvals
--- How many different people said yes to this revision.
-SELECT count(*) AS approvers FROM action_approvals
-WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
+-- name: forget_approval
+-- One person took their yes back.
+DELETE FROM action_approvals
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision AND approver = :approver
+RETURNING approver
+
+-- name: keep_revision
+-- What an action said until now, before an edit.
+INSERT INTO action_revisions (workspace_id, action_id, revision, effect)
+VALUES (:workspace_id, :action_id, :revision, :effect)
+ON CONFLICT (workspace_id, action_id, revision) DO NOTHING
+
+-- name: list_revisions
+-- What an action said before, the newest last.
+SELECT revision, effect FROM action_revisions
+WHERE workspace_id = :workspace_id AND action_id = :action_id ORDER BY revision
 
 -- name: set_policy
 -- What a workspace asks for beyond the default.

@@ -1,0 +1,48 @@
+"""The HTML part of a mail as a mail program would show it, for a frame that can do nothing (security.md 10).
+
+Cleaned first: no script, no form, no address to follow or to load from, and of styles only what cannot load anything.
+Then locked in twice: the frame has an empty `sandbox`, and the answer brings a policy of its own with `sandbox` in it.
+What is left out here is on the page around it, as text, as the list of its links, and as source.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TAGS: Final = """a abbr b blockquote br center code div em font h1 h2 h3 h4 h5 h6 hr i img li ol p pre s small span
+strong sub sup table tbody td tfoot th thead tr u ul"""
+ATTRIBUTES: Final[dict[str, set[str]]] = {
+    "*": {"style", "align", "dir", "lang", "title"},
+    "td": {"colspan", "rowspan", "valign", "width", "bgcolor"},
+    "th": {"colspan", "rowspan", "valign", "width", "bgcolor", "scope"},
+    "table": {"width", "bgcolor", "cellpadding", "cellspacing", "border"},
+    "font": {"color", "size", "face"},
+    "img": {"alt", "width", "height"},
+}
+_STYLES: Final = """color background-color font-family font-size font-style font-weight line-height letter-spacing
+text-align text-decoration text-transform vertical-align padding padding-top padding-right padding-bottom padding-left
+margin margin-top margin-right margin-bottom margin-left border border-top border-right border-bottom border-left
+border-radius border-collapse width max-width height display"""
+
+_FRAME: Final = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The HTML part</title>'
+    "<style>body{{margin:16px;font:16px/1.5 sans-serif;color:#111;background:#fff;overflow-wrap:anywhere}}"
+    "img{{display:inline-block;min-width:16px;min-height:16px;border:1px dashed #999}}</style></head>"
+    "<body>{body}</body></html>"
+)
+
+
+def framed(source: str) -> str:
+    """A whole document for the frame."""
+    import nh3
+
+    body = nh3.clean(
+        source,
+        tags=set(_TAGS.split()),
+        attributes=ATTRIBUTES,
+        filter_style_properties=set(_STYLES.split()),
+        url_schemes=set(),
+        link_rel=None,
+        strip_comments=True,
+    )
+    return _FRAME.format(body=body)
