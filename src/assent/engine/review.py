@@ -1,4 +1,4 @@
-"""What a person looks at before deciding: a run with everything known about it, and all that waits for somebody.
+"""What a person looks at before deciding: a run with everything known about it.
 
 Reading only, but for ending a run's links and noting a look that found nothing. Deciding is `assent.engine.decisions`.
 Who may look is for the surface to say; nothing here judges it.
@@ -20,7 +20,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.guidance import MemoryUsed
 from assent.lifecycle.policy import DEFAULT, Policy, suffices
 from assent.lifecycle.records import Action, Asset, Assurance, Effect, ExecutionState, Run, Status
-from assent.ports import Row, Transaction
+from assent.ports import Transaction
 from assent.stores.loader import statements
 
 HISTORY_EVENTS: Final = 300
@@ -70,24 +70,6 @@ class RunReview(msgspec.Struct, frozen=True):
     memory: dict[str, Entry]
     """The memories that shaped what the run made, by their ids."""
     send_jobs: dict[ActionId, SendJob]
-
-
-class Waiting(msgspec.Struct, frozen=True):
-    """One line of the inbox."""
-
-    action: Action
-    policy: Policy
-    workspace_name: str
-
-
-class Inbox(msgspec.Struct, frozen=True):
-    """What needs a human in every workspace: unknown outcomes, then a page of what waits for a decision."""
-
-    count: int
-    unknown: tuple[Waiting, ...]
-    waiting: tuple[Waiting, ...]
-    after: str | None
-    """Where the next page begins."""
 
 
 def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
@@ -217,29 +199,3 @@ def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: 
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from actions.note(action, "outcome_still_unknown", facts, now_ms)
     return action
-
-
-def inbox(after: str, most: int, now_ms: int) -> Transaction[Inbox]:
-    """A page of what needs a human; unknown outcomes are on the first one."""
-    counted = yield statements.count_waiting_for(everywhere=1, person_id="", now_ms=now_ms)
-    unknown: tuple[Waiting, ...] = ()
-    if not after:
-        rows = yield statements.list_unknown_everywhere(most=most)
-        unknown = tuple(_waiting(row) for row in rows)
-    rows = yield statements.list_waiting_everywhere(after=after, most=most + 1, now_ms=now_ms)
-    waiting = tuple(_waiting(row) for row in rows[:most])
-    return Inbox(
-        count=counted[0]["waiting"],
-        unknown=unknown,
-        waiting=waiting,
-        after=waiting[-1].action.action_id if len(rows) > most else None,
-    )
-
-
-def _waiting(row: Row) -> Waiting:
-    policy = row["policy"]
-    return Waiting(
-        action=actions.action_of(row),
-        policy=_POLICY.decode(policy) if policy is not None else DEFAULT,
-        workspace_name=row["workspace_name"] or row["workspace_id"],
-    )

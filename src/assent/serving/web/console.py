@@ -126,10 +126,13 @@ class Visit:
 
     async def form(self, subject: str) -> dict[str, str]:
         """The fields of a form, if it is one of ours, of this browser and about this subject."""
+        return await self.form_of(lambda fields: subject)
+
+    async def form_of(self, subject: Callable[[dict[str, str]], str]) -> dict[str, str]:
+        """The same where the form itself says what it is about; its nonce covers that."""
         fields = await read_form(self.request)
-        self.nonces.check(
-            self.request, fields.get("nonce", ""), f"{self.session.session_id} {subject}", self.now_ms
-        )
+        about = f"{self.session.session_id} {subject(fields)}"
+        self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
         return fields
 
     def page(

@@ -40,7 +40,7 @@ MAX_FORM_BYTES: Final = 65_536
 """A form that a person fills in; percent-encoding triples what is not ASCII."""
 
 MAX_FORM_FIELDS: Final = 100
-"""Far more than any of our forms has."""
+"""More than any of our forms has: a page of the inbox has fifty rows to select."""
 
 NONCE_TTL_MS: Final = 12 * HOUR_MS
 """A page left open over a working day still works; one from yesterday is looked at again first."""

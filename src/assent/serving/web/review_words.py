@@ -161,6 +161,17 @@ def what_happens(effect: Effect) -> str:
     return f"Does “{effect.verb.replace('_', ' ')}” on {channel_name(effect.channel)} through {through}."
 
 
+def destination(effect: Effect) -> str:
+    """Where it goes, in a few words."""
+    if effect.connector == "workflow":
+        return "Lets an agent go on"
+    if effect.verb in MAIL_VERBS:
+        return f"To {people_named(effect.recipients)}"
+    if effect.connector == "manual":
+        return f"By hand on {channel_name(effect.channel)}"
+    return f"To {channel_name(effect.channel)}{_account(effect)}"
+
+
 def done_word(effect: Effect) -> str:
     """What has become of it once it is done."""
     if effect.connector == "workflow":

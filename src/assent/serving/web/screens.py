@@ -6,6 +6,7 @@ from typing import Final
 
 from assent.serving.web import (
     audit_screens,
+    batch_screen,
     connect_consent,
     connect_screens,
     connectors_screen,
@@ -21,6 +22,7 @@ from assent.serving.web.console import Screen
 
 SCREENS: Final[tuple[Screen, ...]] = (
     *inbox_screen.SCREENS,
+    *batch_screen.SCREENS,
     *runs_screens.SCREENS,
     # Files first: `/sessions/import` is no run.
     *session_files.SCREENS,

@@ -129,33 +129,86 @@ RETURNING session_id
 -- The workspace of a run, for the owner of the server only: everybody else names the workspace.
 SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 
--- name: list_waiting_everywhere
--- What waits for a decision in all workspaces and has not expired, oldest first, for the owner of the server. Picked in
--- the index first, so that the rows behind the page are not read.
+-- name: list_inbox
+-- A page of what waits for a decision where somebody may decide, the most severe first. Picked in the index, so that
+-- rows of other pages are not read; with the event that says who prepared it.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
-  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms) AND action_id > :after
+  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
+    AND (expires_ms <= :until_ms OR :until_ms = 0)
+  ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
+)
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
+ORDER BY a.risk, a.expires_ms, a.action_id
+
+-- name: count_inbox
+-- How many there are in all.
+SELECT count(*) AS waiting FROM actions
+WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+  AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
+  AND (expires_ms <= :until_ms OR :until_ms = 0)
+
+-- name: search_inbox
+-- The same for a text or a channel, which takes reading what is waiting. `found` is how many there are in all.
+WITH picked AS (
+  SELECT workspace_id, action_id, count(*) OVER () AS found FROM actions
+  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
+    AND (expires_ms <= :until_ms OR :until_ms = 0)
+    AND effect LIKE :opening ESCAPE '!' AND lower(effect) LIKE :pattern ESCAPE '!'
+  ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
+)
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, picked.found
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
+ORDER BY a.risk, a.expires_ms, a.action_id
+
+-- name: list_unknown_for
+-- What may or may not have been sent, where somebody may say: only a human can.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE execution_state = 'outcome_unknown'
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id LIMIT :most
 )
-SELECT a.*, w.name AS workspace_name, p.policy
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.action_id
 
--- name: list_unknown_everywhere
--- What may or may not have been sent, in all workspaces: only a human can say.
+-- name: list_done_for
+-- What went out lately, the newest first.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
-  WHERE execution_state = 'outcome_unknown' ORDER BY action_id LIMIT :most
+  WHERE executed_ms IS NOT NULL AND executed_ms >= :since_ms
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  ORDER BY executed_ms DESC, action_id LIMIT :most
 )
-SELECT a.*, w.name AS workspace_name, p.policy
+SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-ORDER BY a.action_id
+ORDER BY a.executed_ms DESC, a.action_id
+
+-- name: find_action_anywhere
+-- The workspace of an action, for whoever is then asked whether they may see it.
+SELECT workspace_id FROM actions WHERE action_id = :action_id
 
 -- name: count_waiting_for
 -- How much needs a human in the workspaces that somebody may see.

@@ -206,7 +206,7 @@
   function chosen() {
     const bar = $("#batch");
     if (!bar) return;
-    const boxes = $$("input[name=action]:checked");
+    const boxes = $$("input[data-pick]:checked");
     const types = new Set(boxes.map((box) => box.dataset.type));
     const fit = types.size === 1;
     const said = $("#batch-said");
@@ -216,7 +216,7 @@
   }
 
   document.addEventListener("change", (event) => {
-    if (event.target.matches("input[name=action]")) chosen();
+    if (event.target.matches("input[data-pick]")) chosen();
     if (event.target.matches("[data-submits]")) event.target.form.submit();
   });
 

@@ -40,3 +40,6 @@ CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_
 
 -- What was done lately.
 CREATE INDEX actions_by_execution ON actions (executed_ms, action_id, workspace_id) WHERE executed_ms IS NOT NULL;
+
+-- A signed-in person opens an action by its id alone.
+CREATE INDEX actions_by_id ON actions (action_id);
