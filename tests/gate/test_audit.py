@@ -46,7 +46,6 @@ OURS = {
     "expired",
     "scheduleFor",
     "content",
-    "target",
 }
 
 PREFLIGHT = {

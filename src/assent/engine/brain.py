@@ -142,7 +142,7 @@ def _words(query: str) -> list[str]:
 def find(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Entry | None]:
     """One memory."""
     rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
-    return _entry(rows[0]) if rows else None
+    return entry_of(rows[0]) if rows else None
 
 
 def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: State) -> Transaction[bool]:

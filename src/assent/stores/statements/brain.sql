@@ -48,11 +48,6 @@ WHERE words @@ websearch_to_tsquery('simple', :query) AND workspace_id = :worksp
   AND state <> 'retired' AND (:kind = '' OR kind = :kind)
 ORDER BY ts_rank(words, websearch_to_tsquery('simple', :query)) DESC, entry_id DESC LIMIT :most
 
--- name: find_brain_entry
--- One memory by its id, for whoever asks what shaped a draft.
-SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
-FROM brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
-
 -- name: set_brain_state
 -- Confirm or retire a memory.
 UPDATE brain_entries SET state = :state
