@@ -153,6 +153,27 @@ async def test_a_token_endpoint_out_of_order_ends_nothing(world: Connected, outc
     assert await token(world)
 
 
+async def test_a_token_that_still_counts_is_used_when_it_cannot_be_renewed_yet(world: Connected) -> None:
+    await world.connect("hubspot")
+    first = await token(world)
+    world.clock.advance(seconds=1800 - 60)
+    world.far.hubspot.plan(Outcome.ERROR_BEFORE)
+    assert await token(world) == first
+    assert await token(world) != first
+
+
+async def test_connecting_again_during_a_renewal_wins(world: Connected) -> None:
+    await world.connect("hubspot")
+    world.clock.advance(seconds=1800)
+    world.far.hubspot.plan(Outcome.DELIVER_SLOWLY)
+    caller = asyncio.create_task(token(world))
+    await world.far.hubspot.until("token_refreshed")
+    await world.connect("hubspot")
+
+    assert world.far.hubspot.valid(await caller)
+    assert await world.state("hubspot") == "connected"
+
+
 async def test_without_a_refresh_token_the_access_ends_with_its_token(world: Connected) -> None:
     connection = await world.connect("ga4")
     held = await world.connections.access(LOCAL_WORKSPACE, "ga4")

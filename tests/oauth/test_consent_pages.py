@@ -134,6 +134,24 @@ async def test_a_form_of_another_site_or_for_another_workspace_asks_for_nothing(
     assert (await desk.house.browser().get("/connect/ga4")).status_code == 401
 
 
+async def test_from_another_address_of_the_server_the_page_leads_to_its_own(desk: Desk) -> None:
+    page = await desk.browser.get(f"/connect/ga4{WHERE}")
+    form = next(each for each in forms(page.text) if "/consent" in each.address)
+    elsewhere = {"Origin": "http://localhost:8080"}
+    answer = await desk.browser.post(form.address, data=form.fields, headers=elsewhere)
+    assert answer.status_code == 400
+    assert f"{desk.house.base_url}/connect/ga4" in answer.text
+
+
+async def test_a_page_that_finds_the_access_ended_says_so_at_once(desk: Desk) -> None:
+    await desk.connect("ga4")
+    desk.far.google.revoke_all()
+    page = await desk.browser.get(f"/connect/ga4{WHERE}")
+    assert page.status_code == 200
+    assert "The connection has ended" in page.text
+    assert [each for each in forms(page.text) if "/consent" in each.address]
+
+
 async def test_the_property_is_picked_from_a_list_or_typed(desk: Desk) -> None:
     await desk.connect("ga4")
     page = await desk.browser.get(f"/connect/ga4{WHERE}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.oauth.kit import Connected
+from tests.providers.kit import connect as key_connect
 
 from assent.engine import measurement
 from assent.engine.measurement import Measurement
@@ -176,19 +177,29 @@ async def test_pages_outside_the_chosen_site_are_not_asked_about(world: Connecte
 
 async def test_when_no_source_has_numbers_each_is_named_with_its_reason(world: Connected) -> None:
     await world.connect("ga4", propertyId="1234")
-    await world.connect("hubspot")
-    contact = Wanted(connector="hubspot", channel="contacts", body="E-mail: ada@example.org", link=PAGE)
-    action_id = await world.engine.approved(contact)
+    await key_connect(world.engine.app, "zernio")
+    action_id = await world.engine.approved(Wanted(connector="zernio", channel="linkedin", link=PAGE))
     await world.engine.execute(action_id)
     run_id = (await world.engine.action(action_id)).run_id
     world.clock.advance(**DAY)
+    world.far.zernio.analytics_status = 202
 
     with pytest.raises(Refusal) as refused:
         await measured(world, run_id)
 
     recovery = refused.value.recovery()
     assert recovery.reason == "measurement_unavailable"
-    assert "counted nothing" in recovery.user_message
+    assert "web: Google Analytics has counted nothing" in recovery.user_message
+    assert "linkedin: " in recovery.user_message
+
+
+async def test_a_saved_contact_is_nothing_to_measure(world: Connected) -> None:
+    await world.connect("hubspot")
+    contact = Wanted(connector="hubspot", channel="contacts", verb="save", body="E-mail: ada@example.org")
+    action_id = await world.engine.approved(contact)
+    await world.engine.execute(action_id)
+    assert (await world.engine.action(action_id)).status == "executed"
+    assert await world.engine.app.store.read(lambda: measurement.due(LOCAL_WORKSPACE, 10)) == []
 
 
 async def test_a_source_only_reads(world: Connected) -> None:

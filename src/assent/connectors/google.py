@@ -107,7 +107,7 @@ class GoogleSource:
         said = {
             403: f"the connected account may not read it in {self.label}; choose another on its page",
             404: f"{self.label} does not know what was chosen; choose another on its page",
-            429: f"{self.label} limits how often it is asked; it will be asked again later",
+            429: f"{self.label} limits how often it is asked; measure again later",
         }
         return self.unavailable(said.get(answer.status, f"{self.label} answered HTTP {answer.status}"))
 

@@ -88,7 +88,9 @@ class HubSpotConnector:
         named = _EXISTING.search(str(refused.at("message")))
         asked = f"properties={','.join(FIELDS.values())}"
         where = (
-            f"/{named.group(1)}?{asked}" if named else f"/{quote(wanted['email'])}?idProperty=email&{asked}"
+            f"/{named.group(1)}?{asked}"
+            if named
+            else f"/{quote(wanted['email'], safe='')}?idProperty=email&{asked}"
         )
         try:
             there = await self._ask(workspace_id, "GET", where, seconds)

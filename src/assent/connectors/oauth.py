@@ -108,6 +108,11 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.client.client_id and self.client.client_secret)
 
     @property
+    def needed(self) -> frozenset[str]:
+        """The scopes that must have been granted; `oauth` only says that consent is asked for."""
+        return frozenset(self.scopes) - {"oauth"}
+
+    @property
     def authorize_url(self) -> str:
         return (self.base or self.grantor.pages) + self.grantor.authorize_path
 

@@ -21,7 +21,7 @@ from assent.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
-from assent.lifecycle.connection import Access, Connection, Credentials
+from assent.lifecycle.connection import Access, Connection, ConnectionState, Credentials
 from assent.lifecycle.preflight import Readiness
 from assent.ports import Clock, Connections, NotSent
 
@@ -116,12 +116,12 @@ class OAuthAccess:
             async with self._turns(workspace_id, self.provider.id):
                 held = await self._held(workspace_id)
                 # Whoever had the turn before may have done it.
-                return held if self._good(held, instead_of) else await self._renewed(held)
+                return held if self._good(held, instead_of) else await self._renewed(held, instead_of)
         except TimeoutError:
             detail = f"another process is renewing the access to {self.label}"
             raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=30) from None
 
-    async def _renewed(self, held: Access) -> Access:
+    async def _renewed(self, held: Access, instead_of: str | None) -> Access:
         spent = held.secrets.get(REFRESH)
         try:
             if spent is None:
@@ -131,13 +131,15 @@ class OAuthAccess:
             await self._connections.mark_expired(held.connection, str(ended))
             raise unconnected(self._how(held.connection)) from None
         except GrantFailed as failed:
+            if self._counts(held) and held.secrets[ACCESS] != instead_of:
+                return held  # renewed early, so there is time to try again
             raise NotSent(
                 Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
             ) from None
         kept = Credentials({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
-            raise unconnected(self._how(None))
+            return await self._held(held.connection.workspace_id)  # ended, or made again meanwhile
         return Access(msgspec.structs.replace(held.connection, expires_ms=expires_ms), kept)
 
     async def _held(self, workspace_id: WorkspaceId) -> Access:
@@ -151,8 +153,12 @@ class OAuthAccess:
         early = expires_ms is None or expires_ms - EARLY_MS > self._clock.now_ms()
         return early and held.secrets[ACCESS] != instead_of
 
+    def _counts(self, held: Access) -> bool:
+        expires_ms = held.connection.expires_ms
+        return expires_ms is None or expires_ms > self._clock.now_ms()
+
     def _how(self, connection: Connection | None) -> str:
-        if connection is None:
+        if connection is None or connection.state is ConnectionState.REVOKED:
             return f"{self.label} is not connected yet. Connect it on its page."
         return f"The access to {self.label} has ended. Connect it again on its page."
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from assent.connectors.google import MAX_CHOICES, MOST_PAGES, Choice, GoogleSource, day, number
+from assent.connectors.key_access import Deadline
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Campaign, Reading
 
@@ -31,6 +32,7 @@ class SearchConsoleConnector(GoogleSource):
         if not pages and chosen:
             return self.unavailable(f"no page of this run is on {chosen}, the site that was chosen")
         rows: list[Any] = []
+        deadline = Deadline(timeout_seconds)
         for page in pages or campaign.pages[:1]:
             # Filters of one group must all hold, so each page is a question of its own.
             body = {
@@ -43,7 +45,7 @@ class SearchConsoleConnector(GoogleSource):
             }
             url = f"{self.url}/webmasters/v3/sites/{quote(chosen, safe='')}/searchAnalytics/query"
             answer = await self.access.call(
-                campaign.workspace_id, "POST", url, body=body, timeout_seconds=timeout_seconds
+                campaign.workspace_id, "POST", url, body=body, timeout_seconds=deadline.left()
             )
             if not answer.ok or not isinstance(answer.value, dict):
                 return self.refused(answer)

@@ -20,7 +20,15 @@ from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.lifecycle.measurement import Baseline, NextMove, Summary, amount, next_move, summarise
+from assent.lifecycle.measurement import (
+    NOT_MEASURED,
+    Baseline,
+    NextMove,
+    Summary,
+    amount,
+    next_move,
+    summarise,
+)
 from assent.lifecycle.records import Action, Asset, Status
 from assent.ports import Campaign, CampaignSource, Measurable, Reading, Row, Transaction
 from assent.stores.loader import statements
@@ -57,7 +65,7 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
     """A run whose effect went out is measured later: a durable job, once per run."""
     after_ms = action.metadata.get(INTERVAL)
-    if not isinstance(after_ms, int):
+    if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
         return
     due_ms = now_ms + after_ms
     first = yield statements.schedule_measurement(
@@ -215,7 +223,11 @@ def _facts(
         )
         for row in rows
     }
-    sent = tuple(action for action in of_run if action.status is Status.EXECUTED)
+    sent = tuple(
+        action
+        for action in of_run
+        if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
+    )
     return planned, sent, [_scheduled(row) for row in past], by_hand
 
 

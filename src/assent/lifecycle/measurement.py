@@ -20,6 +20,10 @@ def amount(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+NOT_MEASURED: Final = frozenset({"contacts"})
+"""Channels whose effects nobody sees: there is nothing to count."""
+
+
 class ReadingLike(Protocol):
     """As much of a reading as is needed here."""
 

@@ -35,7 +35,8 @@ async def consent(visit: Visit) -> Response:
     await visit.form(subject(visit, at.id))
     access = _access(at.access)
     base = _base(visit)
-    if visit.request.url.netloc != base.partition("//")[2]:
+    # As the browser says it: a proxy before this server may have changed the Host.
+    if visit.request.headers.get("origin", base) not in (base, "null"):
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
     state = tokens.encode(visit.services.entropy(oauth.STATE_BYTES))
     await visit.write(
@@ -96,7 +97,7 @@ async def _exchanged(visit: Visit, provider: OAuthProvider, label: str, state: s
     except (GrantEnded, GrantFailed) as failed:
         log.warning("%s gave no tokens: %s", provider.id, failed)
         raise PageRefused(words.not_exchanged(provider.id, label, str(failed))) from None
-    if set(provider.scopes) - set(granted.scopes):
+    if provider.needed - set(granted.scopes):
         await granting.revoke(provider, granted.access_token)
         raise PageRefused(words.too_little(provider.id, label))
     if granted.refresh_token is None:

@@ -124,7 +124,10 @@ async def provider_page(visit: Visit) -> Response:
 async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) -> Response:
     choosing = at.live and WORDS[at.id].choice is not None
     chosen = _chosen(at)
-    listed = await _choices(visit, at) if choosing and (chosen is None or visit.query("choose")) else None
+    listed = None
+    if choosing and (chosen is None or visit.query("choose")):
+        listed = await _choices(visit, at)
+        at = await door(visit, at.id)  # asking may have shown that the access has ended
     connection, reading = at.connection, at.info.does == ("measure",)
     values: dict[str, Any] = {
         "door": at,
@@ -143,7 +146,7 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
         "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
         "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
         "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},
-        "choosing": choosing,
+        "choosing": choosing and at.live,
         "chosen": chosen,
         "choices": listed,
         "max_key_chars": MAX_KEY_CHARS,
