@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from assent.connectors.bluesky import BlueskyConnector
 from assent.connectors.ga4 import Ga4Connector
 from assent.connectors.hubspot import HubSpotConnector
 from assent.connectors.manual import ManualConnector
@@ -25,6 +26,7 @@ from assent.connectors.registry import CONNECTORS, register
 from assent.connectors.resend import ResendConnector
 from assent.connectors.search_console import SearchConsoleConnector
 from assent.connectors.site import Page, SiteConnector
+from assent.connectors.slack import Said, SlackConnector
 from assent.connectors.smtp import SmtpConnector
 from assent.connectors.zernio import ZernioConnector
 from assent.engine import execution, health, pictures, site_feed, tenancy
@@ -255,6 +257,17 @@ async def post_webhook(
     return Reply(posted.status)
 
 
+async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
+    """One message to a webhook that a human named; never to a private address, unless the server allows it."""
+    from assent.outgoing import FetchRefused, post_json
+
+    try:
+        posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
+    except FetchRefused as refused:
+        return Said(None, str(refused), sent=refused.why in ("timeout", "broken"))
+    return Said(posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after)
+
+
 def built_in_connectors(app: App) -> dict[str, Connector]:
     """The connectors that come along, by id."""
     settings = app.settings
@@ -275,6 +288,8 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
             SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
             *oauth_connectors(app),
             ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
+            BlueskyConnector(settings.bluesky_url, app.connections, app.pictures_of, app.clock),
+            SlackConnector(app.connections, partial(say_to_hook, settings.allow_hosts)),
             ResendConnector(settings.resend_url, app.connections, app.pictures_of, app.clock),
         )
     )

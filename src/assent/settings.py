@@ -69,6 +69,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     smtp_url: str | None = None
     smtp_from: str | None = None
     zernio_url: str = "https://zernio.com/api"
+    bluesky_url: str = "https://bsky.social"
     resend_url: str = "https://api.resend.com"
     model_url: str | None = None
     model_kind: str = "openai"

@@ -316,6 +316,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Where Zernio is reached; its paths (`/v1/…`) follow.",
     ),
     Setting(
+        name="bluesky_url",
+        env="ASSENT_BLUESKY_URL",
+        kind=Kind.ENDPOINT,
+        default="https://bsky.social",
+        doc="The server of Bluesky accounts, or another one of the AT Protocol; its paths (`/xrpc/…`) follow.",
+    ),
+    Setting(
         name="resend_url",
         env="ASSENT_RESEND_URL",
         kind=Kind.ENDPOINT,

@@ -41,6 +41,7 @@ CHANNELS: Final[dict[str, Channel]] = {
     "instagram": _post("Instagram", "https://www.instagram.com/", 2_200, "A picture or video is required."),
     "facebook": _post("Facebook", "https://www.facebook.com/", 63_206),
     "bluesky": _post("Bluesky", "https://bsky.app/", 300),
+    "slack": _post("Slack", "your Slack workspace", 40_000),
     "tiktok": _post("TikTok", "https://www.tiktok.com/upload", 2_200, "A video is required."),
     "hn": Channel(
         "Hacker News",

@@ -78,7 +78,7 @@ TABLE: Final[tuple[Channel, ...]] = (
         habits="Conversational; one topic tag.",
     ),
     Channel(
-        id="bluesky", label="Bluesky", shape="post", connectors=("zernio",), verb="post",
+        id="bluesky", label="Bluesky", shape="post", connectors=("bluesky", "zernio"), verb="post",
         body=Limit(300, counting.graphemes), bytes_most=3_000, hashtags_habit=2, links_habit=1,
         habits="Plain words, no hype.",
     ),
@@ -96,6 +96,11 @@ TABLE: Final[tuple[Channel, ...]] = (
         id="tiktok", label="TikTok", shape="post", connectors=("zernio",), verb="post",
         body=Limit(2_200), fold=100, hashtags_habit=5, links_habit=0,
         habits="The film leads; the caption adds a line.",
+    ),
+    Channel(
+        id="slack", label="Slack", shape="post", connectors=("slack",), verb="post",
+        body=Limit(40_000, counting.code_points), short=4_000, hashtags_habit=0, links_habit=2,
+        habits="For people who know each other: what changed, what they can do now, one link.",
     ),
     Channel(
         id="reddit", label="Reddit", shape="titled", connectors=("manual", "zernio"), verb="post",

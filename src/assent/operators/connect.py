@@ -9,7 +9,7 @@ INFO = OperatorInfo(
     label="Connect",
     function="Says how a provider is connected and whether it is.",
     primary_tool="chieflab_connect_provider",
-    connectors=("site", "smtp", "zernio", "resend", "ga4", "search_console", "hubspot"),
+    connectors=("site", "smtp", "zernio", "bluesky", "slack", "resend", "ga4", "search_console", "hubspot"),
     status="live",
     tools=(
         "chieflab_connect_provider",

@@ -19,7 +19,7 @@ INFO = OperatorInfo(
     label="Launch",
     function="Prepares a full launch: positioning, a draft per channel, landing copy and e-mail.",
     primary_tool="chieflab_launch_product",
-    connectors=("site", "smtp", "manual", "zernio", "resend"),
+    connectors=("site", "smtp", "manual", "zernio", "bluesky", "slack", "resend"),
     status="live",
     tools=(
         "chieflab_launch_product",

@@ -9,7 +9,7 @@ INFO = OperatorInfo(
     label="Measure",
     function="Reads the results of a run from every source that has numbers and recommends the next move.",
     primary_tool="chieflab_measure",
-    connectors=("site", "ga4", "search_console", "zernio", "resend"),
+    connectors=("site", "ga4", "search_console", "zernio", "bluesky", "resend"),
     status="live",
     tools=(
         "chieflab_measure",

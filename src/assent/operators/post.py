@@ -13,7 +13,7 @@ INFO = OperatorInfo(
     label="Post",
     function="Prepares one post for one channel and publishes it once it is approved.",
     primary_tool="chieflab_post",
-    connectors=("site", "manual", "zernio"),
+    connectors=("site", "manual", "zernio", "bluesky", "slack"),
     status="live",
     tools=("chieflab_post", "chieflab_publish_approved_post"),
 )

@@ -76,8 +76,8 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
             msgspec.Meta(
                 min_length=1,
                 max_length=20,
-                description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, reddit, hn, "
-                "product_hunt, email, site, landing.",
+                description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, slack, reddit, "
+                "hn, product_hunt, email, site, landing.",
             ),
         ]
         | None

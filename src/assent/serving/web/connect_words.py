@@ -46,6 +46,22 @@ WORDS: Final[dict[str, Words]] = {
         asks="A key that may read and write.",
         key=KeyWords("In Zernio under Settings, API keys.", "It starts with sk_ and has 67 characters."),
     ),
+    "bluesky": Words(
+        gives="Publishes approved posts on one Bluesky account directly, and reads how they do.",
+        asks="The account's handle and an app password, which you can take back at Bluesky at any time.",
+        key=KeyWords(
+            "In Bluesky under Settings, Privacy and security, App passwords.",
+            "The handle, a blank and the app password: alice.bsky.social abcd-efgh-ijkl-mnop.",
+        ),
+    ),
+    "slack": Words(
+        gives="Posts approved messages to one channel of Slack, or of a program that takes the same webhooks.",
+        asks="The address of an incoming webhook. Whoever has it may post there, so it is kept like a key.",
+        key=KeyWords(
+            "In Slack under Apps, Incoming WebHooks, for the channel of your choice.",
+            "It starts with https://hooks.slack.com/services/.",
+        ),
+    ),
     "resend": Words(
         gives="Sends approved e-mails and reads whether they arrived.",
         asks="A key with full access, or one that may only send; with that, deliveries cannot be read back.",

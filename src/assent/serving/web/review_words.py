@@ -36,6 +36,7 @@ SUMMARY_CHARS: Final = 110
 
 CHANNELS: Final[dict[str, str]] = {
     "bluesky": "Bluesky",
+    "slack": "Slack",
     "contacts": "Contact",
     "email": "E-mail",
     "facebook": "Facebook",

@@ -1,0 +1,66 @@
+"""Emulated incoming webhooks as Slack has them: a secret address that takes a text and answers with a word.
+
+    python -m assent.testing.slack --ledger FILE [--port N]
+
+`POST /emulate` takes any of `script`: `gone` (the webhook was removed), `archived` (its channel was).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.testing.ledger import Ledger
+from assent.testing.provider_server import Answer, Asked, Route, route
+from assent.testing.standalone import Scripted, main
+
+PATH: Final = "/services/T00000001/B00000001/abcdefghijklmnopqrstuvwx"
+MESSAGE: Final = "message"
+
+
+class Slack(Scripted):
+    """One webhook of one channel. It recognises nothing: every message that it takes is one more."""
+
+    name = "slack"
+    script = ("gone", "archived")
+
+    def __init__(self, ledger: Ledger, **options: Any) -> None:
+        super().__init__(ledger, **options)
+        self.gone = False
+        self.archived = False
+
+    @property
+    def hook(self) -> str:
+        """The secret."""
+        return self.url + PATH
+
+    def routes(self) -> tuple[Route, ...]:
+        return (route("POST", "/services/(.+)", self.post),)
+
+    def refusal(self, status: int) -> Any:
+        return {400: "invalid_payload", 403: "action_prohibited", 404: "channel_not_found"}.get(
+            status, "error"
+        )
+
+    def post(self, asked: Asked, hook: str) -> Answer:
+        if self.gone or f"/services/{hook}" != PATH:
+            return _said(404, "no_service")
+        if self.archived:
+            return _said(410, "channel_is_archived")
+        try:
+            text = asked.json["text"]
+        except (msgspec.DecodeError, KeyError, TypeError):
+            return _said(400, "invalid_payload")
+        if not text:
+            return _said(400, "no_text")
+        self.done(MESSAGE, {"text": text})
+        return _said(200, "ok")
+
+
+def _said(status: int, word: str) -> Answer:
+    return Answer(status, word.encode(), {"Content-Type": "text/html"})
+
+
+if __name__ == "__main__":
+    main(Slack)
