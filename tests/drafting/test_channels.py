@@ -146,7 +146,7 @@ def test_channels_are_known_by_their_usual_names() -> None:
 def test_the_table_holds_every_channel_once() -> None:
     assert [row.id for row in channels.TABLE] == [
         "linkedin", "x", "threads", "bluesky", "instagram", "facebook", "tiktok", "slack", "reddit", "hn",
-        "email", "site", "landing",
+        "product_hunt", "email", "site", "landing",
     ]  # fmt: skip
     assert {row.id for row in channels.TABLE if row.connector == "manual" and row.action} == {
         "reddit",
