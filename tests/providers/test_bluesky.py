@@ -263,7 +263,7 @@ async def test_a_draft_goes_by_the_direct_account_where_one_is_connected_and_els
             action = (await surface.call("chieflab_post", asked)).payload["actions"][0]
             return action["connector"], action["target"]
 
-        assert await staged() == ("bluesky", None)
+        assert await staged() == ("zernio", None)
         await app.connections.save(workspace_id, "zernio", zernio, by="Ada")
         assert (await staged())[0] == "zernio"
         await connect(app, "bluesky", KEY, workspace_id)
