@@ -34,6 +34,8 @@ class Rule(NamedTuple):
 RULES: Final = (
     # A workspace key: which kind it is may be known, the rest not.
     Rule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
+    # The secret that signs webhooks.
+    Rule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
     # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
     Rule(
         r"\.[A-Za-z0-9_-]{43}",

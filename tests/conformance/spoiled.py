@@ -95,6 +95,8 @@ SPOILS: dict[str, Spoil] = {
     ),
     "launch": replaced("externalActionsExecuted", "executed", when="launch_product"),
     "nothing_to_go_on": replaced("recentCommits", "commits", when="launch_product"),
+    "webhooks": replaced("webhookUrl", "url", when="169.254.169.254"),
+    "diagnosis": replaced("diagnosis", "opinion", when="diagnose_marketing"),
     "audit": replaced("[0-9a-f]{8}-[0-9a-f]{4}", "00000000-0000", when="query_audit"),
     "early": replaced("reviewUrl", "page", when="_approved_"),
     "no_way_around": replaced('"isError":true', '"isError":false', when="force"),

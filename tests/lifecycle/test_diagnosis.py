@@ -81,7 +81,12 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
     "not_connected": [(deed("executed", ready=False),), (deed("approved"),)],
     "mail_bounces": [(read("email", bounced=1, delivered=99),), (read("email", bounced=5),)],
     "mail_complaints": [(read("email", delivered=500),)],
-    "not_seen": [(read(likes=0),), (read(views=1),), (read(views=0, clicks=2),)],
+    "not_seen": [
+        (read(likes=0),),
+        (read(views=1),),
+        (read(views=0, clicks=2),),
+        (read(views=0), deed(days=0)),
+    ],
     "seen_not_answered": [
         (read(impressions=19, likes=0),),
         (read(impressions=500),),
@@ -95,6 +100,12 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
     ],
     "reach_falls": [
         (read(run="r2", impressions=40), read(run="r1", days=7, impressions=100)),
+        (
+            read(run="r3", impressions=40),
+            read(run="r2", days=7, impressions=100),
+            read(run="r1", days=14, impressions=100),
+            deed(days=0, run_id="r3"),
+        ),
         (
             read(run="r3", impressions=50),
             read(run="r2", days=7, impressions=100),

@@ -25,10 +25,10 @@ from assent.engine.jobs import Job, JobKind
 from assent.engine.webhooks import Delivery, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
-from assent.lifecycle.webhooks import RETRY_DELAYS_MS
-from assent.ports import Transaction
+from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply
+from assent.ports import StoreUnavailable, Transaction
 from assent.processes import running_jobs
-from assent.serving.worker import CONCURRENCY
+from assent.serving.worker import CONCURRENCY, Runner
 from assent.stores.loader import Block, compile_blocks
 
 LAUNCH = "chieflab_launch_product"
@@ -238,6 +238,28 @@ async def test_a_repeated_call_posts_once_and_a_refused_one_nothing(loop: Loop, 
     assert again == first
     assert refused.reason == "missing_repo_context"
     assert len(side.asked) == 1
+
+
+async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_same_id(
+    loop: Loop, side: FarSide
+) -> None:
+    alive = loop.app.services.post_webhook
+
+    async def dies(url: str, body: bytes, headers: Any) -> Reply:
+        await alive(url, body, headers)
+        raise StoreUnavailable("this process is gone before it can write the answer down")
+
+    await launched(loop, side.url("/hook"))
+    loop.app.services = dataclasses.replace(loop.app.services, post_webhook=dies)
+    await Runner(loop.app.store, loop.clock, job_kinds.job_kinds(loop.app), worker="dies").run_due_once()
+    loop.app.services = dataclasses.replace(loop.app.services, post_webhook=alive)
+    loop.clock.advance(seconds=10)
+    await loop.due()
+
+    delivery, lines = await log_of(loop)
+    assert (delivery.state, [line.status for line in lines]) == ("delivered", [200])
+    assert len(side.asked) == 2
+    assert len({(asked.headers["webhook-id"], asked.body) for asked in side.asked}) == 1
 
 
 async def test_a_rotated_secret_signs_what_was_queued_before_too(loop: Loop, side: FarSide) -> None:

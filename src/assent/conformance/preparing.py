@@ -136,6 +136,30 @@ async def audit(scene: Scene) -> None:
     expect(not everything.refused, "the audit of the workspace can be read", everything.payload)
 
 
+@check("E89", "a launch and a diagnosis take a webhookUrl, and refuse one that leads inside")
+async def webhooks(scene: Scene) -> None:
+    inside = {"webhookUrl": "https://169.254.169.254/latest/meta-data"}
+    launch = {"goal": GOAL, "channels": ["site"], "repoContext": EVIDENCE}
+    for tool, arguments in (("chieflab_launch_product", launch), ("chieflab_diagnose_marketing", {})):
+        answer = await scene.server.call(tool, **arguments, **inside)
+        expect_recovery(answer.payload, "validation_error")
+        paths = [str(problem.get("path")) for problem in answer.payload.get("problems", [])]
+        expect(paths == ["webhookUrl"], f"{tool} says that the webhookUrl is to blame", paths)
+
+
+@check("E46", "E100", "a diagnosis has the whole shape, and no finding without number, source and time")
+async def diagnosis(scene: Scene) -> None:
+    answer = await scene.server.call("chieflab_diagnose_marketing", goal=GOAL)
+    expect(not answer.refused, "a diagnosis is given", answer.payload)
+    expect_fields(answer.payload, PREPARED, "a diagnosis")
+    expect(answer.payload["actions"] == [], "a diagnosis stages nothing", answer.payload["actions"])
+    found = answer.payload.get("diagnosis")
+    expect(isinstance(found, dict), "the reply has a diagnosis", found)
+    for finding in found["findings"] if isinstance(found, dict) else []:
+        for name in ("numbers", "source", "readAt"):
+            expect(finding.get(name), f"a finding has its {name}", finding)
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     prepared_shape,
     preflight,
@@ -147,5 +171,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     idempotent,
     launch,
     nothing_to_go_on,
+    webhooks,
+    diagnosis,
     audit,
 )

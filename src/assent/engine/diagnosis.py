@@ -28,6 +28,8 @@ MAX_ACTIONS: Final = 500
 """Actions of the window that are looked at, newest first."""
 RUNS_ASKED: Final = 5
 """Runs whose sources are asked anew: a diagnosis is about what runs now, and providers count our calls."""
+RUNS_READ: Final = 30
+"""Runs whose numbers by hand are read: more would be history, not a diagnosis."""
 MAX_EFFECTS_ASKED: Final = 40
 LESSONS: Final = 3
 WORKFLOW: Final = "workflow"
@@ -81,7 +83,8 @@ def _kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction
     due = yield from measurement.due(workspace_id, measurement.HISTORY)
     lessons = yield from brain.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
     by_hand: list[Observation] = []
-    for run_id in dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED):
+    sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
+    for run_id in list(sent)[:RUNS_READ]:
         lines = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
         by_hand += [
             Observation(

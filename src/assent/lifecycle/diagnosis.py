@@ -145,7 +145,7 @@ def as_text(found: Diagnosis) -> str:
     """The diagnosis for a human to read."""
     parts = [_opening(found)]
     parts += [
-        f"{number}. {each.problem} ({each.source}, {each.read_at[:10]}.)\n   Try: {each.try_next}"
+        f"{number}. {each.problem} ({each.source}, read {each.read_at[:10]})\n   Try: {each.try_next}"
         for number, each in enumerate(found.findings, start=1)
     ]
     if found.lessons:

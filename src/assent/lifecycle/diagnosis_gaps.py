@@ -24,6 +24,13 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
 """Words of a goal and the numbers, any of which would tell whether it is reached."""
 
 
+TELLS: Final[dict[str, str]] = {
+    "ga4": "It would say what visitors do after they came.",
+    "search_console": "It would say what people search for when they find the page.",
+}
+"""What a source would add."""
+
+
 def missing(facts: Facts) -> tuple[Missing, ...]:
     """Everything that is not known and could be, each gap once."""
     gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
@@ -73,7 +80,7 @@ def _unconnected(facts: Facts) -> Iterator[Missing]:
     for provider in facts.unconnected:
         yield Missing(
             what=f"{provider} is not connected.",
-            how="It would say what visitors do after they came.",
+            how=TELLS.get(provider, "It has numbers of its own."),
             call=SuggestedCall(
                 "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"
             ),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
+from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.lifecycle.diagnosis import Facts, Finding, Observation, Rule, date_of
 from assent.lifecycle.guidance import SuggestedCall
@@ -61,10 +62,18 @@ def latest(facts: Facts) -> tuple[Observation, ...]:
     return tuple(newest.values())
 
 
+def fresh(facts: Facts, observation: Observation) -> bool:
+    """Whether it was counted before it had been out for a day: what only grows with time is not judged by then."""
+    out = [each.executed_ms for each in facts.deeds if each.run_id == observation.run_id and each.executed_ms]
+    return bool(out) and observation.at_ms - max(out) < DAY_MS
+
+
 def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views = seen(each)
-        if views is not None and views[1] == 0 and not any(answered(each).values()):
+        if views is None or fresh(facts, each):
+            continue
+        if views[1] == 0 and not any(answered(each).values()):
             yield _about(
                 rule,
                 each,
@@ -112,7 +121,7 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
     for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
         runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
         views = seen(runs[0])
-        if views is None:
+        if views is None or fresh(facts, runs[0]):
             continue
         earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
         usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
