@@ -20,6 +20,13 @@ from assent.lifecycle.connection import Connection
 WHERE = f"?workspace={LOCAL_WORKSPACE}"
 
 
+def way_out(page: str) -> str:
+    """Where the page that leaves for a provider goes on to."""
+    found = re.search(r'http-equiv="refresh" content="0;url=([^"]+)"', page)
+    assert found is not None, page
+    return html.unescape(found.group(1))
+
+
 class Desk:
     """A server with its pages, a signed-in browser, and the providers."""
 
@@ -35,9 +42,7 @@ class Desk:
         form = next(each for each in forms(page.text) if "/consent" in each.address)
         answer = await browser.post(form.address, data=form.fields)
         assert answer.status_code == 200, answer.text
-        found = re.search(r'http-equiv="refresh" content="0;url=([^"]+)"', answer.text)
-        assert found is not None
-        return html.unescape(found.group(1))
+        return way_out(answer.text)
 
     async def back(
         self, provider: str, brought: dict[str, str], browser: httpx.AsyncClient | None = None

@@ -13,10 +13,12 @@ import httpx
 from tests.connectors.kit import Engine, engine_with
 from tests.surfaces import ManualClock
 
+from assent.app import App
 from assent.connectors import oauth
 from assent.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.engine.oauth import verifier
 from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.kernel.ids import WorkspaceId
 from assent.lifecycle.connection import Account, Connection, Credentials, NewConnection
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
@@ -83,29 +85,38 @@ class Connected:
         self.connections = engine.app.connections
 
     def access(self, provider: str) -> OAuthAccess:
-        return next(each for each in self.engine.app.oauth_accesses if each.provider.id == provider)
+        return access_of(self.engine.app, provider)
 
     async def connect(self, provider: str, **settings: str) -> Connection:
         """What a consenting human and our callback do."""
-        known = self.access(provider).provider
-        back, state = BACK.format(provider), os.urandom(12).hex()
-        proof = verifier(b"key", state)
-        code = await consent(oauth.consent_url(known, redirect_uri=back, state=state, verifier=proof))
-        granted = await oauth.exchange_code(known, code["code"], redirect_uri=back, verifier=proof)
-        accounts = (Account(granted.account, provider, f"Hub {granted.account}"),) if granted.account else ()
-        new = NewConnection(
-            label="Ada's",
-            secrets=Credentials({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
-            accounts=accounts,
-            scopes=granted.scopes,
-            settings=dict(settings),
-            expires_ms=expiry(granted.expires_in, self.clock.now_ms()),
-        )
-        return await self.connections.save(LOCAL_WORKSPACE, provider, new, by="Ada")
+        return await connect(self.engine.app, provider, LOCAL_WORKSPACE, **settings)
 
     async def state(self, provider: str) -> str | None:
         found = await self.connections.find(LOCAL_WORKSPACE, provider)
         return found.state.value if found is not None else None
+
+
+def access_of(app: App, provider: str) -> OAuthAccess:
+    return next(each for each in app.oauth_accesses if each.provider.id == provider)
+
+
+async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings: str) -> Connection:
+    """What a consenting human and our callback do."""
+    known = access_of(app, provider).provider
+    back, state = BACK.format(provider), os.urandom(12).hex()
+    proof = verifier(b"key", state)
+    code = await consent(oauth.consent_url(known, redirect_uri=back, state=state, verifier=proof))
+    granted = await oauth.exchange_code(known, code["code"], redirect_uri=back, verifier=proof)
+    accounts = (Account(granted.account, provider, f"Hub {granted.account}"),) if granted.account else ()
+    new = NewConnection(
+        label="Ada's",
+        secrets=Credentials({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
+        accounts=accounts,
+        scopes=granted.scopes,
+        settings=dict(settings),
+        expires_ms=expiry(granted.expires_in, app.clock.now_ms()),
+    )
+    return await app.connections.save(workspace_id, provider, new, by="Ada")
 
 
 async def consent(url: str, answer: str = "allow") -> dict[str, str]:

@@ -8,12 +8,16 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 import pytest
-from tests.oauth.desk import WHERE, Desk, at_desk
+from tests.oauth.desk import WHERE, Desk, at_desk, way_out
 from tests.oauth.kit import consent
 from tests.review.kit import forms
 
+from assent.engine import members, people, tenancy
 from assent.engine.oauth import STATE_TTL_MS
+from assent.engine.people import Person, Role
 from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Transaction
 from assent.testing.emulator import Outcome
 
 
@@ -134,6 +138,33 @@ async def test_a_form_of_another_site_or_for_another_workspace_asks_for_nothing(
     assert (await desk.house.browser().get("/connect/ga4")).status_code == 401
 
 
+async def test_a_member_connects_in_their_own_workspace_and_in_no_other(desk: Desk) -> None:
+    services, now_ms = desk.house.services, desk.house.clock.now_ms()
+    theirs = WorkspaceId(services.new_id(now_ms))
+    entropy = services.entropy(people.ENTROPY_BYTES)
+    grace = Person("grace", "Grace", Role.MEMBER)
+
+    def invite() -> Transaction[str]:
+        yield from tenancy.create_workspace(theirs, "theirs", now_ms, by="test")
+        return (yield from members.invite(grace, (theirs,), entropy, now_ms, by="test"))
+
+    token = await desk.house.app.store.write(invite)
+    browser = desk.house.browser()
+    assert (await browser.post(f"/sign-in/{token}", data={})).status_code == 303
+
+    assert (await browser.get(f"/connect/hubspot{WHERE}")).status_code == 404
+    page = await browser.get(f"/connect/hubspot?workspace={theirs}")
+    form = next(each for each in forms(page.text) if "/consent" in each.address)
+    crossed = form.address.replace(theirs, LOCAL_WORKSPACE)
+    assert (await browser.post(crossed, data=form.fields)).status_code == 404
+    leaving = await browser.post(form.address, data=form.fields)
+    answer = await desk.back("hubspot", await consent(way_out(leaving.text)), browser)
+    assert answer.status_code == 303
+    assert await desk.connection("hubspot") is None
+    found = await desk.house.app.connections.find(theirs, "hubspot")
+    assert found is not None and (found.live, found.connected_by) == (True, "Grace")
+
+
 async def test_from_another_address_of_the_server_the_page_leads_to_its_own(desk: Desk) -> None:
     page = await desk.browser.get(f"/connect/ga4{WHERE}")
     form = next(each for each in forms(page.text) if "/consent" in each.address)
@@ -165,7 +196,13 @@ async def test_the_property_is_picked_from_a_list_or_typed(desk: Desk) -> None:
     desk.far.search.offers_list = False
     await desk.connect("search_console")
     assert (await desk.press("search_console", "choose", typed="example.org")).status_code == 400
-    assert (await desk.press("search_console", "choose", typed="sc-domain:example.org")).status_code == 303
+    assert (await desk.press("search_console", "choose", typed="https://example.org")).status_code == 303
+    found = await desk.connection("search_console")
+    assert found is not None and found.settings == {"siteUrl": "https://example.org/"}
+    page = await desk.browser.get(f"/connect/search_console{WHERE}&choose=1")
+    form = next(each for each in forms(page.text) if "/choose?" in each.address)
+    domain = {**form.fields, "typed": "sc-domain:example.org"}
+    assert (await desk.browser.post(form.address, data=domain)).status_code == 303
     found = await desk.connection("search_console")
     assert found is not None and found.settings == {"siteUrl": "sc-domain:example.org"}
 

@@ -59,12 +59,12 @@ class Ga4Connector(GoogleSource):
         if not answer.ok or not isinstance(answer.value, dict):
             return None
         found = [
-            Choice(str(each["property"]).removeprefix("properties/"), f"{each.get('displayName', '')}")
+            (str(each["property"]).removeprefix("properties/"), each.get("displayName"))
             for account in answer.at("accountSummaries") or ()
             for each in account.get("propertySummaries") or ()
             if isinstance(each.get("property"), str)
         ]
-        return tuple(found[:MAX_CHOICES])
+        return tuple(Choice(number, str(name or number)) for number, name in found[:MAX_CHOICES])
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Grantor(msgspec.Struct, frozen=True, kw_only=True):
     client_id_setting: str
     client_secret_setting: str
     permissions: str
-    """Where the human sees and withdraws what they granted."""
+    """Where the human sees and withdraws what they granted, in words."""
 
 
 GRANTORS: Final[dict[str, Grantor]] = {
@@ -59,7 +59,7 @@ GRANTORS: Final[dict[str, Grantor]] = {
         extra={"access_type": "offline", "prompt": "consent"},
         client_id_setting="ASSENT_GOOGLE_CLIENT_ID",
         client_secret_setting="ASSENT_GOOGLE_CLIENT_SECRET",  # noqa: S106 - a name
-        permissions="https://myaccount.google.com/connections",
+        permissions="myaccount.google.com/connections",
     ),
     "hubspot": Grantor(
         id="hubspot",
@@ -72,7 +72,7 @@ GRANTORS: Final[dict[str, Grantor]] = {
         extra={},
         client_id_setting="ASSENT_HUBSPOT_CLIENT_ID",
         client_secret_setting="ASSENT_HUBSPOT_CLIENT_SECRET",  # noqa: S106 - a name
-        permissions="https://app.hubspot.com/connected-apps",
+        permissions="HubSpot under Settings, Integrations, Connected apps",
     ),
 }
 

@@ -125,7 +125,8 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
     choosing = at.live and WORDS[at.id].choice is not None
     chosen = _chosen(at)
     listed = None
-    if choosing and (chosen is None or visit.query("choose")):
+    choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
+    if choosing:
         listed = await _choices(visit, at)
         at = await door(visit, at.id)  # asking may have shown that the access has ended
     connection, reading = at.connection, at.info.does == ("measure",)
@@ -196,7 +197,7 @@ async def choose(visit: Visit) -> Response:
     words, settings = WORDS[at.id].choice, dict(at.connection.settings)
     accounts = [each.id for each in at.connection.accounts if each.chosen]
     if words is not None:
-        value = (form.get("typed") or form.get("choice") or "").strip().removeprefix("properties/")
+        value = _whole((form.get("typed") or form.get("choice") or "").strip())
         if VALID[words.setting].fullmatch(value) is None:
             return await shown(visit, at, {"typed": words.wrong})
         settings[words.setting] = value
@@ -240,6 +241,12 @@ async def _shared_grant(visit: Visit, access: OAuthAccess) -> bool:
 def subject(visit: Visit, provider: str) -> str:
     """What a form of these pages is about."""
     return f"connect {provider} {visit.workspace_id}"
+
+
+def _whole(text: str) -> str:
+    """What somebody typed, as the provider writes it: a bare number, a site with its slash."""
+    bare = re.fullmatch(r"https?://[^\s/]+", text) is not None
+    return f"{text}/" if bare else text.removeprefix("properties/")
 
 
 def _chosen(at: Door) -> str | None:

@@ -156,7 +156,7 @@ def no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem
         f"{label} gave access for an hour only",
         "It gave no refresh token, which happens when this app was allowed before. Nothing was kept, because the "
         "connection would end while nobody looks.",
-        f"Remove this app’s access at {permissions}, then start again.",
+        f"Remove this app’s access ({permissions}), then start again.",
         back_to(provider, label),
     )
 
