@@ -6,11 +6,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.connectors.kit import Engine
 from tests.providers.kit import KEYS, MAIL, POST, Providers, connect, serving
 
+from assent.app import App
 from assent.connectors.json_http import exchange
 from assent.connectors.zernio_posts import request_id
-from assent.engine import tenancy
+from assent.engine import failpoints, tenancy
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
@@ -240,3 +242,35 @@ async def test_executing_answers_with_the_posts_address(tmp_path: Path) -> None:
         assert isinstance(reply, Executed)
         assert reply.external_url == "https://linkedin.example/post_1/acc_linkedin"
         assert reply.post_id == reply.external_id == "post_1"
+
+
+class Killed(BaseException):
+    """What ends a process."""
+
+
+def _die() -> None:
+    raise Killed
+
+
+@BOTH
+@pytest.mark.rule("E29", "E49")
+async def test_a_crash_between_the_providers_answer_and_our_books_ends_as_executed(
+    database_url: str, tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(database_url, tmp_path) as providers:
+        action_id = await providers.approved(provider)
+        monkeypatch.setitem(failpoints._armed, "execute.performed", _die)
+        with pytest.raises(Killed):
+            await providers.engine.execute(action_id)
+        monkeypatch.delitem(failpoints._armed, "execute.performed")
+        assert (await providers.engine.action(action_id)).execution_state == "executing"
+        assert len(providers.effects(provider)) == 1
+        # Another process finds it once the lease has ended, and asks the provider under the same key.
+        settings = providers.engine.app.settings
+        successor = Engine(App(settings, clock=providers.engine.clock), providers.engine.clock)
+        try:
+            assert await successor.reconcile() == 1
+        finally:
+            await successor.app.close()
+        await providers.executed(action_id)
+        assert len(providers.effects(provider)) == 1
