@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.providers.kit import KEYS, Providers, connect, serving
 
-from assent.connectors.resend import TEST_SENDER, mail
+from assent.connectors.resend import TEST_SENDER
+from assent.connectors.resend_mail import mail
 from assent.engine.measurement import _read
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId

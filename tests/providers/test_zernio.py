@@ -280,7 +280,7 @@ async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
         ({"analytics_status": 424}, "no platform"),
         ({"analytics_access": False}, "add-on"),
         ({"numbers": {}}, "no numbers"),
-        ({"revoked": [KEYS["zernio"]]}, "NotSent"),
+        ({"revoked": [KEYS["zernio"]]}, "Connect Zernio again"),
     ],
 )
 async def test_numbers_that_are_not_there_are_unavailable_and_never_zero(

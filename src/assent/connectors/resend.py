@@ -14,7 +14,6 @@ from assent.connectors.approved import action_of
 from assent.connectors.http_outcomes import failure, retry_after
 from assent.connectors.json_http import Exchanged, exchange
 from assent.connectors.key_access import Deadline, KeyAccess
-from assent.connectors.mail_server import parse_mailbox
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.refusals import Reason
@@ -30,13 +29,9 @@ from assent.ports import (
     Delivery,
     NotSent,
     OutcomeUnknown,
-    Picture,
     PicturesOf,
     Reading,
 )
-
-MAX_RECIPIENTS: Final = 50
-"""What Resend takes in one mail."""
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
 """Resend's own sender for accounts without a domain; it delivers to the account's owner only."""
@@ -96,6 +91,8 @@ class ResendConnector:
         return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        from assent.connectors.resend_mail import mail
+
         action = action_of(approved)
         body = mail(action, await self._pictures_of(action) if action.effect.media else ())
         access = await self._access.opened(action.workspace_id)
@@ -205,57 +202,6 @@ class ResendConnector:
         if name == "restricted_api_key":
             return NotSent(Reason.MISSING_CONNECTOR, f"this key may not send: {said}", curable=True)
         return failure(answer.status, said, retry_after(answer.headers, self._clock.now_ms()))
-
-
-def mail(action: Action, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
-    """What is asked of Resend. The same action and revision always ask for the same. Raises `NotSent`."""
-    from assent.connectors.smtp_message import html_part, refusal
-
-    effect = action.effect
-    sender, *_ = _boxes("sender", (effect.sender or TEST_SENDER,))
-    recipients = _boxes("recipients", effect.recipients)
-    if not recipients:
-        raise refusal("nobody is named to receive it")
-    if len(recipients) > MAX_RECIPIENTS:
-        raise refusal(
-            f"Resend takes at most {MAX_RECIPIENTS} recipients in one mail, this has {len(recipients)}"
-        )
-    several = len(recipients) > 1
-    return {
-        "from": sender,
-        "to": [sender] if several else recipients,
-        **({"bcc": recipients} if several else {}),
-        "subject": " ".join((effect.subject or effect.title).split()),
-        "text": effect.body,
-        "html": html_part(effect),
-        "tags": [{"name": "assent_action", "value": action.action_id}],
-        **(
-            {"attachments": [_attached(number, each) for number, each in enumerate(pictures, 1)]}
-            if pictures
-            else {}
-        ),
-    }
-
-
-def _attached(number: int, picture: Picture) -> dict[str, str]:
-    from base64 import b64encode
-
-    return {
-        "filename": f"picture-{number}.{picture.content_type.rpartition('/')[2]}",
-        "content": b64encode(picture.content).decode(),
-        "content_type": picture.content_type,
-    }
-
-
-def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
-    from assent.connectors.smtp_message import refusal
-
-    try:
-        found = [parse_mailbox(each) for each in given]
-    except ValueError as error:
-        raise refusal(f"{field}: {error}") from error
-    by_address = {box.address: f"{box.name} <{box.address}>" if box.name else box.address for box in found}
-    return list(by_address.values())
 
 
 def _still_there(connection: Connection, effect: Effect) -> bool:

@@ -30,7 +30,7 @@ from assent.lifecycle.measurement import (
     summarise,
 )
 from assent.lifecycle.records import Action, Asset, Status
-from assent.ports import Campaign, CampaignSource, Measurable, Reading, Row, Transaction
+from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.stores.loader import statements
 
 log = logging.getLogger("assent.measurement")
@@ -168,9 +168,11 @@ async def _read(services: Services, action: Action, by_hand: dict[str, Reading])
         return await asyncio.wait_for(
             measurable.measure(action, services.connector_timeout_seconds), services.connector_timeout_seconds
         )
+    except NotSent as refused:
+        reason = refused.detail
     except Exception as error:
         reason = f"{source} did not answer ({type(error).__name__})"
-        return Reading(source=source, channel=channel, status="unavailable", reason=reason)
+    return Reading(source=source, channel=channel, status="unavailable", reason=reason)
 
 
 def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
