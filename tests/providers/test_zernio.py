@@ -241,6 +241,19 @@ async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Provider
     await impatient.executed(action_id)
 
 
+@pytest.mark.parametrize("then", [Outcome.REFUSE_401, Outcome.REFUSE_404, Outcome.RESET_BEFORE])
+async def test_a_post_that_cannot_be_read_is_not_taken_for_unsent(here: Providers, then: Outcome) -> None:
+    here.zernio.polls = 1
+    action_id = await here.approved("zernio")
+    here.zernio.plan(Outcome.DELIVER, then)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    if then is Outcome.REFUSE_401:
+        await connect(here.engine.app, "zernio")
+    assert await here.engine.reconcile() == 1
+    await here.executed(action_id)
+    assert len(here.effects("zernio")) == 1
+
+
 async def test_accounts_that_appear_at_the_provider_are_found(here: Providers) -> None:
     action_id = await here.approved("zernio", channel="bluesky")
     assert (await here.engine.action(action_id)).effect.target is None

@@ -27,6 +27,8 @@ class ZernioClient:
 
     def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
         self._url = url.rstrip("/")
+        # Pictures go over https, unless whoever runs the server has chosen a Zernio without.
+        self._scheme = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
         self._access = access
         self._clock = clock
 
@@ -58,7 +60,11 @@ class ZernioClient:
         return _accounts(answer.value["accounts"], access.connection.accounts)
 
     async def post(self, access: Access, post_id: str, deadline: Deadline) -> dict[str, Any]:
-        answer = await self.ask(access, "GET", f"/v1/posts/{quote(post_id, safe='')}", deadline)
+        """A post that is there. That it cannot be read says nothing about whether it went out."""
+        try:
+            answer = await self.ask(access, "GET", f"/v1/posts/{quote(post_id, safe='')}", deadline)
+        except (NotSent, OutcomeUnknown) as unread:
+            raise OutcomeUnknown(f"post {post_id} cannot be read: {unread}", reference=post_id) from unread
         post = answer.at("post") or answer.value
         if not answer.ok or not isinstance(post, dict):
             raise OutcomeUnknown(f"post {post_id} cannot be read: {words(answer)}", reference=post_id)
@@ -87,6 +93,8 @@ class ZernioClient:
             upload, public = place.at("uploadUrl"), place.at("publicUrl")
             if not place.ok or not isinstance(upload, str) or not isinstance(public, str):
                 raise self.failed(place)
+            if not upload.startswith(self._scheme):
+                raise OutcomeUnknown("the address to upload to is none")
             put = await exchange(
                 "PUT",
                 upload,

@@ -253,19 +253,9 @@ def choose(
 def disconnect(
     vault: Vault, workspace_id: WorkspaceId, provider: str, now_ms: int, *, by: str
 ) -> Transaction[bool]:
-    connection = yield from find(workspace_id, provider)
-    if connection is None:
-        return False
-    rows = yield statements.end_connection(
-        workspace_id=workspace_id,
-        provider=provider,
-        version=connection.version,
-        state=ConnectionState.REVOKED.value,
-        problem=None,
-        now_ms=now_ms,
-    )
-    yield from vault.destroy(workspace_id, provider)
+    rows = yield statements.revoke_connection(workspace_id=workspace_id, provider=provider, now_ms=now_ms)
     if rows:
+        yield from vault.destroy(workspace_id, provider)
         yield from _note(workspace_id, "connector_disconnected", {"provider": provider, "by": by}, now_ms)
     return bool(rows)
 

@@ -59,6 +59,12 @@ UPDATE connections SET state = :state, problem = :problem, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version AND state <> :state
 RETURNING *
 
+-- name: revoke_connection
+-- Somebody ends it, whichever making of it stands; until the commit nobody else makes it again.
+UPDATE connections SET state = 'revoked', problem = NULL, changed_ms = :now_ms
+WHERE workspace_id = :workspace_id AND provider = :provider AND state <> 'revoked'
+RETURNING provider
+
 -- name: choose_accounts
 -- Other accounts or other settings of a connection that stands.
 UPDATE connections SET accounts = :accounts, settings = :settings, changed_ms = :now_ms
