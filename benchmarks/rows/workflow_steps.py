@@ -1,12 +1,14 @@
 """Workflows over stdio: a start and an advance against a call that does nothing on the same server, and an advance
 after a thousand steps against one at the beginning.
 
-Wall time of one client, from the request's last byte to the answer's: what an agent waits for.
+Wall time of one client, from the request's last byte to the answer's: what an agent waits for. An advance is durable
+before it is answered, so one line holds it against what no server can avoid: the call, and the rows on the disk.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import time
 from contextlib import ExitStack
@@ -19,8 +21,8 @@ from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.machine import assent, environment, free_port
 from benchmarks.messages import INITIALIZE, succeeded
 
-ROUNDS: Final = 15
-CALLS: Final = 20
+ROUNDS: Final = 60
+CALLS: Final = 5
 FAR: Final = 1_000
 NOTHING: Final = "a call that does nothing, same server"
 WORKFLOW: Final = {
@@ -78,6 +80,46 @@ class Client:
         return self.spent / CALLS * 1_000
 
 
+class Floor:
+    """The rows of an advance on bare `sqlite3`, on the same disk with the same care: an event and its head, a node and
+    its run, an answer."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, isolation_level=None)
+        for line in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", *_FLOOR_TABLES):
+            self._database.execute(line)
+        self._rows = 0
+        self.commit(FAR)
+
+    def commit(self, times: int = CALLS) -> float:
+        """Milliseconds per commit."""
+        began = time.perf_counter()
+        for _ in range(times):
+            self._rows += 1
+            self._database.execute("BEGIN IMMEDIATE")
+            for table in ("events", "nodes", "answers"):
+                size = 1_500 if table == "answers" else 500
+                self._database.execute(f"INSERT INTO {table} VALUES (?, ?)", (self._rows, "x" * size))
+            for table in ("heads", "runs"):
+                self._database.execute(f"UPDATE {table} SET seq = ? WHERE id = 1", (self._rows,))
+            self._database.execute("COMMIT")
+        return (time.perf_counter() - began) / times * 1_000
+
+    def close(self) -> None:
+        self._database.close()
+
+
+_FLOOR_TABLES: Final = (
+    *(
+        f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)"
+        for table in ("events", "nodes", "answers")
+    ),
+    *(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, seq INTEGER)" for table in ("heads", "runs")),
+    "INSERT INTO heads VALUES (1, 0)",
+    "INSERT INTO runs VALUES (1, 0)",
+)
+
+
 class Run:
     """A run that is advanced from where it stands."""
 
@@ -129,6 +171,8 @@ def measure(scratch: Path) -> list[Figure]:
             client.spent = 0.0
             run.advance()
 
+        floor = Floor(scratch / "floor.db")
+        stack.callback(floor.close)
         for warm_up in (nothing, start, fresh):
             warm_up()
         costs = in_turns(
@@ -137,6 +181,7 @@ def measure(scratch: Path) -> list[Figure]:
                 "start": lambda: client.timed(start),
                 "advance": lambda: client.timed(fresh),
                 "far": lambda: client.timed(far.advance),
+                "commit": floor.commit,
             },
             ROUNDS,
         )
@@ -159,6 +204,14 @@ def measure(scratch: Path) -> list[Figure]:
             costs["nothing"],
             successes=ROUNDS * CALLS,
             limit=Limit(times=4.0),
+        ),
+        compared(
+            "workflow_advance over stdio",
+            "that call and a bare durable commit",
+            "ms",
+            costs["advance"],
+            [call + commit for call, commit in zip(costs["nothing"], costs["commit"], strict=True)],
+            successes=ROUNDS * CALLS,
         ),
         compared(
             f"workflow_advance after {FAR} steps",

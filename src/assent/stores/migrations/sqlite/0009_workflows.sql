@@ -15,7 +15,7 @@ CREATE TABLE workflow_sessions (
   created_ms   INTEGER NOT NULL,
   updated_ms   INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, session_id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX workflow_sessions_by_age ON workflow_sessions (updated_ms);
 
@@ -30,7 +30,7 @@ CREATE TABLE workflow_runs (
   created_ms    INTEGER NOT NULL,
   updated_ms    INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, run_id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX workflow_runs_by_session ON workflow_runs (workspace_id, session_id, run_id);
 
