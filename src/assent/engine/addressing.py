@@ -6,6 +6,8 @@ stored and calls no provider.
 
 from __future__ import annotations
 
+from typing import Final, cast
+
 from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
@@ -25,15 +27,24 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
     connector = services.connectors.get(effect.connector)
     if connector is None:
         return effect, NOT_LIVE
-    by_account: object = connector
-    if isinstance(by_account, Addressed):
+    if (by_account := _by_account(connector)) is not None:
         effect = await by_account.addressed(workspace_id, effect)
     return effect, await readiness_of(connector, workspace_id, effect)
 
 
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
     """Whether this very effect could be performed now; for most connectors the same as whether any could."""
-    by_account: object = connector
-    if isinstance(by_account, Addressed):
+    if (by_account := _by_account(connector)) is not None:
         return await by_account.readiness_for(workspace_id, effect)
     return await connector.readiness(workspace_id)
+
+
+_has_accounts: Final[dict[type, bool]] = {}
+"""By class, because looking a protocol's methods up takes as long as judging a text."""
+
+
+def _by_account(connector: object) -> Addressed | None:
+    kind = type(connector)
+    if kind not in _has_accounts:
+        _has_accounts[kind] = issubclass(kind, Addressed)
+    return cast("Addressed", connector) if _has_accounts[kind] else None

@@ -48,10 +48,9 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply as JSON text and as plain values, with what an HTTP surface needs to know of it."""
+    """A reply as JSON text, with what an HTTP surface needs to know of it."""
 
     text: str
-    value: dict[str, Any]
     status: int = 200
     reason: Reason | None = None
     at_gate: bool = False
@@ -64,6 +63,12 @@ class Answer:
     @property
     def is_error(self) -> bool:
         return self.reason is not None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The same as plain values."""
+        plain: dict[str, Any] = msgspec.json.decode(self.text)
+        return plain
 
 
 class BadArguments(Exception):  # noqa: N818 - carries the refusal
@@ -103,7 +108,7 @@ class Edge:
             reply = await self._call(name, arguments, credentials, address, request_id)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(_TEXT.encode(payload).decode(), msgspec.to_builtins(payload), prose=prose)
+            return Answer(_TEXT.encode(payload).decode(), prose=prose)
         except BadArguments as bad:
             return refused(bad.refusal, bad_arguments=True)
         except AtGate as gate:
@@ -204,7 +209,6 @@ def refused(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = Fa
     recovery = refusal.recovery()
     return Answer(
         _TEXT.encode(recovery).decode(),
-        msgspec.to_builtins(recovery),
         status=refusal.http_status,
         reason=refusal.reason,
         at_gate=at_gate,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio
+import msgspec
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
@@ -53,6 +54,8 @@ class Exchange:
     gate: Reason | None = None
     odd_arguments: Any = None
     """Arguments that are no object, or too deep: the SDK would refuse them without saying what is wrong."""
+    structured: str | None = None
+    """The tool's reply as JSON, which goes around the SDK: taking it apart and together again would change nothing."""
 
 
 @dataclass
@@ -121,9 +124,12 @@ class McpServer:
             message_metadata=ServerMessageMetadata(request_context=exchange),
             transport=TransportContext(kind="assent", can_send_request=False),
         )
-        return await serve_one(
+        result = await serve_one(
             self._server, dispatch, method, params, connection=connection, lifespan_state=None
         )
+        if exchange.structured is not None and "structuredContent" in result:
+            result["structuredContent"] = msgspec.Raw(exchange.structured.encode())
+        return result
 
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
         exchange: Exchange = ctx.request
@@ -149,12 +155,13 @@ class McpServer:
             raise MCPError(code=INVALID_PARAMS, message=problem_message(answer), data=answer.value)
         if answer.at_gate and exchange.over_http:
             raise at_gate(exchange, answer)
+        exchange.structured = answer.text
         return {
             "resultType": COMPLETE,
             "content": [
                 {"type": "text", "text": said} for said in (answer.prose, answer.text) if said is not None
             ],
-            "structuredContent": answer.value,
+            "structuredContent": {},
             "isError": answer.is_error,
         }
 
