@@ -130,7 +130,7 @@ async def stage(
     base = prepared(services, run, assets, staged, preparation)
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
-    delivery_id = services.new_id(now_ms)
+    delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
 
     def begin() -> Transaction[Reply]:
         if request.key is not None:

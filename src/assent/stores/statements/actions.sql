@@ -45,14 +45,19 @@ FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
--- The same, to change it: the one writer is the lock.
-SELECT a.*, p.policy
+-- The same, to change it: the one writer is the lock. By name, because every column that is asked for costs, and one
+-- of the table's is computed.
+SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
+  a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
+  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [postgres]
 -- The same, to change it: the row stays locked until the transaction ends.
-SELECT a.*, p.policy
+SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
+  a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
+  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
