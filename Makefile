@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test check static fast conformance bench lock clean
+.PHONY: help install dev run demo test check static fast conformance bluesky bench lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ conformance: dev ## The official MCP conformance suite against the real server
 	if [ -n "$$missing" ]; then printf '%s\n' "$$missing"; exit 1; fi
 	@.venv/bin/python -m pytest -v tests/interop/test_conformance.py
 
+bluesky: dev ## Bluesky's reference server, and our connector and emulator against it
+	@scripts/atproto.sh
+	@.venv/bin/python -m pytest -v tests/providers/bluesky_reference.py
+
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
 
@@ -49,5 +53,5 @@ lock: ## Resolve the dependencies anew
 	@scripts/peers.sh lock
 
 clean: ## Remove everything that is not in git
-	@rm -rf .venv .uv .node .peers dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .uv .node .atproto .peers dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
