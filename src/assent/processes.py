@@ -184,7 +184,7 @@ def http_server(site: ASGIApp, stopping: Callable[[], None]) -> uvicorn.Server:
 async def running_jobs(app: App) -> AsyncIterator[None]:
     """Jobs run while this is open."""
     from assent.job_kinds import job_kinds
-    from assent.serving.worker import Runner
+    from assent.serving.worker import CONCURRENCY, CONCURRENCY_APART, Runner
 
     kinds, worker = job_kinds(app), f"{socket.gethostname()}:{os.getpid()}"
     runners = [
@@ -193,6 +193,7 @@ async def running_jobs(app: App) -> AsyncIterator[None]:
             app.clock,
             {name: kind for name, kind in kinds.items() if kind.apart is apart},
             worker=worker,
+            concurrency=CONCURRENCY_APART if apart else CONCURRENCY,
         )
         for apart in (False, True)
     ]

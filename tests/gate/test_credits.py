@@ -10,15 +10,17 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 from tests.gate.kit import APPROVE, EXECUTE, Gate
-from tests.gate.provider import lost_after, lost_before, refused, unreachable
+from tests.gate.provider import Provider, lost_after, lost_before, refused, unreachable
 
 from assent.engine import credits, execution
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.lifecycle.credits import Account, folded
-from assent.ports import Delivered
+from assent.lifecycle.records import Action
+from assent.ports import Delivered, Rest
 
 SHOW = "chieflab_get_workspace"
 
@@ -178,6 +180,25 @@ async def test_what_turns_out_to_have_happened_after_all_is_paid_though_it_was_g
     assert await metered.where(action_id) == "executed"
     assert (await kinds(metered))[-1] == "charge"
     assert (await account(metered)).available == -2
+
+
+async def test_the_rest_of_what_went_out_in_part_was_paid_for_with_the_whole(metered: Gate) -> None:
+    async def partly(provider: Provider, action: Action) -> Delivered:
+        done = provider.deliver(action)
+        left = msgspec.structs.replace(action.effect, target={"id": "second"})
+        return Delivered(done.external_id, rest=Rest(left, "the second account was not reached"))
+
+    await limit(metered, 3)
+    metered.providers["native"].plan.append(partly)
+    action_id = await metered.approved(costCredits=3)
+    await metered.done(EXECUTE, actionId=action_id)
+    [rest] = (await metered.done("chieflab_list_pending_actions"))["actions"]
+    assert rest["preflight"]["estimatedCostCredits"] == 0
+
+    await metered.done(APPROVE, actionId=rest["id"])
+    await metered.done(EXECUTE, actionId=rest["id"])
+
+    assert (await account(metered)).spent == 3
 
 
 async def test_of_sixty_four_at_once_with_credits_for_ten_ten_go_out(metered: Gate) -> None:

@@ -240,6 +240,9 @@ def test_the_heaviest_comes_first_and_among_equals_what_the_goal_speaks_of() -> 
 
     assert [(each.weight, each.channel) for each in plain][:2] == [("high", "x"), ("high", "linkedin")]
     assert [each.channel for each in aimed][:2] == ["linkedin", "x"]
+    assert diagnose(facts(*known[::-1], goal="What next?")).findings[0].channel == "linkedin", (
+        "x is a word, no letter"
+    )
     assert plain[-1].rule == aimed[-1].rule == "decisions_wait"
 
 

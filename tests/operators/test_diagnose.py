@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.outgoing.far_side import far_side
 from assent.kernel.times import iso_time
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.readable import theater_in
+from assent.ports import Campaign, Reading
 
 DIAGNOSE = "chieflab_diagnose_marketing"
 SHAPE = {
@@ -132,6 +134,35 @@ async def test_numbers_by_hand_are_used_with_who_read_them_where(loop: Loop) -> 
 
     assert finding["source"] == "recorded by hand: the page itself"
     assert finding["numbers"] == {"views": 80, "comments": 0}
+
+
+@pytest.mark.rule("E100")
+async def test_a_source_of_whole_runs_is_asked_and_one_that_is_not_connected_is_missing(loop: Loop) -> None:
+    run = await posted(loop, "site")
+    loop.clock.advance(hours=1)
+    before = (await diagnosed(loop))["diagnosis"]
+    assert "ga4" in [each["call"]["args"].get("provider") for each in before["missingData"]]
+
+    class Analytics:
+        """Counts the visitors of a run's pages."""
+
+        async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None:
+            return Reading(
+                source="ga4", channel="web", status="ok", metrics={"sessions": 60, "conversions": 0}
+            )
+
+    connectors: dict[str, Any] = {**loop.app.services.connectors, "ga4": Analytics()}
+    services = dataclasses.replace(loop.app.services, connectors=connectors)
+    loop.app.services = loop.surfaces.edge.services = services
+
+    [finding] = (await diagnosed(loop))["diagnosis"]["findings"]
+
+    assert (finding["rule"], finding["source"], finding["runId"]) == (
+        "visitors_do_nothing",
+        "ga4",
+        run["runId"],
+    )
+    assert finding["numbers"] == {"sessions": 60, "conversions": 0}
 
 
 async def test_rejections_and_lessons_are_part_of_it_and_other_tenants_are_not(loop: Loop) -> None:

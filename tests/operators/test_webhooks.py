@@ -28,7 +28,7 @@ from assent.kernel.limits import WEBHOOK_RETENTION_MS
 from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply
 from assent.ports import StoreUnavailable, Transaction
 from assent.processes import running_jobs
-from assent.serving.worker import CONCURRENCY, Runner
+from assent.serving.worker import CONCURRENCY_APART, Runner
 from assent.stores.loader import Block, compile_blocks
 
 LAUNCH = "chieflab_launch_product"
@@ -365,10 +365,10 @@ async def test_endpoints_that_hang_keep_no_other_job_waiting(
     enqueue = partial(jobs.enqueue, tenancy.LOCAL_WORKSPACE, due_ms=clock.now_ms(), now_ms=clock.now_ms())
     try:
         async with asyncio.timeout(20), running_jobs(app):
-            for number in range(2 * CONCURRENCY):
+            for number in range(2 * CONCURRENCY_APART):
                 await app.store.write(partial(enqueue, "hangs", str(number), {}))
             app.wake_jobs()
-            for _ in range(CONCURRENCY):
+            for _ in range(CONCURRENCY_APART):
                 await hanging.acquire()
             await app.store.write(partial(enqueue, "other", "one", {}))
             app.wake_jobs()

@@ -42,7 +42,7 @@ def action_for(action: Action, left: Rest, now_ms: int) -> Action:
             warnings=(left.why, *old.warnings),
             recommendations=old.recommendations,
             gates=tuple(gate for gate in old.gates if gate != "connector_not_ready"),
-            cost_credits=old.estimated_cost_credits,
+            cost_credits=0,  # it was paid for with the whole
         ),
         created_ms=now_ms,
         expires_ms=now_ms + ACTION_TTL_MS,

@@ -90,7 +90,7 @@ MAX_REASON_CHARS: Final = 2_000
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""
 
-LONG_RUN_SECONDS: Final = 5.0
+LONG_RUN_SECONDS: Final = 3.0
 """How long a caller that named a webhook waits for a slow page or source before it is answered without them."""
 
 WEBHOOK_TIMEOUT_SECONDS: Final = 15.0

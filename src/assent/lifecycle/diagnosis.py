@@ -8,6 +8,7 @@ Pure. Deliberately unaware of where facts come from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
@@ -132,11 +133,11 @@ WEIGHTS: Final[tuple[Weight, ...]] = ("high", "medium", "low")
 
 def ordered(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
     """The heaviest first; within a weight, what the goal speaks of."""
-    words = goal.lower()
+    words = set(re.findall(r"\w+", goal.lower()))
 
     def rank(finding: Finding) -> tuple[int, int]:
-        names = {*finding.numbers, finding.channel or ""} - {""}
-        return WEIGHTS.index(finding.weight), 0 if any(name.lower() in words for name in names) else 1
+        names = {name.lower() for name in (*finding.numbers, finding.channel or "")}
+        return WEIGHTS.index(finding.weight), 0 if names & words else 1
 
     return tuple(sorted(findings, key=rank))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,20 +10,15 @@ from assent.lifecycle.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
 from assent.lifecycle.guidance import SuggestedCall
 
 GOALS: Final[dict[str, tuple[str, ...]]] = {
-    "signup": ("signups", "conversions"),
-    "sign up": ("signups", "conversions"),
-    "user": ("signups", "conversions"),
-    "customer": ("conversions",),
-    "sale": ("conversions",),
-    "click": ("clicks", "clicked"),
-    "visit": ("sessions", "views"),
-    "traffic": ("sessions", "views"),
-    "open": ("opened", "opens"),
-    "repl": ("replies",),
-    "comment": ("comments",),
+    r"sign[ -]?ups?|users?": ("signups", "conversions"),
+    r"customers?|sales?|conversions?": ("conversions",),
+    r"clicks?": ("clicks", "clicked"),
+    r"visits?|visitors?|traffic": ("sessions", "views"),
+    r"open rates?|opens": ("opened", "opens"),
+    r"repl(?:y|ies)": ("replies",),
+    r"comments?": ("comments",),
 }
 """Words of a goal and the numbers, any of which would tell whether it is reached."""
-
 
 TELLS: Final[dict[str, str]] = {
     "ga4": "It would say what visitors do after they came.",
@@ -88,8 +84,13 @@ def _unconnected(facts: Facts) -> Iterator[Missing]:
 
 
 def _goal(facts: Facts) -> Iterator[Missing]:
-    words, reported = facts.goal.lower(), {name for each in facts.observations for name in each.metrics}
-    wanted = {name for word, names in GOALS.items() if word in words for name in names}
+    reported = {name for each in facts.observations for name in each.metrics}
+    wanted = {
+        name
+        for words, names in GOALS.items()
+        if re.search(rf"\b(?:{words})\b", facts.goal, re.IGNORECASE)
+        for name in names
+    }
     if wanted and not wanted & reported:
         yield Missing(
             what=f"Whether the goal is reached is not counted: no source reports {' or '.join(sorted(wanted))}.",

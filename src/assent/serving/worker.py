@@ -23,6 +23,10 @@ from assent.serving.attempt import CANCEL_SECONDS, Attempt, backoff_ms, log_fail
 CONCURRENCY: Final = 8
 """Jobs that one process runs at a time: they mostly wait for providers, and calls of people come first."""
 
+CONCURRENCY_APART: Final = 32
+"""Jobs at a time whose length is in the hands of strangers: they do nothing but wait, and a few that hang must not be
+all of them."""
+
 POLL_MS: Final = 1 * SECOND_MS
 """How late a job can start that another process enqueued."""
 
