@@ -208,7 +208,7 @@ async def test_every_state_of_the_pages_is_readable_by_everybody(room: Room, wid
     await at.page.get_by_label("Key").fill(zernio.KEY)
     await at.page.get_by_role("button", name="Check and connect").click()
     await expect(at.page.get_by_role("status")).to_contain_text("Connected")
-    await at.page.locator("summary", has_text="Enter another key").click()
+    await at.page.locator("summary", has_text="Connect with another key").click()
     await at.check()
 
 

@@ -10,7 +10,9 @@ from tests.oauth.desk import WHERE, Desk
 from tests.review.kit import forms
 
 from assent.connectors.key_access import API_KEY
+from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.serving.web.connect_words import words_of
 from assent.testing import resend, zernio
 from assent.testing.emulator import Outcome
 
@@ -47,7 +49,7 @@ async def test_a_key_that_the_provider_does_not_accept_is_not_kept_and_not_shown
     assert await desk.connection(provider) is None
 
 
-@pytest.mark.parametrize("key", ["", "two words", "x" * 600, "schlüssel"])
+@pytest.mark.parametrize("key", ["", "x" * 600, "schlüssel"])
 async def test_what_cannot_be_a_key_is_not_sent_anywhere(desk: Desk, key: str) -> None:
     answer = await desk.press("zernio", "key", key=key)
     assert answer.status_code == 400
@@ -96,6 +98,24 @@ async def test_disconnecting_destroys_the_key(desk: Desk) -> None:
     assert (await desk.press("resend", "disconnect")).status_code == 303
     assert await desk.house.app.connections.access(LOCAL_WORKSPACE, "resend") is None
     assert not [row for row in (await desk.house.everything())["vault_secrets"] if "resend" in row]
+
+
+async def test_every_provider_that_a_workspace_can_connect_has_its_page(desk: Desk) -> None:
+    listed = await desk.browser.get("/connect")
+    for info in CONNECTORS:
+        page = await desk.browser.get(f"/connect/{info.id}{WHERE}")
+        connectable = info.auth_mode in ("api_key", "oauth")
+        assert page.status_code == (200 if connectable else 404), info.id
+        assert (f"/connect/{info.id}?" in listed.text) is connectable, info.id
+        if info.auth_mode == "api_key":
+            assert 'type="password"' in page.text, info.id
+
+
+def test_a_provider_without_words_of_its_own_says_what_it_says_about_itself() -> None:
+    info = ConnectorInfo("new", "New", "Does new things.", "api_key", (), ("publish",), "live")
+    words = words_of(info)
+    assert words is not None and words.key is not None
+    assert words.gives == "Does new things."
 
 
 async def test_consent_is_not_for_keys_and_keys_are_not_for_consent(desk: Desk) -> None:

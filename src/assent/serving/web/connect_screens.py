@@ -26,9 +26,10 @@ from assent.serving.web.connect_words import (
     LOSES_READING,
     UNKNOWN_PLACE,
     UNKNOWN_PROVIDER,
-    WORDS,
+    Words,
     done,
     platform_name,
+    words_of,
 )
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.problems import PageRefused
@@ -48,6 +49,7 @@ class Door(msgspec.Struct, frozen=True):
     """A provider as a page needs it, and the connection that a workspace has with it."""
 
     info: ConnectorInfo
+    words: Words
     connector: object
     connection: Connection | None
 
@@ -96,20 +98,21 @@ def address(visit: Visit, provider: str = "", **more: str) -> str:
 
 
 async def door(visit: Visit, provider: str) -> Door:
-    info = next((each for each in CONNECTORS if each.id == provider and each.id in WORDS), None)
+    info = next((each for each in CONNECTORS if each.id == provider), None)
+    words = words_of(info) if info is not None else None
     connector = visit.services.connectors.get(provider)
-    if info is None or connector is None:
+    if info is None or words is None or connector is None:
         raise PageRefused(UNKNOWN_PROVIDER)
-    return Door(info, connector, await visit.services.connections.find(visit.workspace_id, provider))
+    return Door(info, words, connector, await visit.services.connections.find(visit.workspace_id, provider))
 
 
 async def providers(visit: Visit) -> Response:
     """All that can be connected, and what is."""
     visit = at_place(visit)
-    there = [each.id for each in CONNECTORS if each.id in WORDS and each.id in visit.services.connectors]
-    doors = [await door(visit, provider) for provider in there]
+    there = [each for each in CONNECTORS if each.id in visit.services.connectors]
+    doors = [await door(visit, each.id) for each in there if words_of(each) is not None]
     rows = [
-        {"door": each, "words": WORDS[each.id], "href": address(visit, each.id), "state": each.state}
+        {"door": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
         for each in doors
     ]
     return visit.page("connect.html", {"rows": rows}, scripts=False)
@@ -122,7 +125,7 @@ async def provider_page(visit: Visit) -> Response:
 
 
 async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) -> Response:
-    choosing = at.live and WORDS[at.id].choice is not None
+    choosing = at.live and at.words.choice is not None
     chosen = _chosen(at)
     listed = None
     choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
@@ -132,7 +135,7 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
     connection, reading = at.connection, at.info.does == ("measure",)
     values: dict[str, Any] = {
         "door": at,
-        "words": WORDS[at.id],
+        "words": at.words,
         "state": at.state,
         "here_again": address(visit, at.id),
         "all_providers": address(visit),
@@ -194,7 +197,7 @@ async def choose(visit: Visit) -> Response:
     form = await visit.form(subject(visit, at.id))
     if at.connection is None or not at.live:
         return visit.go(address(visit, at.id))
-    words, settings = WORDS[at.id].choice, dict(at.connection.settings)
+    words, settings = at.words.choice, dict(at.connection.settings)
     accounts = [each.id for each in at.connection.accounts if each.chosen]
     if words is not None:
         value = _whole((form.get("typed") or form.get("choice") or "").strip())

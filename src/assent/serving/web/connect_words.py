@@ -9,15 +9,17 @@ from typing import Final
 
 import msgspec
 
+from assent.connectors.registry import ConnectorInfo
 from assent.serving.web.problems import Link, PageProblem
 from assent.serving.web.review_words import channel_name
 
 
 class KeyWords(msgspec.Struct, frozen=True):
-    """How a key is found and what it looks like."""
+    """How a key is found, what it looks like, and what it is called."""
 
     where: str
     looks: str
+    label: str = "Key"
 
 
 class ChoiceWords(msgspec.Struct, frozen=True):
@@ -52,6 +54,7 @@ WORDS: Final[dict[str, Words]] = {
         key=KeyWords(
             "In Bluesky under Settings, Privacy and security, App passwords.",
             "The handle, a blank and the app password: alice.bsky.social abcd-efgh-ijkl-mnop.",
+            "Handle and app password",
         ),
     ),
     "slack": Words(
@@ -60,6 +63,7 @@ WORDS: Final[dict[str, Words]] = {
         key=KeyWords(
             "In Slack under Apps, Incoming WebHooks, for the channel of your choice.",
             "It starts with https://hooks.slack.com/services/.",
+            "Address of the webhook",
         ),
     ),
     "resend": Words(
@@ -94,6 +98,16 @@ WORDS: Final[dict[str, Words]] = {
         asks="Reading and writing contacts, and nothing else.",
     ),
 }
+
+
+def words_of(info: ConnectorInfo) -> Words | None:
+    """A provider's words; of one that the table does not have, what it says about itself."""
+    known = WORDS.get(info.id)
+    if known is not None or info.auth_mode != "api_key":
+        return known
+    key = KeyWords(f"Where {info.label} gives out keys.", "Enter it whole.")
+    return Words(gives=info.description, asks=f"A key of {info.label}.", key=key)
+
 
 DONE: Final[dict[str, str]] = {
     "connected": "Connected. What is prepared from now on can use it.",
