@@ -194,8 +194,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         "server asks the provider where it can. If it stays open, please look there and tell me, or answer on the "
         "review page.",
         fix="STOP. Look with chieflab_get_action in a minute: where the provider can be asked, the server has found "
-        "out by then. If executionState is still outcome_unknown, ask the human to check with the provider. After their "
-        "answer call chieflab_resolve_unknown_outcome with it and their evidence.",
+        "out by then. If executionState is still outcome_unknown, ask the human to check with the provider. After "
+        "their answer call chieflab_resolve_unknown_outcome with it and their evidence.",
         stop_rule="Never send it again before a human said that it did not happen.",
     ),
     Reason.EXECUTION_IN_PROGRESS: Meaning(
