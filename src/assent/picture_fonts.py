@@ -23,7 +23,7 @@ from assent.drafting.graphics import Glyph, Shaped
 BUNDLED: Final = Path(__file__).parent / "fonts"
 FONT_FILES: Final = (".ttf", ".otf", ".ttc", ".otc")
 
-MAX_FONT_FILES: Final = 500
+MAX_FONT_FILES: Final = 300
 """Files of the system that are looked into for a character; a desktop has a few hundred."""
 
 MAX_FONT_BYTES: Final = 64 * 1_048_576
@@ -37,8 +37,8 @@ class NoGlyph(Exception):  # noqa: N818 - what was found
 class Face:
     """One font: what it has, and what its glyphs look like."""
 
-    def __init__(self, content: bytes, index: int = 0) -> None:
-        face = hb.Face(hb.Blob(content), index)
+    def __init__(self, path: Path) -> None:
+        face = hb.Face(hb.Blob.from_file_path(str(path)))
         self._font = hb.Font(face)
         self._scale = 1 / face.upem
         self._points: Any = face.unicodes
@@ -89,7 +89,7 @@ class Fonts:
     @cached_property
     def _bundled(self) -> list[Face]:
         table = tomllib.loads((BUNDLED / "fonts.toml").read_text(encoding="utf-8"))
-        return [Face((BUNDLED / font["file"]).read_bytes()) for font in table["font"]]
+        return [Face(BUNDLED / font["file"]) for font in table["font"]]
 
     def missing(self, text: str) -> tuple[str, ...]:
         """The characters that nobody can draw, each once."""
@@ -135,29 +135,31 @@ class Fonts:
                 return face
         if cluster in self._hopeless or counting.is_emoji(cluster):
             return None
-        for face in self._of_the_system():
+        for face in self._of_the_system:
             if face.has(shown):
                 self._found.append(face)
                 return face
         self._hopeless.add(cluster)
         return None
 
-    def _of_the_system(self) -> Iterator[Face]:
+    @cached_property
+    def _of_the_system(self) -> list[Face]:
         """Fonts of the named directories, bold ones first; a file that is none is passed over."""
         files = [
             path
             for directory in self._directories
             for path in sorted(Path(directory).rglob("*"))
             if path.suffix.lower() in FONT_FILES
-        ][:MAX_FONT_FILES]
-        for path in sorted(
-            files, key=lambda each: ("bold" not in each.stem.lower(), "sans" not in each.stem.lower())
-        ):
+        ]
+        files.sort(key=lambda path: ("bold" not in path.stem.lower(), "sans" not in path.stem.lower()))
+        faces = []
+        for path in files[:MAX_FONT_FILES]:
             try:
                 if path.stat().st_size <= MAX_FONT_BYTES:
-                    yield Face(path.read_bytes())
+                    faces.append(Face(path))
             except (OSError, ValueError, hb.HarfBuzzError):
                 continue
+        return faces
 
 
 def ignorable(char: str) -> bool:

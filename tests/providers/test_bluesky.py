@@ -174,7 +174,7 @@ async def test_a_key_that_opens_nothing_is_refused_and_says_how_to_enter_one(one
     assert PASSWORD not in refused.value.detail
 
 
-@pytest.mark.parametrize("key", [KEY, f"@{KEY}", KEY.replace(" ", ":"), f" {DID} {PASSWORD}\n"])
+@pytest.mark.parametrize("key", [KEY, f"@{KEY}", KEY.replace(":", " "), f" {DID} {PASSWORD}\n"])
 async def test_a_handle_and_an_app_password_connect_the_account(one: Place, key: str) -> None:
     connection = await connect(one.engine.app, "bluesky", key)
 

@@ -167,7 +167,7 @@ class BlueskyConnector:
         """A sign-in, or the answer of a server that refused it."""
         entered = _KEY.fullmatch(key.strip())
         if entered is None:
-            detail = "Enter the handle, a blank and the app password: alice.bsky.social abcd-efgh-ijkl-mnop"
+            detail = "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         body = {"identifier": entered.group(1), "password": entered.group(2)}
         answer = await self._ask("POST", "com.atproto.server.createSession", deadline, body=body)

@@ -31,6 +31,7 @@ _NO_START: Final = frozenset(
 )
 """What no line begins with (the rule of Japanese typesetting, and good manners elsewhere)."""
 _NO_END: Final = frozenset("「『（［｛〈《【〔([{“‘¥$£€#＃")
+_PARTICLES: Final = frozenset("のはがにでともへやを")
 _AFTER_WORD: Final = frozenset("-‐–—/・、。，！？：；")
 
 
@@ -89,8 +90,7 @@ def _pieces(text: str, measure: Measure) -> list[_Piece]:
     held: list[str] = []
     for index, cluster in enumerate(clusters):
         held.append(cluster)
-        following = clusters[index + 1] if index + 1 < len(clusters) else None
-        cost = _cost(cluster, following)
+        cost = _cost(clusters, index)
         if cost is not None:
             whole = "".join(held)
             found.append(_Piece(whole, measure(whole), measure(whole.rstrip()), cost))
@@ -98,10 +98,11 @@ def _pieces(text: str, measure: Measure) -> list[_Piece]:
     return found
 
 
-def _cost(before: str, after: str | None) -> int | None:
-    """What a break between two characters costs; None where there may be none."""
-    if after is None:
+def _cost(clusters: Sequence[str], index: int) -> int | None:
+    """What a break after a character costs; None where there may be none."""
+    if index + 1 == len(clusters):
         return GOOD
+    before, after = clusters[index], clusters[index + 1]
     if before.isspace():
         return None if after.isspace() else GOOD
     if after.isspace() or after in _NO_START or before in _NO_END:
@@ -111,8 +112,14 @@ def _cost(before: str, after: str | None) -> int | None:
     one, two = _script(before), _script(after)
     if one == two == "katakana" or not {one, two} & {"kanji", "hiragana", "katakana"}:
         return None
-    # A phrase of Japanese ends with hiragana; the next begins with something else.
-    return FAIR if before == "を" or (one == "hiragana" and two != "hiragana") else POOR
+    if before == "を":
+        return FAIR
+    if one != "hiragana" or two == "hiragana":
+        return POOR
+    # A phrase of Japanese ends with hiragana, and the next begins with something else; but a verb of two parts has a
+    # single one inside, which is no particle.
+    inside = index > 0 and _script(clusters[index - 1]) != "hiragana" and before not in _PARTICLES
+    return POOR if inside else FAIR
 
 
 def _script(cluster: str) -> str:

@@ -24,7 +24,7 @@ from assent.testing.standalone import Scripted, main
 HANDLE: Final = "alice.test"
 PASSWORD: Final = "q7wx-m2kd-tr5e-zz3p"  # noqa: S105 - of the emulator
 DID: Final = "did:plc:2xbz5te72eqktzicnnglohly"
-KEY: Final = f"{HANDLE} {PASSWORD}"
+KEY: Final = f"{HANDLE}:{PASSWORD}"
 OTHERS: Final = {"bob.test": "did:plc:bobbobbobbobbobbobbobbob"}
 
 POST: Final = "app.bsky.feed.post"

@@ -53,7 +53,7 @@ WORDS: Final[dict[str, Words]] = {
         asks="The account's handle and an app password, which you can take back at Bluesky at any time.",
         key=KeyWords(
             "In Bluesky under Settings, Privacy and security, App passwords.",
-            "The handle, a blank and the app password: alice.bsky.social abcd-efgh-ijkl-mnop.",
+            "The handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop.",
             "Handle and app password",
         ),
     ),
