@@ -188,6 +188,18 @@ async def test_rejections_and_lessons_are_part_of_it_and_other_tenants_are_not(l
     assert (await diagnosed(loop, tenantId="a"))["diagnosis"]["findings"] == []
 
 
+async def test_a_long_reason_is_quoted_short_and_on_one_line(loop: Loop) -> None:
+    for _ in range(2):
+        run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+        reason = "Too loud.\n\n" + "We are a quiet house. " * 80
+        await loop.call("chieflab_reject_action", {"actionId": run["actions"][0]["id"], "reason": reason})
+
+    [finding] = (await diagnosed(loop))["diagnosis"]["findings"]
+
+    assert "Too loud. We are" in finding["problem"]
+    assert len(finding["problem"]) < 400
+
+
 async def test_what_could_not_go_out_is_said_with_its_count(loop: Loop) -> None:
     for _ in range(2):
         await loop.call("chieflab_post", {"channel": "bluesky", "body": "The import is ready."})

@@ -32,6 +32,7 @@ RUNS_READ: Final = 30
 """Runs whose numbers by hand are read: more would be history, not a diagnosis."""
 MAX_EFFECTS_ASKED: Final = 40
 LESSONS: Final = 3
+MAX_QUOTE_CHARS: Final = 240
 WORKFLOW: Final = "workflow"
 """The connector of a workflow's confirmations, which nobody outside sees."""
 
@@ -66,7 +67,12 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
         deeds=tuple(_deed(action, unready, now_ms) for action in kept.actions),
         due_ms=tuple(each.due_ms for each in kept.due if each.tenant_id == tenant_id),
         lessons=tuple(
-            Learned(entry_id=each.entry_id, body=each.body, source=each.source, at=iso_time(each.created_ms))
+            Learned(
+                entry_id=each.entry_id,
+                body=shortened(each.body),
+                source=each.source,
+                at=iso_time(each.created_ms),
+            )
             for each in kept.lessons
         ),
         unconnected=unconnected,
@@ -177,6 +183,12 @@ def _silences(
     return tuple(found.values())
 
 
+def shortened(text: str) -> str:
+    """What somebody wrote, as it is quoted in a sentence: one line, not all of a long one."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
+
+
 def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
     return Deed(
         action_id=action.action_id,
@@ -189,6 +201,6 @@ def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
         executed_ms=action.executed_ms,
         expired=action.expired(now_ms),
         ready=action.effect.connector not in unready,
-        rejection=(action.rejection or "").strip(),
-        last_attempt=str(action.metadata.get("lastAttempt", "")).strip().rstrip("."),
+        rejection=shortened(action.rejection or ""),
+        last_attempt=shortened(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
     )
