@@ -18,6 +18,7 @@ from assent.workflow import (
     ContentRefused,
     advance,
     check_notes,
+    pending,
     split_notes,
     start,
 )
@@ -158,3 +159,17 @@ def test_a_complete_run_stays_complete() -> None:
     for _ in range(2):
         outcome = advance(PROGRAM, outcome.snapshot, Content())  # type: ignore[assignment]
     assert isinstance(outcome, Complete) and outcome.snapshot.is_complete
+
+
+@pytest.mark.rule("W49")
+def test_an_action_whose_arguments_would_nest_too_deep_is_not_come_to() -> None:
+    deep: Any = "x"
+    for _ in range(60):
+        deep = [deep]
+    action = {"tool": "chieflab_post", "args": {"a": {"b": {"c": {"d": {"e": "{{k}}"}}}}}}
+    program = program_of(step("one"), step("two", action=action))
+    at = start(program, {"k": deep}).snapshot
+    assert isinstance(advance(program, at, Content(context={"k": "flat"})), Advanced)
+    with pytest.raises(ContentRefused) as refused:
+        pending(program, advance(program, at, Content()).snapshot)
+    assert (refused.value.code, refused.value.issues[0].code) == ("validation_error", "too_deep")

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS
+from assent.kernel.canonical import depth
+from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS, MAX_JSON_DEPTH
 from assent.workflow import conditions, context, outputs
 from assent.workflow.control import LoopEvent, Stuck, Walk
 from assent.workflow.issues import Issue, Warning
@@ -174,7 +175,12 @@ def _lets_pass(step: Ask, decision: Decision) -> bool:
 def _action(step: Ask, program: Program, snapshot: Snapshot) -> dict[str, Any] | None:
     if step.action is None:
         return None
-    return {"tool": step.action.tool, "args": render_value(step.action.args, scope_of(program, snapshot))}
+    args = render_value(step.action.args, scope_of(program, snapshot))
+    if depth(args) > MAX_JSON_DEPTH:
+        # A template can put a deep value where it is already deep itself.
+        message = f'The arguments of "{step.title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
+        raise context.ContentRefused("validation_error", (Issue("context", "too_deep", message),))
+    return {"tool": step.action.tool, "args": args}
 
 
 def _move(
