@@ -20,6 +20,7 @@ from assent.engine.oauth import verifier
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import WorkspaceId
 from assent.lifecycle.connection import Account, Connection, Credentials, NewConnection
+from assent.testing.bluesky import Bluesky
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
@@ -45,6 +46,7 @@ class Providers:
         self.hubspot = HubSpot(Ledger(folder / "hubspot.jsonl"), HUBSPOT, now_ms=now_ms)
         self.zernio = Zernio(Ledger(folder / "zernio.jsonl"), now_ms=now_ms)
         self.resend = Resend(Ledger(folder / "resend.jsonl"), now_ms=now_ms)
+        self.bluesky = Bluesky(Ledger(folder / "bluesky.jsonl"), now_ms=now_ms)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -62,6 +64,7 @@ class Providers:
             "hubspot_url": self.hubspot.url,
             "zernio_url": self.zernio.url,
             "resend_url": self.resend.url,
+            "bluesky_url": self.bluesky.url,
         }
 
     def granting(self, provider: str) -> OAuthProvider:
@@ -71,7 +74,9 @@ class Providers:
 @asynccontextmanager
 async def providers(folder: Path, clock: ManualClock) -> AsyncIterator[Providers]:
     made = Providers(folder, clock)
-    async with all_serving((made.google, made.ga4, made.search, made.hubspot, made.zernio, made.resend)):
+    async with all_serving(
+        (made.google, made.ga4, made.search, made.hubspot, made.zernio, made.resend, made.bluesky)
+    ):
         yield made
 
 

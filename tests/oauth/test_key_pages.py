@@ -13,10 +13,10 @@ from assent.connectors.key_access import API_KEY
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.serving.web.connect_words import words_of
-from assent.testing import resend, zernio
+from assent.testing import bluesky, resend, zernio
 from assent.testing.emulator import Outcome
 
-KEYS = {"zernio": zernio.KEY, "resend": resend.KEY}
+KEYS = {"zernio": zernio.KEY, "resend": resend.KEY, "bluesky": bluesky.KEY}
 
 
 @pytest.mark.parametrize("provider", [*KEYS])

@@ -21,7 +21,7 @@ from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
 from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
 from assent.serving.web import connect_words as words
-from assent.serving.web.connect_screens import address, at_place, door, subject
+from assent.serving.web.connect_door import address, at_place, door, subject
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.problems import Link, PageProblem, PageRefused
 

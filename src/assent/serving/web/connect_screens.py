@@ -6,27 +6,23 @@ in its address and in its nonce. None of these pages runs a script. Consent is `
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any, Final
-from urllib.parse import urlencode
 
-import msgspec
 from starlette.responses import Response
 
 from assent.connectors.google import Choice, GoogleSource
 from assent.connectors.key_access import API_KEY
 from assent.connectors.oauth import revoke
 from assent.connectors.oauth_access import REFRESH, OAuthAccess
-from assent.connectors.registry import CONNECTORS, ConnectorInfo
-from assent.lifecycle.connection import Account, Connection, ConnectionState, Credentials, NewConnection
+from assent.connectors.registry import CONNECTORS
+from assent.lifecycle.connection import Account, Credentials, NewConnection
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+from assent.serving.web.connect_door import Door, address, at_place, door, subject
 from assent.serving.web.connect_words import (
     LOSES,
     LOSES_READING,
-    UNKNOWN_PLACE,
     UNKNOWN_PROVIDER,
-    Words,
     done,
     platform_name,
     words_of,
@@ -43,67 +39,6 @@ VALID: Final = {
     "propertyId": re.compile(r"\d{3,20}"),
     "siteUrl": re.compile(r"https?://[^\s/]+/[^\s]{0,500}|sc-domain:[A-Za-z0-9.-]{3,253}"),
 }
-
-
-class Door(msgspec.Struct, frozen=True):
-    """A provider as a page needs it, and the connection that a workspace has with it."""
-
-    info: ConnectorInfo
-    words: Words
-    connector: object
-    connection: Connection | None
-
-    @property
-    def id(self) -> str:
-        return self.info.id
-
-    @property
-    def access(self) -> OAuthAccess | None:
-        found = getattr(self.connector, "access", None)
-        return found if isinstance(found, OAuthAccess) else None
-
-    @property
-    def live(self) -> bool:
-        return self.connection is not None and self.connection.live
-
-    @property
-    def state(self) -> tuple[str, str]:
-        """A word and its tone."""
-        if self.access is not None and not self.access.provider.configured:
-            return "Not set up", ""
-        if self.connection is None or self.connection.state is ConnectionState.REVOKED:
-            return "Not connected", ""
-        if self.connection.state is ConnectionState.EXPIRED:
-            return "Connect again", "danger"
-        if isinstance(self.connector, GoogleSource) and self.connector.chosen(self.connection) is None:
-            return "One thing to choose", "warn"
-        return "Connected", "ok"
-
-
-def at_place(visit: Visit) -> Visit:
-    """The same visit, at the workspace that the address names."""
-    wished = visit.query("workspace")
-    if not wished:
-        return visit
-    for place in visit.places:
-        if place.workspace_id == wished:
-            return dataclasses.replace(visit, place=place)
-    raise PageRefused(UNKNOWN_PLACE)
-
-
-def address(visit: Visit, provider: str = "", **more: str) -> str:
-    """Where something of this workspace is connected."""
-    path = f"/connect/{provider}" if provider else "/connect"
-    return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
-
-
-async def door(visit: Visit, provider: str) -> Door:
-    info = next((each for each in CONNECTORS if each.id == provider), None)
-    words = words_of(info) if info is not None else None
-    connector = visit.services.connectors.get(provider)
-    if info is None or words is None or connector is None:
-        raise PageRefused(UNKNOWN_PROVIDER)
-    return Door(info, words, connector, await visit.services.connections.find(visit.workspace_id, provider))
 
 
 async def providers(visit: Visit) -> Response:
@@ -167,10 +102,8 @@ async def enter_key(visit: Visit) -> Response:
     if not isinstance(at.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
     key = form.get("key", "").strip()
-    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable() or " " in key:
-        return await shown(
-            visit, at, {"key": "Enter the key as the provider shows it: one word, nothing else."}
-        )
+    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+        return await shown(visit, at, {"key": "Enter it as the provider shows it, and nothing else."})
     try:
         verified = await at.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
@@ -239,11 +172,6 @@ async def _shared_grant(visit: Visit, access: OAuthAccess) -> bool:
         if other.provider.id != mine.id and other.provider.grantor == mine.grantor:
             return True
     return False
-
-
-def subject(visit: Visit, provider: str) -> str:
-    """What a form of these pages is about."""
-    return f"connect {provider} {visit.workspace_id}"
 
 
 def _whole(text: str) -> str:
