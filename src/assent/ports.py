@@ -177,9 +177,11 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Rest(msgspec.Struct, frozen=True):
-    """The part of an effect that did not happen while another did, and why: offered as an action of its own."""
+    """The part of an effect that did not happen while another did: offered as an action of its own. `reached` says in
+    words where it is out, `why` why it is not elsewhere."""
 
     effect: Effect
+    reached: str
     why: str
 
 

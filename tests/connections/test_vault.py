@@ -203,6 +203,22 @@ async def test_choosing_accounts_says_where_effects_go(database_url: str, tmp_pa
         assert refused.value.reason is Reason.MISSING_CONNECTOR
 
 
+async def test_connecting_again_keeps_the_accounts_that_were_chosen(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with engine_with(database_url, tmp_path) as engine:
+        book = engine.services.connections
+        await connected(engine)
+        await book.choose(LOCAL_WORKSPACE, "zernio", ["acc_2"], by="Ada")
+        more = (*GRANT.accounts, Account("acc_4", "linkedin", "New", default=True))
+        grant = msgspec.structs.replace(GRANT, accounts=more)
+        again = await book.save(LOCAL_WORKSPACE, "zernio", grant, by="Ada")
+        assert [each.id for each in again.accounts_on("linkedin")] == ["acc_2"]
+        await book.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")
+        afresh = await connected(engine)
+        assert afresh.accounts == GRANT.accounts
+
+
 async def test_no_workspace_no_connection(database_url: str, tmp_path: Path) -> None:
     async with engine_with(database_url, tmp_path) as engine:
         nobody = WorkspaceId(engine.services.new_id(engine.clock.now_ms()))

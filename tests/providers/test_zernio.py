@@ -145,6 +145,7 @@ async def test_a_partial_publish_keeps_what_went_out_and_offers_the_rest(
         assert not isinstance(reply, Refusal)
         assert reply.external_id == "post_1" and isinstance(reply.partly, str)
         assert await here.engine.execute(action_id, key="k") == reply
+        assert (await here.engine.action(action_id)).preflight.warnings[0] == reply.partly
         assert len(here.zernio.on("acc_linkedin")) == 1 and not here.zernio.on("acc_linkedin_ada")
 
         rest_id = ActionId(str(reply.rest_action_id))
@@ -293,6 +294,8 @@ async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
         ({"analytics_status": 424}, "no platform"),
         ({"analytics_access": False}, "add-on"),
         ({"numbers": {}}, "no numbers"),
+        ({"numbers": {"likes": 0}, "sync_status": "pending"}, "collecting"),
+        ({"numbers": {"likes": 0}, "sync_status": "unavailable"}, "no platform"),
         ({"revoked": [KEYS["zernio"]]}, "Connect Zernio again"),
     ],
 )

@@ -122,9 +122,9 @@ def words(answer: Exchanged) -> str:
 
 def numbers_of(answer: Exchanged, connection: Connection) -> dict[str, int | float] | str:
     """The numbers of a post, or why there are none: no number is ever made up (E100)."""
-    if answer.status == 202:
+    if answer.status == 202 or answer.at("syncStatus") == "pending":
         return "Zernio is still collecting the numbers"
-    if answer.status == 424:
+    if answer.status == 424 or answer.at("syncStatus") == "unavailable":
         return "no platform gave Zernio its numbers"
     found = answer.at("analytics")
     numbers = {

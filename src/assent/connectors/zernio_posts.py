@@ -145,8 +145,7 @@ def _rest(effect: Effect, out: list[Part], failed: list[Part]) -> Rest:
     target = {**(effect.target or {}), "accountId": left, "name": left}
     reached = ", ".join(part.account_id for part in out)
     why = "; ".join(f"{part.account_id}: {part.message or part.category}" for part in failed)
-    told = f"Already out on {reached}; this is the rest, which failed there ({why[:MAX_DETAIL_CHARS]})."
-    return Rest(msgspec.structs.replace(effect, target=target), told)
+    return Rest(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
 
 
 def _part(raw: dict[str, Any]) -> Part:

@@ -118,11 +118,13 @@ def save(
 ) -> Transaction[Connection]:
     if not (yield statements.find_workspace(workspace_id=workspace_id)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    before = yield from find(workspace_id, provider)
+    accounts = as_chosen_before(before, new.accounts)
     rows = yield statements.put_connection(
         workspace_id=workspace_id,
         provider=provider,
         label=new.label,
-        accounts=_text(new.accounts),
+        accounts=_text(accounts),
         scopes=" ".join(new.scopes),
         settings=_text(new.settings),
         expires_ms=new.expires_ms,
@@ -134,7 +136,7 @@ def save(
     facts = {
         "provider": provider,
         "label": new.label,
-        "accounts": [{"id": each.id, "platform": each.platform} for each in new.accounts if each.chosen],
+        "accounts": [{"id": each.id, "platform": each.platform} for each in accounts if each.chosen],
         "scopes": list(new.scopes),
         "by": by,
     }
@@ -258,6 +260,21 @@ def disconnect(
         yield from vault.destroy(workspace_id, provider)
         yield from _note(workspace_id, "connector_disconnected", {"provider": provider, "by": by}, now_ms)
     return bool(rows)
+
+
+def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -> tuple[Account, ...]:
+    """Who connects again, with a new key, has not chosen other accounts by that."""
+    if before is None or before.state is ConnectionState.REVOKED:
+        return accounts
+    named = {each.id for each in accounts}
+    known = {each.id: each for each in before.accounts if each.id in named}
+    settled = {each.platform for each in known.values() if each.default}
+    return tuple(
+        msgspec.structs.replace(each, chosen=known[each.id].chosen, default=known[each.id].default)
+        if each.id in known
+        else msgspec.structs.replace(each, default=each.default and each.platform not in settled)
+        for each in accounts
+    )
 
 
 def counted() -> Transaction[list[tuple[str, str, int]]]:

@@ -303,9 +303,10 @@ def settle(
         changed = msgspec.structs.replace(
             action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
         )
-        offered = rest.action_for(action, outcome.rest, now_ms) if outcome.rest is not None else None
-        if offered is not None:
-            changed = rest.with_offer(changed, offered)
+        left = outcome.rest
+        offered = rest.action_for(action, left, now_ms) if left is not None else None
+        if left is not None and offered is not None:
+            changed = rest.with_offer(changed, left, offered)
             facts["restOffered"] = offered.action_id
         done = yield from actions.put(changed, state, move, facts, now_ms)
         if offered is not None:

@@ -39,7 +39,10 @@ def action_for(action: Action, left: Rest, now_ms: int) -> Action:
             left.effect,
             Readiness(ready=True),
             declared=old.severity,
-            warnings=(left.why, *old.warnings),
+            warnings=(
+                f"Already out on {left.reached}; this is the rest, which failed there ({left.why}).",
+                *old.warnings,
+            ),
             recommendations=old.recommendations,
             gates=tuple(gate for gate in old.gates if gate != "connector_not_ready"),
             cost_credits=0,  # it was paid for with the whole
@@ -57,12 +60,14 @@ def action_for(action: Action, left: Rest, now_ms: int) -> Action:
     )
 
 
-def with_offer(action: Action, offered: Action) -> Action:
+def with_offer(action: Action, left: Rest, offered: Action) -> Action:
     """What of it did not go out, on the action that did."""
-    why = offered.preflight.warnings[0]
-    return msgspec.structs.replace(
-        action, metadata={**action.metadata, PARTLY: why, OFFERED_AS: offered.action_id}
+    told = (
+        f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
     )
+    warned = msgspec.structs.replace(action.preflight, warnings=(told, *action.preflight.warnings))
+    metadata = {**action.metadata, PARTLY: told, OFFERED_AS: offered.action_id}
+    return msgspec.structs.replace(action, preflight=warned, metadata=metadata)
 
 
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:

@@ -4,9 +4,9 @@ accounts and analytics. Its ledger has one effect for every account that a post 
     python -m assent.testing.zernio --ledger FILE [--port N]
 
 `POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during which a post is
-still publishing), `revoked` [keys], `nested` (409 details under `details`), `analytics_status`, `numbers`,
-`analytics_access`, `limit_reset` (epoch seconds at which a rate limit ends), `marks` (whether posts tell their
-metadata).
+still publishing), `revoked` [keys], `nested` (409 details under `details`), `analytics_status`, `sync_status`,
+`numbers`, `analytics_access`, `limit_reset` (epoch seconds at which a rate limit ends), `marks` (whether posts tell
+their metadata).
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Zernio(Scripted):
         "revoked",
         "nested",
         "analytics_status",
+        "sync_status",
         "numbers",
         "analytics_access",
         "limit_reset",
@@ -68,6 +69,7 @@ class Zernio(Scripted):
         self.nested = False
         self.marks = True
         self.analytics_status = 200
+        self.sync_status = "synced"
         self.analytics_access = True
         self.numbers: dict[str, Any] = {"impressions": 120, "likes": 7, "comments": 2, "clicks": 11}
         self.limit_reset: int | None = None
@@ -157,7 +159,7 @@ class Zernio(Scripted):
         post_id = asked.query.get("postId", "")
         if post_id not in self.posts:
             return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
-        status = {200: "synced", 202: "pending"}.get(self.analytics_status, "unavailable")
+        status = {200: self.sync_status, 202: "pending"}.get(self.analytics_status, "unavailable")
         numbers = self.numbers if self.analytics_status == 200 else {}
         body = {
             "postId": post_id,
