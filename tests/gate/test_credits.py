@@ -186,7 +186,7 @@ async def test_the_rest_of_what_went_out_in_part_was_paid_for_with_the_whole(met
     async def partly(provider: Provider, action: Action) -> Delivered:
         done = provider.deliver(action)
         left = msgspec.structs.replace(action.effect, target={"id": "second"})
-        return Delivered(done.external_id, rest=Rest(left, "the second account was not reached"))
+        return Delivered(done.external_id, rest=Rest(left, "elsewhere", "the second account was not reached"))
 
     await limit(metered, 3)
     metered.providers["native"].plan.append(partly)

@@ -77,7 +77,8 @@ def by_channel(run: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.rule("E11", "E94")
 async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hosted) -> None:
-    bare = by_channel(await hosted.tool("chieflab_launch_product", **LAUNCH))
+    first = await hosted.tool("chieflab_launch_product", **LAUNCH)
+    bare = by_channel(first)
     assert {name: action["connector"] for name, action in bare.items()} == {
         "linkedin": "zernio",
         "x": "zernio",
@@ -103,6 +104,10 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
     shown = run["agentGuide"]["renderInChat"]["linkedin"]
     assert shown["goesTo"] == "Acme (linkedin, acc_linkedin)"
     assert (len(hosted.zernio.ledger.entries()), len(hosted.resend.ledger.entries())) == before
+
+    # A person who looks at the first one is not told that it could go out: nobody has said where to.
+    page = await hosted.http.get(first["reviewUrl"].removeprefix(BASE_URL), follow_redirects=True)
+    assert page.text.count("Zernio, not ready") == 2 and "Zernio, ready" not in page.text
 
     # What was staged before gets its account as a new revision, mail by the provider that is there now.
     for name in ("linkedin", "x", "email"):

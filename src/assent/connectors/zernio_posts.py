@@ -141,11 +141,23 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
 
 def _rest(effect: Effect, out: list[Part], failed: list[Part]) -> Rest:
     """The accounts that were not reached, as an effect of their own."""
-    left = ",".join(part.account_id for part in failed)
-    target = {**(effect.target or {}), "accountId": left, "name": left}
-    reached = ", ".join(part.account_id for part in out)
-    why = "; ".join(f"{part.account_id}: {part.message or part.category}" for part in failed)
+    named = _names(effect)
+    left = [part.account_id for part in failed]
+    target = {
+        **(effect.target or {}),
+        "accountId": ",".join(left),
+        "name": ", ".join(named[each] for each in left),
+    }
+    reached = ", ".join(named[part.account_id] for part in out)
+    why = "; ".join(f"{named[part.account_id]}: {part.message or part.category}" for part in failed)
     return Rest(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
+
+
+def _names(effect: Effect) -> dict[str, str]:
+    """The accounts as people know them, in the order in which both stand in the target."""
+    ids = account_ids(effect)
+    names = (effect.target or {}).get("name", "").split(", ")
+    return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))
 
 
 def _part(raw: dict[str, Any]) -> Part:

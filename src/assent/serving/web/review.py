@@ -19,10 +19,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import actions, members, review
+from assent.engine import actions, addressing, members, review
 from assent.engine.review import RunReview
 from assent.engine.services import Services
-from assent.kernel.ids import ActionId, WorkspaceId, is_uuid
+from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
@@ -282,22 +282,23 @@ class ReviewPages:
             raise PageRefused(NO_SUCH_ACTION) from None
 
     async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
-        """Whether the connectors that open actions need could perform now."""
-        needed = {action.effect.connector for action in found.actions if state_of(action) in OPEN}
+        """Whether each open action could be performed now, by its id."""
         return {
-            name: readiness
-            for name in sorted(needed)
-            if (readiness := await self._ready_now(name, found.run.workspace_id)) is not None
+            action.action_id: readiness
+            for action in found.actions
+            if state_of(action) in OPEN and (readiness := await self._ready_now(action)) is not None
         }
 
-    async def _ready_now(self, name: str, workspace_id: WorkspaceId) -> Readiness | None:
-        connector = self._services.connectors.get(name)
+    async def _ready_now(self, action: Action) -> Readiness | None:
+        connector = self._services.connectors.get(action.effect.connector)
         if connector is None:
             return None
         try:
-            return await asyncio.wait_for(connector.readiness(workspace_id), READINESS_SECONDS)
+            looked = addressing.readiness_of(connector, action.workspace_id, action.effect)
+            return await asyncio.wait_for(looked, READINESS_SECONDS)
         except Exception as error:
-            log.warning("connector %s does not say whether it is ready: %s", name, type(error).__name__)
+            name = type(error).__name__
+            log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
             return None
 
     async def _shown(self, request: Request, run_id: str) -> Shown:

@@ -19,8 +19,7 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking
     """Every action of a run, in the order in which they were staged."""
     history = review_history.entries(found.events, looking.now_ms)
     return tuple(
-        card_of(found, action, readiness.get(action.effect.connector), history, looking)
-        for action in found.actions
+        card_of(found, action, readiness.get(action.action_id), history, looking) for action in found.actions
     )
 
 
