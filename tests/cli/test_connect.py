@@ -74,7 +74,7 @@ def test_what_cannot_be_connected_says_why(wire: Assent) -> None:
         (("connect", "zernio", "--key-stdin"), "two words", "not a key"),
         (("connect", "zernio"), ZERNIO_KEY, "--key-stdin"),
         (("connect", "ga4", "--key-stdin"), ZERNIO_KEY, "browser"),
-        (("connect", "nobody", "--key-stdin"), ZERNIO_KEY, "resend, zernio"),
+        (("connect", "nobody", "--key-stdin"), ZERNIO_KEY, "bluesky, resend, slack, zernio"),
         (("connect", "zernio", "--key-stdin", "--workspace", "nobody"), ZERNIO_KEY, "nobody"),
         (("connect", "resend", "--key-stdin", "--from", "nobody"), RESEND_KEY, "--from"),
     ):

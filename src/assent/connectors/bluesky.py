@@ -124,7 +124,7 @@ class BlueskyConnector:
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         session = await self._session(self._access.key(access), deadline)
         if isinstance(session, Exchanged):
             return self._no_numbers(action, f"Bluesky does not let us in (HTTP {session.status})")
@@ -144,7 +144,7 @@ class BlueskyConnector:
 
     async def _signed_in(self, action: Action, deadline: Deadline) -> Session:
         """A session of the very account that was approved."""
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         try:
             session = await self._session(self._access.key(access), deadline)
         except OutcomeUnknown as unknown:

@@ -54,7 +54,7 @@ class KeyAccess:
             return Readiness(ready=True)
         return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found))
 
-    async def opened(self, workspace_id: WorkspaceId) -> Access:
+    async def access(self, workspace_id: WorkspaceId) -> Access:
         """The connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
         if access is None or access.secrets.get(API_KEY) is None:

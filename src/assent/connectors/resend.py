@@ -95,7 +95,7 @@ class ResendConnector:
 
         action = action_of(approved)
         body = mail(action, await self._pictures_of(action) if action.effect.media else ())
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         if not _still_there(access.connection, action.effect):
             raise NotSent(
                 Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
@@ -120,7 +120,7 @@ class ResendConnector:
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         mail_id = action.external_id or ""
         query = {
             "email_id": mail_id,

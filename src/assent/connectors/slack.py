@@ -103,7 +103,7 @@ class SlackConnector:
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         wanted = (action.effect.target or {}).get("accountId")
         if wanted is not None and access.connection.account(wanted) is None:
             detail = "this was approved for another webhook than the one that is connected"

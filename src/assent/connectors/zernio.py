@@ -95,7 +95,7 @@ class ZernioConnector:
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         deadline = Deadline(timeout_seconds)
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         if not account_ids(action.effect) or _missing(access.connection, action.effect):
             raise NotSent(
                 Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
@@ -123,7 +123,7 @@ class ZernioConnector:
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         action = action_of(approved)
         deadline = Deadline(timeout_seconds)
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         known = action.metadata.get(REFERENCE)
         if isinstance(known, str):
             found: dict[str, Any] | None = await self.client.post(access, known, deadline)
@@ -135,7 +135,7 @@ class ZernioConnector:
         return await self._settled(access, action, found, deadline, again=False)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
-        access = await self._access.opened(action.workspace_id)
+        access = await self._access.access(action.workspace_id)
         query = {"postId": action.external_id or ""}
         answer = await self.client.ask(access, "GET", "/v1/analytics", Deadline(timeout_seconds), query=query)
         found = numbers_of(answer, access.connection)
@@ -151,7 +151,7 @@ class ZernioConnector:
         if await self._access.connection(workspace_id) is None:
             return
         try:
-            access = await self._access.opened(workspace_id)
+            access = await self._access.access(workspace_id)
             accounts = await self.client.accounts(access, Deadline(timeout_seconds))
         except (NotSent, OutcomeUnknown):
             return

@@ -64,6 +64,8 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "session_noted": lambda facts: f"{facts.get('by', 'Somebody')} wrote a note on the session",
     "session_imported": lambda facts: "This run came in from a file",
     "metrics_recorded": _numbers,
+    "run_started": lambda facts: f"Begun by {_by(facts)}; the result follows",
+    "run_failed": lambda facts: "The run ended without a result",
     "run_measured": _measured,
     "measurement_empty": lambda facts: "Measured, and no source had numbers yet",
     "memory_decided": lambda facts: (

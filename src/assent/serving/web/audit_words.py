@@ -53,7 +53,10 @@ GROUPS: Final[tuple[Group, ...]] = (
     Group(
         "runs",
         "Runs and memory",
-        ("run_prepared", "run_measured", "measurement_empty", "metrics_recorded", "memory_decided"),
+        (
+            *("run_started", "run_failed", "run_prepared"),
+            *("run_measured", "measurement_empty", "metrics_recorded", "memory_decided"),
+        ),
     ),
     Group(
         "workflows",
