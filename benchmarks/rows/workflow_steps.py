@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.stores.sqlite_connection import CHECKPOINT_PAGES
 from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.machine import assent, environment, free_port
 from benchmarks.messages import INITIALIZE, succeeded
@@ -86,7 +87,7 @@ class Floor:
 
     def __init__(self, path: Path) -> None:
         self._database = sqlite3.connect(path, isolation_level=None)
-        for line in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", *_FLOOR_TABLES):
+        for line in (*_FLOOR_CARE, *_FLOOR_TABLES):
             self._database.execute(line)
         self._rows = 0
         self.commit(FAR)
@@ -109,6 +110,11 @@ class Floor:
         self._database.close()
 
 
+_FLOOR_CARE: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}",
+)
 _FLOOR_TABLES: Final = (
     *(
         f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)"
