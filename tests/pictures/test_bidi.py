@@ -29,6 +29,15 @@ def test_brackets_go_with_what_they_hold() -> None:
     assert drawn("مع Foo (تجريبي)") == [(" (تجريبي)", True), ("Foo", False), ("مع ", True)]
 
 
+def test_a_bracket_without_its_pair_breaks_no_other_pair() -> None:
+    assert drawn("[)50.abcשלום]مرحبا") == [
+        ("[)50.abc", False),
+        ("שלום", True),
+        ("]", False),
+        ("مرحبا", True),
+    ]
+
+
 def test_a_line_of_latin_in_an_arabic_paragraph_ends_on_the_left() -> None:
     assert drawn("Ledgerleaf (تجريبي)", base=1) == [(" (تجريبي)", True), ("Ledgerleaf", False)]
 

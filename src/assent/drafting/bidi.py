@@ -112,12 +112,10 @@ def _brackets(text: str, kinds: list[str], outer: str) -> None:
             continue
         if char in _BRACKETS:
             waiting.append((_BRACKETS[char], index))
-        elif char in _BRACKETS.values():
-            while waiting:
-                closing, start = waiting.pop()
-                if closing == char:
-                    pairs.append((start, index))
-                    break
+        elif any(closing == char for closing, _ in waiting):
+            while waiting[-1][0] != char:
+                waiting.pop()
+            pairs.append((waiting.pop()[1], index))
     for start, end in sorted(pairs):
         inside = {found for kind in kinds[start + 1 : end] if (found := _direction(kind)) is not None}
         if outer in inside:
