@@ -13,6 +13,7 @@ from assent.connectors import oauth
 from assent.connectors.oauth import GrantEnded, GrantFailed
 from assent.testing.emulator import Outcome
 from assent.testing.google import Query, Visit
+from assent.testing.provider_server import json_answer
 
 PROOF = "a-verifier-of-at-least-43-characters-in-length-00"
 
@@ -84,6 +85,14 @@ async def test_a_wrong_client_is_no_ended_grant(world: Connected) -> None:
     )["hubspot"]
     with pytest.raises(GrantFailed, match="invalid_client"):
         await oauth.refresh(wrong, "x")
+
+
+async def test_tokens_are_read_in_either_spelling(world: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"accessToken": "a", "refreshToken": "r", "expiresIn": 1800, "hubId": 7, "scopes": ["x"]}
+    monkeypatch.setattr(world.far.hubspot, "token", lambda asked: json_answer(200, said))
+    granted = await oauth.refresh(world.access("hubspot").provider, "r")
+    assert (granted.access_token, granted.refresh_token, granted.expires_in) == ("a", "r", 1800)
+    assert (granted.account, granted.scopes) == ("7", ("x",))
 
 
 async def ask(world: Connected, url: str, body: Any, provider: str = "ga4") -> httpx.Response:

@@ -20,6 +20,7 @@ from assent.ports import Reading
 from assent.testing.emulator import Outcome
 from assent.testing.google import Query, Visit
 from assent.testing.operator import Wanted
+from assent.testing.provider_server import json_answer
 
 PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}
@@ -122,6 +123,26 @@ async def test_a_failing_source_says_so_and_does_not_hide_the_others(
     assert (reading.status, reading.metrics) == ("unavailable", {})
     assert why in (reading.reason or "")
     assert (of(found, "site") or found.sources[0]).metrics == {"views": 0, "clicks": 0}
+
+
+@pytest.mark.rule("E100")
+@pytest.mark.parametrize(
+    "rows",
+    [[{}], [{"metricValues": []}], [{"metricValues": [{"value": "many"}, {"value": "NaN"}]}], [None], "x"],
+)
+async def test_rows_without_numbers_are_no_numbers(
+    world: Connected, rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.connect("ga4", propertyId="1234")
+    run_id = await published(world)
+    world.clock.advance(**DAY)
+    monkeypatch.setattr(world.far.ga4, "run_report", lambda *_: json_answer(200, {"rows": rows}))
+
+    found, _ = await measured(world, run_id)
+
+    reading = of(found, "ga4")
+    assert reading is not None
+    assert (reading.status, reading.metrics) == ("unavailable", {})
 
 
 async def test_a_source_whose_access_was_revoked_asks_to_connect_again(world: Connected) -> None:

@@ -19,6 +19,8 @@ PUBLIC_ADMIN: Final = "https://analyticsadmin.googleapis.com"
 METRICS: Final = {"sessions": "sessions", "keyEvents": "conversions"}
 """What is asked for, and what it is called here. Analytics calls conversions key events."""
 
+UNREADABLE: Final = "Google Analytics answered with rows that hold no numbers"
+
 
 class Ga4Connector(GoogleSource):
     """Reads one property of a workspace."""
@@ -46,11 +48,14 @@ class Ga4Connector(GoogleSource):
                 f"Google Analytics has counted nothing on these pages since {since}; a visit can take a day or two to "
                 "appear"
             )
-        names = [header.get("name") for header in answer.at("metricHeaders") or ()]
-        values = [number(each.get("value")) for each in answer.at("rows", 0, "metricValues") or ()]
-        found = {METRICS[name]: value for name, value in zip(names, values, strict=False) if name in METRICS}
-        metrics = {name: value for name, value in found.items() if value is not None}
-        return self.counted(metrics) if metrics else self.refused(answer)
+        metrics: dict[str, int | float] = {}
+        for row in range(len(answer.at("rows"))):
+            for place, asked in enumerate(METRICS):
+                name = answer.at("metricHeaders", place, "name") or asked
+                value = number(answer.at("rows", row, "metricValues", place, "value"))
+                if name in METRICS and value is not None:
+                    metrics[METRICS[name]] = metrics.get(METRICS[name], 0) + value
+        return self.counted(metrics) if metrics else self.unavailable(UNREADABLE)
 
     async def choices(self, workspace_id: WorkspaceId, timeout_seconds: float) -> tuple[Choice, ...] | None:
         admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url

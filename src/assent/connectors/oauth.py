@@ -244,12 +244,12 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
 
 
 def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
-    access, again, expires = answer.at("access_token"), answer.at("refresh_token"), answer.at("expires_in")
+    access, again = _said(answer, "access_token"), _said(answer, "refresh_token")
     if not isinstance(access, str) or not access:
         raise GrantFailed(f"{provider.grantor.label} gave no access token")
+    expires, account = _said(answer, "expires_in"), _said(answer, "hub_id")
     said: Any = answer.at("scope") or answer.at("scopes") or ()
     scopes = tuple(said.split()) if isinstance(said, str) else tuple(str(each) for each in said)
-    account = answer.at("hub_id")
     return Tokens(
         access_token=access,
         refresh_token=again if isinstance(again, str) and again else None,
@@ -257,3 +257,10 @@ def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
         scopes=scopes or provider.scopes,
         account=str(account) if account is not None else None,
     )
+
+
+def _said(answer: Exchanged, name: str) -> Any:
+    """A field by its name in RFC 6749, or as HubSpot's reference spells it."""
+    first, *more = name.split("_")
+    found = answer.at(name)
+    return found if found is not None else answer.at(first + "".join(each.capitalize() for each in more))

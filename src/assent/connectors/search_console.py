@@ -52,7 +52,8 @@ class SearchConsoleConnector(GoogleSource):
             rows += answer.at("rows") or ()
         if not rows:
             return self.unavailable(LAG)
-        counted = {name: [number(row.get(name)) for row in rows] for name in SUMMED}
+        found = [row if isinstance(row, dict) else {} for row in rows]
+        counted = {name: [number(row.get(name)) for row in found] for name in SUMMED}
         if any(value is None for values in counted.values() for value in values):
             return self.unavailable("Google Search Console answered with rows that hold no numbers")
         return self.counted({name: sum(value or 0 for value in values) for name, values in counted.items()})
