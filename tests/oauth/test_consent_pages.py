@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import httpx
 import pytest
 from tests.oauth.desk import WHERE, Desk, at_desk, way_out
-from tests.oauth.kit import consent
+from tests.oauth.kit import connect, consent
 from tests.review.kit import forms
 
 from assent.engine import members, people, tenancy
@@ -239,6 +239,18 @@ async def test_disconnecting_one_of_googles_sources_leaves_the_other_alone(desk:
     assert not desk.far.google.happened("revoked")
     other = await desk.connection("search_console")
     assert other is not None and other.live
+
+
+async def test_disconnecting_leaves_the_connection_of_another_workspace_alone(desk: Desk) -> None:
+    services, now_ms = desk.house.services, desk.house.clock.now_ms()
+    elsewhere = WorkspaceId(services.new_id(now_ms))
+    await desk.house.app.store.write(
+        lambda: tenancy.create_workspace(elsewhere, "elsewhere", now_ms, by="test")
+    )
+    await connect(desk.house.app, "ga4", elsewhere)
+    await desk.connect("ga4")
+    await desk.press("ga4", "disconnect")
+    assert not desk.far.google.happened("revoked")
 
 
 @pytest.mark.parametrize("provider", ["ga4", "hubspot"])

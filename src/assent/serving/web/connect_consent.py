@@ -81,8 +81,7 @@ async def callback(visit: Visit) -> Response:
         expires_ms=expiry(granted.expires_in, visit.now_ms),
     )
     await visit.services.connections.save(asked, at.id, kept, by=visit.person.name)
-    here = next(place for place in visit.places if place.workspace_id == asked)
-    return visit.go(f"/connect/{at.id}?workspace={here.workspace_id}&did=connected")
+    return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
 
 
 async def _exchanged(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> Tokens:
@@ -98,7 +97,6 @@ async def _exchanged(visit: Visit, provider: OAuthProvider, label: str, state: s
         log.warning("%s gave no tokens: %s", provider.id, failed)
         raise PageRefused(words.not_exchanged(provider.id, label, str(failed))) from None
     if provider.needed - set(granted.scopes):
-        await granting.revoke(provider, granted.access_token)
         raise PageRefused(words.too_little(provider.id, label))
     if granted.refresh_token is None:
         log.warning("%s gave no refresh token", provider.id)

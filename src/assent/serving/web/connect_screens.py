@@ -16,7 +16,8 @@ from assent.connectors.key_access import API_KEY
 from assent.connectors.oauth import revoke
 from assent.connectors.oauth_access import REFRESH, OAuthAccess
 from assent.connectors.registry import CONNECTORS
-from assent.lifecycle.connection import Account, Credentials, NewConnection
+from assent.engine import connections
+from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 from assent.serving.web.connect_door import Door, address, at_place, door, subject
 from assent.serving.web.connect_words import (
@@ -163,15 +164,15 @@ async def disconnect(visit: Visit) -> Response:
 
 
 async def _shared_grant(visit: Visit, access: OAuthAccess) -> bool:
-    """Whether another connection of this workspace is with the same grantor: to revoke one would end both."""
-    mine = access.provider
-    for connection in await visit.services.connections.all_of(visit.workspace_id):
-        other = getattr(visit.services.connectors.get(connection.provider), "access", None)
-        if not connection.live or not isinstance(other, OAuthAccess):
-            continue
-        if other.provider.id != mine.id and other.provider.grantor == mine.grantor:
-            return True
-    return False
+    """Whether another connection of this server is with the same grantor. Where one person made both, revoking one
+    would end the other too, and who made them is not known here."""
+    others = await visit.read(connections.counted)
+    of_grantor = {
+        each.provider.id
+        for each in (getattr(found, "access", None) for found in visit.services.connectors.values())
+        if isinstance(each, OAuthAccess) and each.provider.grantor == access.provider.grantor
+    }
+    return any(provider in of_grantor and state == ConnectionState.CONNECTED for provider, state, _ in others)
 
 
 def _whole(text: str) -> str:
