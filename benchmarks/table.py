@@ -11,6 +11,7 @@ from typing import Final
 
 from benchmarks.figures import Figure
 from benchmarks.rows import (
+    console_pages,
     gate_growth,
     gate_http,
     gate_loop,
@@ -32,6 +33,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "tool-call": tool_call.measure,
     "stdio-start": stdio_start.measure,
     "workflow-steps": workflow_steps.measure,
+    "console-pages": console_pages.measure,
 }
 
 _HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")

@@ -42,6 +42,8 @@ COPIED: Final[dict[str, str]] = {
 """Tables that grow with actions, and the column that names the run."""
 IDS: Final = frozenset({"asset_id", "action_id", "entry_id", "job_id", "natural_key", *COPIED.values()})
 """Columns in which a copy differs."""
+NUMBER: Final = "number"
+"""A column that the store fills by itself, for copies too."""
 
 
 def measure(scratch: Path) -> list[Figure]:
@@ -51,7 +53,7 @@ def measure(scratch: Path) -> list[Figure]:
         insiders: dict[str, Insider] = {}
         waiting: dict[str, list[str]] = {}
         for name, size in sizes.items():
-            runner.run(_grown(scratch / name, size))
+            runner.run(grown(scratch / name, size))
             app = world(scratch / name)
             stack.callback(_closed, runner, app)
             insiders[name] = Insider(app)
@@ -98,7 +100,7 @@ async def _approved(insider: Insider, waiting: list[str]) -> Cost:
     return watch.cost(len(taken))
 
 
-async def _grown(data_dir: Path, size: int) -> None:
+async def grown(data_dir: Path, size: int) -> None:
     """A data directory whose local workspace holds so many actions."""
     app = world(data_dir)
     insider = Insider(app)
@@ -121,7 +123,7 @@ async def _grown(data_dir: Path, size: int) -> None:
 def _copy(connection: sqlite3.Connection, table: str, run: str, copies: int) -> None:
     """Copies of every row of a real run, under ids of the same length and age."""
     told = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
-    columns = [name for _, name, _, _, _, _, hidden in told if not hidden]
+    columns = [name for _, name, _, _, _, _, hidden in told if not hidden and name != NUMBER]
     values = [
         f"substr({name}, 1, 24) || printf('%012x', copy) || substr({name}, 37)" if name in IDS else name
         for name in columns

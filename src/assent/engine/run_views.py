@@ -99,7 +99,7 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
     for row in rows:
         first.setdefault(row["run_id"], row)
         counted = standings.setdefault(row["run_id"], [])
-        if row["actions"] is not None:
+        if row["actions"]:
             counted.append(Standing(row["action_status"], row["execution_state"], row["actions"]))
     return tuple(
         RunLine(

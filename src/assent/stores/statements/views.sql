@@ -1,6 +1,7 @@
 -- name: list_run_page
 -- A page of the runs of a workspace, newest first, with how many of their actions stand where. Empty filters match
--- all; a state is a status or an execution state. Picked first, so that only the runs of the page are counted.
+-- all; a state is a status or an execution state. Picked first and joined from there on, so that only the actions of the
+-- page's runs are counted.
 WITH picked AS (
   SELECT r.run_id FROM runs r
   WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
@@ -12,14 +13,13 @@ WITH picked AS (
       AND (x.status = :state OR x.execution_state = :state)))
   ORDER BY r.run_id DESC LIMIT :most
 ), counted AS (
-  SELECT a.run_id, a.status, a.execution_state, count(*) AS actions
-  FROM picked p JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
-  GROUP BY a.run_id, a.status, a.execution_state
+  SELECT p.run_id, a.status, a.execution_state, count(a.run_id) AS actions
+  FROM picked p LEFT JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
+  GROUP BY p.run_id, a.status, a.execution_state
 )
 SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms,
        c.status AS action_status, c.execution_state, c.actions
-FROM picked p JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = p.run_id
-LEFT JOIN counted c ON c.run_id = r.run_id
+FROM counted c LEFT JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = c.run_id
 ORDER BY r.run_id DESC
 
 -- name: count_run_states

@@ -1,0 +1,155 @@
+"""What the rows about pages share: a server with much on it, and somebody signed in who looks.
+
+Ten thousand actions in as many runs and ten thousand more in one, copies of real ones as in `gate_growth`; and a run of
+a workflow with two thousand steps and a hundred branches, each step taken as in life.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+
+from assent.app import App
+from assent.engine import people, sessions
+from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.engine.workflow_answers import Desk, Spoken
+from assent.kernel.ids import RunId
+from assent.ports import Transaction
+from assent.processes import Surfaces
+from assent.workflow import Compiled
+from assent.workflow.handles import read
+from benchmarks.figures import require
+from benchmarks.rows.gate_growth import grown
+from benchmarks.rows.gate_world import Insider, database, world
+from benchmarks.rows.workflow_steps import WORKFLOW
+
+ACTIONS: Final = 10_000
+NODES: Final = 2_000
+STEPS_TO_A_FORK: Final = 20
+NOTES: Final = "Step {0}: what was done and found, and what comes next, in a few sentences. " * 3
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where the much is."""
+
+    run_id: str
+    """A run with all those actions."""
+    session_run_id: str
+    """A run with all those steps."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What one look at a page cost."""
+
+    ms: float
+    kilobytes: float
+    """Compressed, as it would go over a network."""
+    html: str
+
+
+async def filled(data_dir: Path, actions: int = ACTIONS, nodes: int = NODES) -> Places:
+    """A data directory with so much in it."""
+    folder = data_dir / "workflows"
+    folder.mkdir(parents=True)
+    (folder / "bench-loop.json").write_text(json.dumps(WORKFLOW))
+    await grown(data_dir, actions)
+    app = world(data_dir)
+    staged = await Insider(app).stage()
+    session_run_id = await _long_run(app, nodes)
+    await app.close()
+    with closing(sqlite3.connect(database(data_dir))) as connection, connection:
+        run_id: str = connection.execute(
+            "SELECT run_id FROM actions WHERE action_id = ?", (staged,)
+        ).fetchone()[0]
+        _crowd(connection, staged, actions)
+        stored = connection.execute("SELECT count(*) FROM actions WHERE run_id = ?", (run_id,)).fetchone()[0]
+        require(stored, actions, "actions in one run")
+    return Places(run_id, session_run_id)
+
+
+def _crowd(connection: sqlite3.Connection, action_id: str, copies: int) -> None:
+    """Copies of one action in its own run, one place after the other."""
+    told = connection.execute("PRAGMA table_xinfo(actions)").fetchall()
+    columns = [name for _, name, _, _, _, _, hidden in told if not hidden]
+    changed = {
+        "action_id": "substr(action_id, 1, 23) || '-' || printf('%012x', copy)",
+        "position": "copy",
+    }
+    values = [changed.get(name, name) for name in columns]
+    connection.execute(
+        f"WITH RECURSIVE copies (copy) AS (SELECT 1 UNION ALL SELECT copy + 1 FROM copies WHERE copy < {copies}),"
+        " one AS MATERIALIZED (SELECT * FROM actions WHERE action_id = ?)"
+        f" INSERT INTO actions ({', '.join(columns)}) SELECT {', '.join(values)} FROM one, copies",
+        (action_id,),
+    )
+
+
+async def _long_run(app: App, nodes: int) -> str:
+    """A run that goes on and on, and now and then from an earlier step: in one transaction, because two thousand take
+    minutes on a busy disk."""
+    compiled = app.workflows.find("bench-loop")
+    require(int(isinstance(compiled, Compiled)), 1, "the workflow compiles")
+    run_id = RunId(app.services.new_id(app.clock.now_ms()))
+    desk = Desk(
+        principal=LOCAL_PRINCIPAL,
+        keys=app.workflow_keys,
+        now_ms=app.clock.now_ms(),
+        new_id=app.services.new_id,
+        review_url=app.services.review_url,
+        drift=lambda workflow_id, pinned: (),
+    )
+
+    def follow() -> Transaction[None]:
+        assert isinstance(compiled, Compiled)
+        first = yield from sessions.begin_run(desk, compiled, {"more": True}, "Much", run_id, None, "Much")
+        answers = [first.answer]
+        for number in range(1, nodes):
+            at = answers[len(answers) // 2] if number % STEPS_TO_A_FORK == 0 else answers[-1]
+            state, ack = read(desk.keys, at.state_token, "st"), read(desk.keys, at.ack_token or "", "ack")
+            spoken = yield from sessions.step(desk, state, ack, None, NOTES.format(number), None)
+            assert isinstance(spoken, Spoken)
+            answers.append(spoken.answer)
+
+    await app.store.write(follow)
+    return run_id
+
+
+class Looker:
+    """Somebody signed in, in this process: no network, nothing but the server's own time."""
+
+    def __init__(self, browser: httpx.AsyncClient) -> None:
+        self._browser = browser
+
+    async def look(self, path: str) -> Look:
+        began = time.perf_counter()
+        answer = await self._browser.get(path)
+        ms = (time.perf_counter() - began) * 1_000
+        require(int(answer.status_code == 200), 1, f"{path} answered {answer.status_code}")
+        return Look(ms, len(gzip.compress(answer.content, 6)) / 1_024, answer.text)
+
+
+@asynccontextmanager
+async def looking(data_dir: Path) -> AsyncIterator[Looker]:
+    """The server of a data directory with its owner signed in."""
+    app = world(data_dir)
+    try:
+        await app.prepare()
+        entropy, now_ms = os.urandom(people.ENTROPY_BYTES), app.clock.now_ms()
+        token = await app.store.write(lambda: people.issue_link(entropy, now_ms, shown_to="terminal"))
+        transport = httpx.ASGITransport(app=Surfaces(app).site())
+        async with httpx.AsyncClient(transport=transport, base_url=app.settings.base_url) as browser:
+            signed_in = await browser.post(f"/sign-in/{token}", data={})
+            require(int(signed_in.status_code == 303), 1, "signing in")
+            yield Looker(browser)
+    finally:
+        await app.close()
