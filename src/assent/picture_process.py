@@ -62,7 +62,7 @@ def _draw_all(order: Order, work: Work, fonts: Fonts) -> tuple[list[graphics.Dra
             if not isinstance(each, TooLong):
                 drawn.append(each)
             elif channel not in short or each.most < short[channel].most:
-                short[channel] = Short(channel, each.most, each.word)
+                short[channel] = Short(channel, each.most, each.word, each.is_name)
     return drawn, short
 
 

@@ -69,6 +69,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"headline": "한국어 제목"}, "headline"),
     ({"headline": " \n "}, "headline"),
     ({"headline": "🚀"}, "headline"),
+    ({"brand": {"name": "長い名前の会社" * 6}}, "brand.name"),
     ({"brand": {"name": "X", "colors": ["reddish"]}}, "brand.colors.0"),
     ({"channels": ["linkedin", "email"]}, "channels.1"),
     ({"channels": ["myspace"]}, "channels.0"),

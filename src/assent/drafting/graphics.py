@@ -24,6 +24,9 @@ LAYOUTS: Final = ("dark", "light", "solid")
 LEGIBLE: Final = 1 / 27
 """The smallest letter size by the picture's width: some 14 px where a phone shows it 390 px wide."""
 
+LEGIBLE_NAME: Final = 11 / 390
+"""The same for the brand's name: 11 px on a phone."""
+
 _TALL: Final = (("ऀ", "෿", 1.42), ("฀", "๿", 1.42), ("؀", "ࣿ", 1.42), ("⺀", "\uffef", 1.3), ("가", "힣", 1.3))
 """Scripts that need more room between lines than Latin."""
 LINE_HEIGHT: Final = 1.14
@@ -80,6 +83,8 @@ def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLo
     """One picture, or how much of its headline would fit."""
     size = SIZES[channel]
     canvas = _Canvas(size, palette.palettes(order.main, order.accent)[layout], shape, order)
+    if (most := canvas.most_of_name()) is not None:
+        return TooLong(most, is_name=True)
     drawn = _DRAW[layout](canvas)
     if isinstance(drawn, TooLong):
         return drawn
@@ -154,15 +159,23 @@ class _Canvas:
             for index, line in enumerate(fitted.lines)
         )
 
+    def most_of_name(self) -> int | None:
+        """How many characters of the name would fit, where it does not."""
+        room, wanted = self._room_for_name / (self.width * LEGIBLE_NAME), self.measure(self.order.name)
+        return int(counting.graphemes(self.order.name) * room / wanted) if wanted > room else None
+
+    @property
+    def _room_for_name(self) -> float:
+        return self.width - 2 * self.margin - self.small * 2.1
+
     def brand(self, x: float, middle: float, colour: str, anchor: str) -> str:
         """The brand's name with its mark, both centred on a height."""
         name, size = self.order.name, self.small
         if not name:
             return ""
         width = self.measure(name) * size
-        room = self.width - 2 * self.margin - size * 2.1
-        if width > room:
-            size, width = size * room / width, room
+        if width > self._room_for_name:
+            size, width = size * self._room_for_name / width, self._room_for_name
         side = size * 1.55
         whole = side + size * 0.55 + width
         left = x - {"start": 0.0, "middle": whole / 2, "end": whole}[anchor]

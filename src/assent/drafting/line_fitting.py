@@ -58,6 +58,8 @@ class TooLong(msgspec.Struct, frozen=True):
 
     most: int
     word: str = ""
+    is_name: bool = False
+    """Whether it is the brand's name and not the headline."""
 
 
 class _Piece(msgspec.Struct, frozen=True):

@@ -32,6 +32,7 @@ class Short(msgspec.Struct, frozen=True):
     channel: str
     most: int
     word: str
+    is_name: bool = False
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

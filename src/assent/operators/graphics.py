@@ -117,7 +117,10 @@ def refusal_of(result: Result) -> Refusal | None:
     if result.too_long:
         return Refusal(
             Reason.VALIDATION_ERROR,
-            problems=[Problem("headline", room_for(each), _said(each)) for each in result.too_long],
+            problems=[
+                Problem("brand.name" if each.is_name else "headline", room_for(each), _said(each))
+                for each in result.too_long
+            ],
         )
     return None
 
@@ -132,6 +135,8 @@ def room_for(short: Short) -> str:
 
 
 def _said(short: Short) -> str:
+    if short.is_name:
+        return "a name that does not fit"
     return "a word that does not fit" if short.word else "a headline that does not fit"
 
 

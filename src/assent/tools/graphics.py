@@ -95,6 +95,9 @@ async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
     """The pictures of the channels on which a headline fits, and why the others have none."""
     try:
         result = await call.services.make_pictures(work)
+        if any(each.is_name for each in result.too_long):
+            work = msgspec.structs.replace(work, order=msgspec.structs.replace(work.order, name=""))
+            result = await call.services.make_pictures(work)
         if result.no_glyph:
             missing = " ".join(result.no_glyph[:20])
             return Result(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
