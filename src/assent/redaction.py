@@ -36,6 +36,8 @@ RULES: Final = (
     Rule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
     # The secret that signs webhooks.
     Rule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
+    # A key of Zernio or Resend.
+    Rule(r"\b(?:sk|re)_", re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
     # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
     Rule(
         r"\.[A-Za-z0-9_-]{43}",

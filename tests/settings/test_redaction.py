@@ -15,6 +15,7 @@ SECRET = "Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2F"
 HELD = {
     "a key": "called with clp_live_abcdefghijklmnop",
     "a webhook secret": "signed with whsec_abcdef123456+/abcdef==",
+    "a key of a provider": "refused sk_abcdef123456abcdef123456",
     "a signed token": f"/runs/x?t=eyJydW5JZCI6IjEyMyJ9.{SECRET[:43]}",
     "a query": "GET /x?token=abcdef123456&page=2",
     "a form": "CSRF=abcdef123456",
