@@ -13,6 +13,7 @@ from sqlite3 import connect
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from tests.console import stories
 from tests.review.kit import House, forms, mail, post
@@ -433,3 +434,37 @@ async def test_every_screen_works_on_either_store(database_url: str, tmp_path: P
     assert "2 done" in found.text
     assert (await house.services.verify_journal(LOCAL_WORKSPACE)).ok
     await house.close()
+
+
+ODD = ("%00", "%ff%fe", "9" * 40, "-1", "%27%22%3E", "1:2:3", "%E2%80%AE", "a" * 3_000, "[]", "%25_!")
+
+
+async def test_odd_addresses_find_nothing_and_break_nothing(world: World) -> None:
+    run = f"/sessions/{world.review.run_id}"
+    places = {
+        "/runs": ("q", "operator", "state", "before"),
+        f"/runs/{world.launch.run_id}/story": ("state", "after", "events"),
+        "/sessions": ("q", "before"),
+        run: ("node", "open", "row"),
+        f"{run}/compare": ("a", "b"),
+        f"{run}/timeline": ("row",),
+        "/measure": ("before",),
+        "/memory": ("q", "kind", "state", "tenant", "before"),
+        "/audit": ("group", "run", "until", "before", "scope"),
+    }
+    for path, names in places.items():
+        for name in names:
+            for odd in (*ODD, *(f"{odd}:{world.review.run_id}" for odd in ODD[:3])):
+                answer = await world.owner.get(f"{path}?{name}={odd}")
+                assert answer.status_code in (200, 404), (path, name, odd, answer.status_code)
+
+
+async def test_an_address_that_is_no_web_address_is_no_link(world: World) -> None:
+    from assent.engine import actions
+    from assent.kernel.ids import ActionId
+
+    run = await stories.launch(world.house, "Odd address", post())
+    action = await world.house.action(ActionId(run.actions[0].id))
+    changed = msgspec.structs.replace(action, external_url="javascript:alert(1)")
+    await world.house.app.store.write(lambda: actions.put_all(changed, (), world.house.clock.now_ms()))
+    assert "javascript:" not in await world.page(f"/runs/{run.run_id}/story")

@@ -23,7 +23,7 @@ from assent.workflow.snapshot import decode as decode_snapshot
 RUNS_SHOWN: Final = 50
 """Runs of a session in its sidebar, the freshest; a workstream rarely has ten."""
 
-SHOWN_AT_A_STEP: Final = 50
+SHOWN_AT_A_STEP: Final = 20
 """Refused attempts or checkpoints of one node on its page."""
 
 _ANSWER: Final = msgspec.json.Decoder(Answer)

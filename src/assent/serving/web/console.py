@@ -109,7 +109,8 @@ class Visit:
         return await self.services.store.write(begin)
 
     def query(self, name: str) -> str:
-        return self.request.query_params.get(name, "")
+        """A part of the address. No store takes a NUL, and nobody looks for one."""
+        return self.request.query_params.get(name, "").replace("\0", "")
 
     def part(self, name: str) -> str:
         """A part of the path."""

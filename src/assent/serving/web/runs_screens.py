@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -68,6 +69,8 @@ GOALS: Final = (
 """What of a run's inputs says what it was about, the most telling first."""
 
 MAX_GOAL: Final = 120
+WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+"""An address that a link may lead to: what a provider or a caller names can be anything."""
 ASSET_BYTES: Final = 4_000
 
 
@@ -154,7 +157,7 @@ def action_row(action: Action, now_ms: int) -> ActionRow:
         title=title(action.effect),
         summary=summary(action.effect),
         badge=status_badge(action, now_ms),
-        external_url=action.external_url,
+        external_url=url if WEB.match(url := action.external_url or "") else None,
         at=when(action.executed_ms or action.created_ms, now_ms),
         position=action.position,
     )
@@ -243,7 +246,7 @@ def _has(found: RunDetail, name: str) -> bool:
 
 def _after(text: str) -> ActionPlace:
     position, _, action_id = text.partition(":")
-    if position.isascii() and position.isdigit() and is_uuid(action_id):
+    if position.isascii() and position.isdigit() and len(position) < 10 and is_uuid(action_id):
         return ActionPlace(int(position), action_id)
     return ActionPlace()
 

@@ -6,6 +6,7 @@ words of whoever found it. Approvals and tokens travel in no file.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Final
 
@@ -65,7 +66,7 @@ async def on_paper(visit: Visit) -> Response:
     values = {
         "run_id": visit.part("run_id"),
         "session_id": made.session_id,
-        "content": Markup(render(_text(made)).html),  # noqa: S704 - cleaned by the renderer
+        "content": Markup(await asyncio.to_thread(_html, made)),  # noqa: S704 - cleaned by the renderer
     }
     return visit.page("session_print.html", values)
 
@@ -81,6 +82,11 @@ async def _bundle(visit: Visit) -> Bundle:
         raise PageRefused(TAMPERED) from None
     assert made is not None  # noqa: S101 - the session of a run that was just found
     return made
+
+
+def _html(made: Bundle) -> str:
+    """A long session takes a while to render: in a thread of its own, so that nobody waits for it."""
+    return render(_text(made)).html
 
 
 def _text(made: Bundle) -> str:
@@ -108,7 +114,7 @@ async def bring_in(visit: Visit) -> Response:
     if not raw:
         return _form(visit, NO_FILE)
     try:
-        made = bundle_files.read(raw)
+        made = await asyncio.to_thread(bundle_files.read, raw)
         digest, keys = bundle_files.digest_of(raw), visit.services.workflow_keys()
         done = await visit.write(
             lambda: bundles.import_session(

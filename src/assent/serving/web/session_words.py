@@ -35,6 +35,9 @@ RENDERED_CHARS: Final = 20_000
 SHOWN_BYTES: Final = 48_000
 """Of one text on a page; whoever wants more exports the session."""
 
+COMPARED_BYTES: Final = 12_000
+"""Of one text that is compared: both sides of many steps are on one page."""
+
 START_TITLE: Final = "Start"
 
 
@@ -347,14 +350,19 @@ def _pair(left: Passage | None, right: Passage | None) -> Pair:
         step_key=known.step_key,
         left=left.node if left is not None else None,
         right=right.node if right is not None else None,
-        notes=word_diff(left.notes if left else "", right.notes if right else ""),
+        notes=word_diff(_notes(left), _notes(right)),
         outputs=word_diff(_outputs(left), _outputs(right)),
     )
 
 
+def _notes(passage: Passage | None) -> str:
+    return cut(passage.notes, COMPARED_BYTES) if passage is not None else ""
+
+
 def _outputs(passage: Passage | None) -> str:
-    return pretty(list(passage.artifacts)) if passage is not None and passage.artifacts else ""
+    found = passage.artifacts if passage is not None else ()
+    return cut(pretty(list(found)), COMPARED_BYTES) if found else ""
 
 
 def _value(context: dict[str, Any], name: str) -> str:
-    return cut(pretty(context[name]), SHOWN_BYTES) if name in context else ""
+    return cut(pretty(context[name]), COMPARED_BYTES) if name in context else ""

@@ -7,6 +7,7 @@ a session out and bringing one in is `session_files`.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -36,8 +37,11 @@ from assent.serving.web.session_words import (
 SESSIONS: Final = 25
 """Sessions of one page of the list."""
 
-COMPARED_STEPS: Final = 40
+COMPARED_STEPS: Final = 20
 """Steps of each branch that are compared: the last ones, where more have gone by since the fork."""
+
+NOTES_SHOWN: Final = 20
+"""Notes of people on a session's page, the latest; all of them are in its export."""
 
 NO_SUCH_RUN: Final = PageProblem(
     404,
@@ -60,7 +64,8 @@ async def sessions(visit: Visit) -> Response:
     """`/sessions`."""
     search = visit.query("q")[:200]
     updated, _, name = visit.query("before").partition(":")
-    before = (int(updated), name) if updated.isascii() and updated.isdigit() else (LAST_MS, "")
+    known = updated.isascii() and updated.isdigit() and len(updated) < 16
+    before = (int(updated), name) if known else (LAST_MS, "")
     found = await visit.read(
         lambda: session_views.sessions(visit.workspace_id, search=search, before=before, most=SESSIONS)
     )
@@ -118,8 +123,9 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
         "tip": view.tip,
         "notes": [
             {"author": each.author, "at": when(each.created_ms, visit.now_ms), "text": written(each.notes)}
-            for each in view.notes
+            for each in view.notes[-NOTES_SHOWN:]
         ],
+        "older_notes": max(0, len(view.notes) - NOTES_SHOWN),
         "note": note,
         "advice": advice,
         "note_nonce": visit.nonce(f"session-note {view.run.run_id}"),
@@ -210,7 +216,7 @@ async def compare(visit: Visit) -> Response:
         "left": found.left.end,
         "right": found.right.end,
         "common": found.common,
-        "compared": compared(found),
+        "compared": await asyncio.to_thread(compared, found),
         "node_title": node_title,
         "start_title": START_TITLE,
     }

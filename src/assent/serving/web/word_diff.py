@@ -15,7 +15,7 @@ import msgspec
 
 Change = Literal["same", "added", "removed"]
 
-MAX_WORDS: Final = 1_500
+MAX_WORDS: Final = 800
 """Words of one changed passage that are matched one by one; a longer passage is shown as replaced."""
 
 MAX_LINES: Final = 5_000
