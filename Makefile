@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test check static fast conformance bluesky bench lock clean
+.PHONY: help install dev run demo test check static fast conformance bluesky bench screenshots lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bluesky: dev ## Bluesky's reference server, and our connector and emulator again
 
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
+
+screenshots: dev ## Take the pictures of every screen anew, into docs/screens
+	@.venv/bin/python -m tests.console.gallery docs/screens
 
 lock: ## Resolve the dependencies anew
 	@scripts/lock.sh

@@ -127,6 +127,7 @@ class App:
             read_page=partial(read_product_page, settings.allow_hosts),
             screen_webhook=partial(screen_webhook, settings.allow_hosts),
             post_webhook=partial(post_webhook, settings.allow_hosts),
+            send_note=note_writer(settings, self.clock),
             write_draft=draft_writer(settings),
             make_pictures=PictureMaker(settings.font_dirs).make,
             workflows=lambda: self.workflows,
@@ -225,6 +226,16 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPa
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
     """What actions cost, by connector; the settings have checked that each entry is a name and a number."""
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
+
+
+def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, str], Awaitable[None]]:
+    """The server's own notes to its people, through the mail server that the settings name."""
+    mailer = SmtpConnector(settings.smtp_url, settings.smtp_from, clock)
+
+    async def send(to: str, subject: str, text: str, key: str) -> None:
+        await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
+
+    return send
 
 
 def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:

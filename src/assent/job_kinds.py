@@ -6,7 +6,17 @@ from functools import partial
 
 from assent import checkpoint_files
 from assent.app import App
-from assent.engine import jobs, once, people, pictures, reconciliation, sending, tenancy, webhooks
+from assent.engine import (
+    jobs,
+    notifications,
+    once,
+    people,
+    pictures,
+    reconciliation,
+    sending,
+    tenancy,
+    webhooks,
+)
 from assent.engine.decisions import SEND_JOB
 from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
@@ -31,6 +41,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
             partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
         ),
         CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
+        notifications.NOTIFY_JOB: JobKind(partial(notifications.tell, services), apart=True),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(

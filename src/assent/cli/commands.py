@@ -17,6 +17,7 @@ from assent.cli import (
     doctor,
     keys,
     owner,
+    people,
     server,
     sessions,
     webhooks,
@@ -59,6 +60,7 @@ doctor.register(app)
 conform.register(app)
 demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
+app.add_typer(people.app, name="people", help="Invite people, list them, take their access away.")
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
 app.add_typer(workflows.app, name="workflow", help="List, check and try workflows.")

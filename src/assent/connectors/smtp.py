@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from assent.connectors.approved import action_of
-from assent.connectors.mail_server import MailServer, parse_mailbox, parse_server
+from assent.connectors.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.lifecycle.gate import ApprovedAction
@@ -20,6 +20,8 @@ from assent.ports import Clock, Delivered, Delivery, NotSent, OutcomeUnknown
 
 if TYPE_CHECKING:
     import ssl
+
+    from assent.connectors.smtp_message import Letter
 
 FIX_HINT: Final = (
     "E-mail needs a mail server. Whoever runs this server sets ASSENT_SMTP_URL (such as "
@@ -52,14 +54,30 @@ class SmtpConnector:
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
-        if self._server is None or self._sender is None:
-            raise NotSent(Reason.MISSING_CONNECTOR, FIX_HINT, curable=True)
-        from assent.connectors.smtp_conversation import Conversation, postponed
+        _, sender = self._settled()
         from assent.connectors.smtp_message import compose
 
-        letter = compose(action, self._sender, self._clock.now_ms())
+        return await self._hand_over(compose(action, sender, self._clock.now_ms()), timeout_seconds)
+
+    async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
+        """A note of the server itself to one of its own people: no action, and nothing that an agent wrote."""
+        _, sender = self._settled()
+        from assent.connectors.smtp_message import note
+
+        letter = note(to, subject, text, key, sender, self._clock.now_ms())
+        await self._hand_over(letter, timeout_seconds)
+
+    def _settled(self) -> tuple[MailServer, Mailbox]:
+        if self._server is None or self._sender is None:
+            raise NotSent(Reason.MISSING_CONNECTOR, FIX_HINT, curable=True)
+        return self._server, self._sender
+
+    async def _hand_over(self, letter: Letter, timeout_seconds: float) -> Delivered:
+        from assent.connectors.smtp_conversation import Conversation, postponed
+
+        server, _ = self._settled()
         patience = timeout_seconds * PATIENCE
-        conversation = Conversation(self._server, letter, context=self._tls(), timeout=patience)
+        conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
         # One that is called off ends later, in a way that nobody asks about any more.
         exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())

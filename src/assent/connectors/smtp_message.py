@@ -70,6 +70,21 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
     return Letter(message_id, sender.address, unique, content)
 
 
+def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
+    """A short note of the server itself, in plain text."""
+    reader = _mailbox("to", to)
+    _refuse_controls("subject", subject)
+    message = EmailMessage(policy=_POLICY)
+    message["From"] = _address(sender)
+    message["To"] = _address(reader)
+    message["Subject"] = subject
+    message["Date"] = format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True)
+    message["Message-ID"] = f"<{key.replace(':', '.')}@{sender.domain}>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(text)
+    return Letter(str(message["Message-ID"]), sender.address, (reader.address,), message.as_bytes())
+
+
 def html_part(effect: Effect) -> str:
     """The HTML that was approved, or the approved text as paragraphs; the preheader first, where inboxes look."""
     html = effect.html or "\n".join(

@@ -23,11 +23,15 @@ from assent.lifecycle.records import (
     ExecutionState,
     Preflight,
     Run,
+    Severity,
     Status,
 )
 from assent.lifecycle.transitions import Move, State
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
+
+RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
+"""What the store orders by."""
 
 _JSON: Final = msgspec.json.Encoder()
 _EFFECT: Final = msgspec.json.Decoder(Effect)
@@ -94,6 +98,7 @@ def put_all(
         status=changed.status.value,
         execution_state=changed.execution_state.value,
         preflight=_text(changed.preflight),
+        risk=RISKS[changed.preflight.severity],
         schedule_ms=changed.schedule_ms,
         approval=_text(changed.approval) if changed.approval is not None else None,
         rejection=changed.rejection,
@@ -173,6 +178,7 @@ def insert_action(action: Action) -> Transaction[None]:
         digest=action.digest,
         executor_tool=action.executor_tool,
         preflight=_text(action.preflight),
+        risk=RISKS[action.preflight.severity],
         created_ms=action.created_ms,
         expires_ms=action.expires_ms,
         schedule_ms=action.schedule_ms,

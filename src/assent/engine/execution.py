@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, addressing, credits, jobs, measurement, once, rest
+from assent.engine import actions, addressing, credits, jobs, measurement, notifications, once, rest
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
@@ -327,6 +327,8 @@ def settle(
     changed = yield from actions.put(changed, state, move, facts, now_ms)
     if isinstance(outcome, NotSent):
         yield from credits.release(changed, now_ms)
+    else:
+        yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)

@@ -17,9 +17,6 @@ from assent.lifecycle.records import Action, Severity
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
 
-RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
-"""As the store numbers them."""
-
 MOST_UNKNOWN: Final = 50
 MOST_DONE: Final = 20
 
@@ -64,7 +61,7 @@ def look(
         **who,
         "now_ms": now_ms,
         "workspace": wanted.workspace,
-        "risk": RISKS[wanted.severity] if wanted.severity is not None else -1,
+        "risk": actions.RISKS[wanted.severity] if wanted.severity is not None else -1,
         "until_ms": wanted.until_ms,
     }
     if wanted.channel or wanted.text:

@@ -60,6 +60,8 @@ class Services:
     """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[Reply]]
     """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
+    send_note: Callable[[str, str, str, str], Awaitable[None]]
+    """A note of the server itself (to, subject, text, key) by mail; raises `NotSent` or `OutcomeUnknown`."""
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""
     make_pictures: Callable[[Work], Awaitable[Result]]

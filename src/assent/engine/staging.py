@@ -11,7 +11,17 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, addressing, brain, journal, measurement, once, pictures, webhooks
+from assent.engine import (
+    actions,
+    addressing,
+    brain,
+    journal,
+    measurement,
+    notifications,
+    once,
+    pictures,
+    webhooks,
+)
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
@@ -145,6 +155,8 @@ async def stage(
         yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
         for action in staged:
             yield from pictures.take_along(action)
+        if staged:
+            yield from notifications.ask(workspace_id, run.run_id, "waiting", now_ms)
         if request.webhook_url is not None:
             yield from webhooks.enqueue(
                 workspace_id,

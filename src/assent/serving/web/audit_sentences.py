@@ -94,6 +94,13 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "webhook_failed": lambda facts: "The result could not be posted to its webhook",
     "webhook_resent": lambda facts: f"The result is posted to its webhook again, asked for by {_by(facts)}",
     "webhook_secret_made": lambda facts: "A secret that signs webhooks was made",
+    "policy_changed": lambda facts: f"The policy became “{facts.get('policy', '')}”, set by {_by(facts)}",
+    "notification_added": lambda facts: (
+        f"{_capital(_by(facts))} wants to be told at {facts.get('shown', 'an address')}"
+    ),
+    "notification_removed": lambda facts: (
+        f"{facts.get('shown', 'An address')} is not told any more, says {_by(facts)}"
+    ),
     "webhook_secret_rotated": lambda facts: "The secret that signs webhooks was replaced",
     "sign_in_link_issued": lambda facts: f"A sign-in link for {facts.get('person', 'somebody')} was made",
     "signed_in": lambda facts: f"{facts.get('name') or facts.get('person', 'Somebody')} signed in",

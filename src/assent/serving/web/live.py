@@ -61,6 +61,7 @@ class Live:
         seen = after
         try:
             if self._poller is None or self._poller.done():
+                self._position = ""  # from when somebody last listened
                 self._poller = asyncio.create_task(self._poll())
             while not self.ending:
                 if self._position not in ("", seen):

@@ -7,6 +7,7 @@ secret of a stored session; the name that a reviewer gave is neither, because it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import urlsplit
@@ -29,6 +30,8 @@ NAME_SECONDS: Final = 365 * 24 * 3600
 MOST_SEEN: Final = 60
 SEEN_SECONDS: Final = 30 * 24 * 3600
 """How many actions a browser remembers having shown, and for how long: it goes along with every request."""
+
+_REVISION: Final = re.compile(r"[0-9]{1,6}")
 
 HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
 
@@ -89,7 +92,7 @@ class Cookies:
     def seen(self, request: Request) -> dict[str, int]:
         """Which revision of an action this browser showed last, by the end of the action's id."""
         pairs = (part.partition(".") for part in request.cookies.get(self._seen, "").split("-"))
-        return {short: int(number) for short, _, number in pairs if number.isascii() and number.isdigit()}
+        return {short: int(number) for short, _, number in pairs if _REVISION.fullmatch(number)}
 
     def keep_seen(self, response: Response, seen: dict[str, int]) -> None:
         """What somebody has looked at is theirs to know: it is kept in their browser, and looking changes nothing

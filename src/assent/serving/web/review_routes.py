@@ -22,8 +22,8 @@ def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_u
     """The routes of the review page, of signing in and of the console."""
     cookies = Cookies(base_url)
     known = PeoplePages(services, cookies)
-    signing_in = SignInPages(services, keys, cookies, known, base_url=base_url)
     console = Console(services, keys, cookies, SCREENS, base_url=base_url)
+    signing_in = SignInPages(services, keys, cookies, known, console.entries, base_url=base_url)
     review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (

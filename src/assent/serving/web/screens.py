@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.serving.web import (
+    action_screen,
     audit_screens,
     batch_screen,
     connect_consent,
@@ -13,16 +14,20 @@ from assent.serving.web import (
     inbox_screen,
     measure_screen,
     memory_screen,
+    people_screens,
     runs_screens,
     session_files,
     sessions_screens,
     settings_screens,
+    start_screen,
+    workspace_screens,
 )
 from assent.serving.web.console import Screen
 
 SCREENS: Final[tuple[Screen, ...]] = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
+    *action_screen.SCREENS,
     *runs_screens.SCREENS,
     # Files first: `/sessions/import` is no run.
     *session_files.SCREENS,
@@ -34,4 +39,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     *connect_consent.SCREENS,
     *audit_screens.SCREENS,
     *settings_screens.SCREENS,
+    *people_screens.SCREENS,
+    *workspace_screens.SCREENS,
+    *start_screen.SCREENS,
 )

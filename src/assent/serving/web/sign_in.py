@@ -1,4 +1,4 @@
-"""Signing in as the owner of the server: a one-time link from a terminal, a button, a session in this browser.
+"""Signing in: a one-time link from a terminal or an invitation, a button, a session in this browser.
 
 Looking at a link changes nothing, so that a preview cannot use it up (security.md 4). Unknown, used and expired links
 get one answer. What a signed-in browser decides is a `person` decision (C8).
@@ -16,6 +16,7 @@ from assent.engine.people import SignedIn
 from assent.engine.services import Services
 from assent.kernel.limits import MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.ports import Transaction
+from assent.serving.web.console import Entry
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.people import (
@@ -32,20 +33,53 @@ from assent.serving.web.rendering import page
 LINK_ENDED: Final = PageProblem(
     404,
     "This sign-in link does not work",
-    "It was used already, is older than 15 minutes, or is not complete. Each link works once.",
-    "Make a new one in a terminal on the machine of the server.",
+    "It was used already, has ended, or is not complete. Each link works once, for a short time.",
+    "Make a new one in a terminal on the machine of the server, or ask whoever invited you for a fresh one.",
     HOW_TO_SIGN_IN,
 )
 
 NAME_ADVICE: Final = f"Enter a name of at most {MAX_NAME_CHARS} characters."
 
 
+BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS: Final = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def device_of(request: Request) -> str:
+    """A browser in two words, for the list of where somebody is signed in; nothing else of it is kept."""
+    said = request.headers.get("user-agent", "")
+    browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
+    system = next((name for sign, name in SYSTEMS if sign in said), "")
+    return f"{browser} on {system}" if system else browser
+
+
 class SignInPages:
     """`/sign-in`, `/sign-in/{token}` and `/sign-out`."""
 
     def __init__(
-        self, services: Services, keys: KeysWhenReady, cookies: Cookies, known: PeoplePages, *, base_url: str
+        self,
+        services: Services,
+        keys: KeysWhenReady,
+        cookies: Cookies,
+        known: PeoplePages,
+        entries: tuple[Entry, ...],
+        *,
+        base_url: str,
     ) -> None:
+        self._entries = entries
         self._services = services
         self._keys = keys
         self._cookies = cookies
@@ -60,7 +94,11 @@ class SignInPages:
         nonce = ""
         if session is not None:
             nonce = nonces.issue(browser, f"sign-out {session.session_id}", self._services.clock.now_ms())
-        values = {"person": session.person if session is not None else None, "sign_out_nonce": nonce}
+        values = {
+            "person": session.person if session is not None else None,
+            "sign_out_nonce": nonce,
+            "entries": self._entries,
+        }
         response = page(request, "sign_in_how.html", values)
         nonces.remember(browser, response)
         return response
@@ -74,7 +112,7 @@ class SignInPages:
         if request.method == "POST" and (is_name(name) or not name):
             entropy = self._services.entropy(people.ENTROPY_BYTES)
             signed_in = await self._services.store.write(
-                lambda: people.sign_in(token, entropy, now_ms, name=name or None)
+                lambda: people.sign_in(token, entropy, now_ms, name=name or None, device=device_of(request))
             )
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)

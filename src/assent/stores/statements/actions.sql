@@ -34,9 +34,10 @@ FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY ass
 -- name: insert_action
 -- A staged effect.
 INSERT INTO actions (workspace_id, action_id, run_id, tenant_id, asset_id, position, version, effect, digest, revision,
-                     executor_tool, status, execution_state, preflight, created_ms, expires_ms, schedule_ms, metadata)
+                     executor_tool, status, execution_state, preflight, risk, created_ms, expires_ms, schedule_ms,
+                     metadata)
 VALUES (:workspace_id, :action_id, :run_id, :tenant_id, :asset_id, :position, 1, :effect, :digest, 1,
-        :executor_tool, 'awaiting_approval', 'none', :preflight, :created_ms, :expires_ms, :schedule_ms, :metadata)
+        :executor_tool, 'awaiting_approval', 'none', :preflight, :risk, :created_ms, :expires_ms, :schedule_ms, :metadata)
 
 -- name: find_action
 -- One action of a workspace with the workspace's policy. A foreign and an unknown id both find nothing (C1).
@@ -45,8 +46,7 @@ FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
--- The same, to change it: the one writer is the lock. By name, because every column that is asked for costs, and one
--- of the table's is computed.
+-- The same, to change it: the one writer is the lock. By name, because every column that is asked for costs.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
@@ -65,7 +65,7 @@ FOR UPDATE OF a
 -- name: store_action
 -- Compare and set on the version: the state that was judged is the state that is left.
 UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
-  execution_state = :execution_state, preflight = :preflight, schedule_ms = :schedule_ms, approval = :approval,
+  execution_state = :execution_state, preflight = :preflight, risk = :risk, schedule_ms = :schedule_ms, approval = :approval,
   rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
   external_url = :external_url, metadata = :metadata
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version

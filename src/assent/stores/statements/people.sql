@@ -222,3 +222,27 @@ WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM membersh
 SELECT state, due_ms, last_error FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
 ORDER BY created_ms DESC, key DESC LIMIT 1
+
+-- name: insert_notification_target
+-- Somebody wants to be told.
+INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms)
+VALUES (:workspace_id, :target_id, :kind, :shown, :created_ms)
+
+-- name: list_notification_targets
+-- Everybody who is told about a workspace.
+SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
+WHERE workspace_id = :workspace_id ORDER BY target_id
+
+-- name: find_notification_target
+-- One of them.
+SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
+WHERE workspace_id = :workspace_id AND target_id = :target_id
+
+-- name: delete_notification_target
+-- Nobody is told there any more.
+DELETE FROM notification_targets WHERE workspace_id = :workspace_id AND target_id = :target_id RETURNING shown
+
+-- name: note_notification
+-- How telling somebody went last.
+UPDATE notification_targets SET told_ms = :now_ms, problem = :problem
+WHERE workspace_id = :workspace_id AND target_id = :target_id

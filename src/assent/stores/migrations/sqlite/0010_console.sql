@@ -29,13 +29,12 @@ CREATE TABLE action_revisions (
   PRIMARY KEY (workspace_id, action_id, revision)
 ) STRICT, WITHOUT ROWID;
 
--- 0 is the most severe. Computed where it is asked for and kept in the index only.
-ALTER TABLE actions ADD COLUMN risk INTEGER GENERATED ALWAYS AS (
-  CASE json_extract(preflight, '$.severity') WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END
-) VIRTUAL;
+-- The severity as a number to order by; 0 is the most severe.
+ALTER TABLE actions ADD COLUMN risk INTEGER NOT NULL DEFAULT 1;
+UPDATE actions SET risk = CASE json_extract(preflight, '$.severity') WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END;
 
 -- What waits for a decision, the most severe first and what ends soonest before the rest.
-CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_id)
+CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_id, status)
   WHERE status = 'awaiting_approval';
 
 -- What was done lately.
@@ -43,3 +42,15 @@ CREATE INDEX actions_by_execution ON actions (executed_ms, action_id, workspace_
 
 -- A signed-in person opens an action by its id alone.
 CREATE INDEX actions_by_id ON actions (action_id);
+
+-- Where a workspace's people are told that something needs them. The address is in the vault; this is what is shown.
+CREATE TABLE notification_targets (
+  workspace_id TEXT NOT NULL,
+  target_id    TEXT NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('email', 'slack', 'ntfy')),
+  shown        TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  told_ms      INTEGER,
+  problem      TEXT,
+  PRIMARY KEY (workspace_id, target_id)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,138 @@
+"""`assent people`: who may sign in to the pages; inviting somebody prints a link that works once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+
+from assent.cli.keys import OfWorkspace
+from assent.cli.owner import pages_address
+from assent.cli.session import Session, command
+from assent.cli.workspaces import checked_name, find_workspace
+from assent.failures import Failure
+from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
+
+app = typer.Typer(no_args_is_help=True)
+
+
+class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
+    """What `assent people invite --json` answers."""
+
+    person_id: str
+    name: str
+    role: str
+    url: str
+
+
+class PersonView(msgspec.Struct, frozen=True, rename="camel"):
+    """One line of `assent people list --json`."""
+
+    person_id: str
+    name: str
+    role: str
+    email: str | None
+    workspaces: tuple[str, ...]
+    devices: int
+
+
+def invite(
+    session: Session,
+    name: Annotated[str, typer.Argument(help="What they are called.")],
+    workspace: OfWorkspace = None,
+    email: Annotated[str | None, typer.Option("--email", help="To know who is who.")] = None,
+    owner: Annotated[bool, typer.Option("--owner", help="Let them see and decide everything.")] = False,
+) -> None:
+    """Invite somebody and print their sign-in link: it works once, for three days.
+
+    Whoever opens the link decides as that person, so it is printed to a terminal only; an agent reads pipes. With
+    --json it is written to a pipe, too, and the audit trail says so.
+    """
+    from assent.app import open_app
+    from assent.engine import members, people
+    from assent.engine.people import Person, Role
+
+    watched = sys.stdout.isatty()
+    if not watched and not session.json:
+        raise Failure(
+            "This link signs in whoever opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
+            "Run it in a terminal of your own, or with --json, which the audit trail records."
+        )
+    checked = checked_name(name, "A name")
+    address = pages_address(session.settings)
+
+    async def make() -> InvitedView:
+        async with open_app(session.settings) as opened:
+            found = await find_workspace(opened.store, workspace)
+            now_ms = opened.clock.now_ms()
+            person = Person(
+                opened.services.new_id(now_ms), checked, Role.OWNER if owner else Role.MEMBER, email
+            )
+            entropy = opened.services.entropy(people.ENTROPY_BYTES)
+            by = members.TERMINAL if watched else "pipe"
+            token = await opened.store.write(
+                lambda: members.invite(person, (found.workspace_id,), entropy, now_ms, by=by)
+            )
+            base = address or opened.settings.base_url
+            return InvitedView(person.person_id, checked, person.role, f"{base}/sign-in/{token}")
+
+    made = asyncio.run(make())
+    session.say(f"Give this to {checked}. It works once, for {INVITATION_TTL_MS // DAY_MS} days:")
+    session.give(made, made.url)
+
+
+def list_all(session: Session) -> None:
+    """List who can sign in."""
+    from assent.app import open_app
+    from assent.engine import members
+
+    async def read() -> list[PersonView]:
+        async with open_app(session.settings) as opened:
+            now_ms = opened.clock.now_ms()
+            known = await opened.store.read(lambda: members.everybody(now_ms))
+            return [
+                PersonView(
+                    each.person.person_id,
+                    each.person.name,
+                    each.person.role,
+                    each.person.email,
+                    each.places,
+                    each.devices,
+                )
+                for each in known
+            ]
+
+    people = asyncio.run(read())
+    lines = [
+        f"{each.name} ({each.role}), {', '.join(each.workspaces) or 'every workspace'}, "
+        f"{each.devices} signed-in browsers  {each.person_id}"
+        for each in people
+    ]
+    session.give({"people": people}, "\n".join(lines) or "Nobody yet. Sign in yourself: assent owner-link")
+
+
+def remove(
+    session: Session, person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")]
+) -> None:
+    """Take somebody's access away: their sessions and links end at once."""
+    from assent.app import open_app
+    from assent.engine import members
+
+    async def end() -> bool:
+        async with open_app(session.settings) as opened:
+            now_ms = opened.clock.now_ms()
+            return await opened.store.write(lambda: members.remove(person_id, now_ms, by=members.TERMINAL))
+
+    if not asyncio.run(end()):
+        raise Failure(
+            f"There is nobody with the id {person_id!r} who could be removed.\nSee who is there: assent people list"
+        )
+    session.give({"personId": person_id, "removed": True}, f"Removed {person_id}.")
+
+
+command(app, "invite")(invite)
+command(app, "list")(list_all)
+command(app, "remove")(remove)

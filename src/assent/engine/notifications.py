@@ -1,0 +1,222 @@
+"""Telling people that something needs them (issue: notifications): by e-mail, a Slack-compatible webhook, or push.
+
+Asked for in the transaction that made something wait, sent by a job of its own, once per run and cause. A note says how
+much waits, of what kind and in which workspace, and links to a page that asks who one is; it never carries content, and
+never a link that decides. Where a note goes is a secret of the workspace and stays in the vault.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from assent.drafting import channels
+from assent.engine import actions, jobs, journal, tenancy
+from assent.engine.jobs import Job, JobFailed
+from assent.engine.services import Services
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.lifecycle.connection import Credentials
+from assent.lifecycle.records import ExecutionState, Status
+from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
+from assent.stores.loader import statements
+
+Kind = Literal["email", "slack", "ntfy"]
+KINDS: Final[tuple[Kind, ...]] = ("email", "slack", "ntfy")
+Cause = Literal["waiting", "unknown", "test"]
+
+NOTIFY_JOB: Final = "notify_people"
+MOST_TARGETS: Final = 20
+"""Places that one workspace is told at."""
+
+_ADDRESS: Final = "address"
+_NAMED: Final = 4
+"""Kinds of drafts that a note names."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """One place at which people are told, as it may be shown."""
+
+    target_id: str
+    kind: str
+    shown: str
+    created_ms: int
+    told_ms: int | None
+    problem: str | None
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What is said."""
+
+    title: str
+    text: str
+    link: str
+
+
+def ask(workspace_id: WorkspaceId, run_id: str, cause: Cause, now_ms: int) -> Transaction[None]:
+    """Have people told, if anybody wants to be; the same run and cause once."""
+    rows = yield statements.list_notification_targets(workspace_id=workspace_id)
+    for row in rows:
+        yield from jobs.enqueue(
+            workspace_id,
+            NOTIFY_JOB,
+            f"{row['target_id']}:{run_id}:{cause}",
+            {"targetId": row["target_id"], "runId": run_id, "cause": cause},
+            due_ms=now_ms,
+            now_ms=now_ms,
+        )
+
+
+def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
+    """Tell one place that this works."""
+    payload = {"targetId": target_id, "runId": "", "cause": "test"}
+    yield from jobs.enqueue(
+        workspace_id, NOTIFY_JOB, f"{target_id}:test:{now_ms}", payload, due_ms=now_ms, now_ms=now_ms
+    )
+
+
+def targets(workspace_id: WorkspaceId) -> Transaction[tuple[Target, ...]]:
+    rows = yield statements.list_notification_targets(workspace_id=workspace_id)
+    return tuple(_target(row) for row in rows)
+
+
+async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address: str, *, by: str) -> None:
+    """Keep where somebody wants to be told."""
+    await services.store.open()
+    now_ms = services.clock.now_ms()
+    target_id, seal = services.new_id(now_ms), services.vault.seal(1)
+
+    def keep() -> Transaction[None]:
+        yield statements.insert_notification_target(
+            workspace_id=workspace_id,
+            target_id=target_id,
+            kind=kind,
+            shown=shown(kind, address),
+            created_ms=now_ms,
+        )
+        secrets = Credentials({_ADDRESS: address})
+        yield from services.vault.put(workspace_id, _holder(target_id), secrets, seal, now_ms)
+        yield from _journal(workspace_id, "notification_added", shown(kind, address), by, now_ms)
+
+    await services.store.write(keep)
+
+
+def remove(
+    services: Services, workspace_id: WorkspaceId, target_id: str, now_ms: int, *, by: str
+) -> Transaction[bool]:
+    gone = yield statements.delete_notification_target(workspace_id=workspace_id, target_id=target_id)
+    if not gone:
+        return False
+    yield from services.vault.destroy(workspace_id, _holder(target_id))
+    yield from _journal(workspace_id, "notification_removed", gone[0]["shown"], by, now_ms)
+    return True
+
+
+def shown(kind: str, address: str) -> str:
+    """An address as it may be shown: the path of a webhook is its secret."""
+    if kind == "email":
+        return address
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}/…"
+
+
+async def tell(services: Services, job: Job) -> None:
+    """Handle the job: one note to one place. Raises to be tried again."""
+    workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
+    run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])
+    await services.store.open()
+    found = await services.store.read(partial(_prepared, services, workspace_id, target_id, run_id, cause))
+    if found is None:
+        return
+    target, address, note = found
+    problem = await _sent(services, target.kind, address, note, f"{target_id}:{run_id or job.job_id}:{cause}")
+    now_ms = services.clock.now_ms()
+    await services.store.write(lambda: _noted(workspace_id, target_id, problem or None, now_ms))
+    if problem:
+        raise JobFailed(f"nobody was told: {problem}")
+
+
+def _prepared(
+    services: Services, workspace_id: WorkspaceId, target_id: str, run_id: str, cause: str
+) -> Transaction[tuple[Target, str, Note] | None]:
+    """Where to and what; None where there is nothing to say any more."""
+    rows = yield statements.find_notification_target(workspace_id=workspace_id, target_id=target_id)
+    if not rows:
+        return None
+    secrets = yield from services.vault.open(workspace_id, _holder(target_id))
+    address = dict(secrets.items()).get(_ADDRESS, "")
+    place = yield from tenancy.get_workspace(workspace_id)
+    if cause == "test":
+        note = Note(
+            "Assent can reach you", f"Notes about {place.name} arrive here.", f"{services.base_url}/inbox"
+        )
+        return _target(rows[0]), address, note
+    staged = yield from actions.run_actions(workspace_id, RunId(run_id))
+    if cause == "unknown":
+        about = [each for each in staged if each.execution_state is ExecutionState.OUTCOME_UNKNOWN]
+        title = "Was this sent? Please look"
+    else:
+        about = [each for each in staged if each.status is Status.AWAITING_APPROVAL]
+        title = "Something waits for your decision"
+    if not about:
+        return None
+    kinds = list(dict.fromkeys(_label(each.effect.channel) for each in about))
+    named = ", ".join(kinds[:_NAMED]) + (" and more" if len(kinds) > _NAMED else "")
+    count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
+    verb = "waits" if len(about) == 1 else "wait"
+    text = f"{count} in {place.name} {verb} for you: {named}."
+    return _target(rows[0]), address, Note(title, text, f"{services.base_url}/runs/{run_id}")
+
+
+async def _sent(services: Services, kind: str, address: str, note: Note, key: str) -> str:
+    """What went wrong, or nothing."""
+    if kind == "email":
+        try:
+            await services.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
+        except (NotSent, OutcomeUnknown) as error:
+            return str(error)
+        return ""
+    url, body = _posted(kind, address, note)
+    reply = await services.post_webhook(url, body, {})
+    if reply.status is not None and 200 <= reply.status < 300:
+        return ""
+    return reply.detail or f"it answered {reply.status}"
+
+
+def _posted(kind: str, address: str, note: Note) -> tuple[str, bytes]:
+    if kind == "slack":
+        return address, msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
+    # A push server takes JSON at its root; the last part of the address is the topic.
+    parts = urlsplit(address)
+    path, _, topic = parts.path.rstrip("/").rpartition("/")
+    url = urlunsplit((parts.scheme, parts.netloc, path + "/", "", ""))
+    message = {"topic": topic, "title": note.title, "message": note.text, "click": note.link}
+    return url, msgspec.json.encode(message)
+
+
+def _label(channel: str) -> str:
+    row = channels.BY_ID.get(channel)
+    return row.label if row is not None else channel.replace("_", " ")
+
+
+def _noted(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms: int) -> Transaction[None]:
+    yield statements.note_notification(
+        workspace_id=workspace_id, target_id=target_id, now_ms=now_ms, problem=problem
+    )
+
+
+def _journal(workspace_id: WorkspaceId, kind: str, where: str, by: str, now_ms: int) -> Transaction[None]:
+    event = journal.NewEvent(kind, {"shown": where, "by": by})
+    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+
+
+def _holder(target_id: str) -> str:
+    return f"notify:{target_id}"
+
+
+def _target(row: Row) -> Target:
+    return Target(
+        row["target_id"], row["kind"], row["shown"], row["created_ms"], row["told_ms"], row["problem"]
+    )

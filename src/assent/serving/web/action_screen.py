@@ -1,0 +1,126 @@
+"""One action (ux.md 4): where it stands, everything that happened to it, where it can be seen, and all of it as data.
+
+For reading; what can be decided is decided on the review page, which is a page without scripts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from assent.engine import inbox, journal, members, tenancy
+from assent.engine.journal import Event
+from assent.engine.review import HISTORY_EVENTS
+from assent.kernel.canonical import short_digest
+from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.times import parse_time
+from assent.lifecycle.audit import record_of
+from assent.lifecycle.policy import Policy
+from assent.lifecycle.records import Action
+from assent.lifecycle.transitions import AWAITING, UNKNOWN, state_of
+from assent.ports import Transaction
+from assent.serving.web import review_history, review_words
+from assent.serving.web.console import Screen, Visit
+from assent.serving.web.problems import Link, PageProblem, PageRefused
+from assent.serving.web.review_preview import preview_of
+from assent.serving.web.review_times import When, when
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is no such action",
+    "The address may be mistyped, or it is about something that you may not see.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
+)
+
+TONES: Final[dict[str, str]] = {
+    "action_approve": "ok",
+    "action_succeed": "ok",
+    "action_found_done": "ok",
+    "action_hand_over": "ok",
+    "action_reject": "danger",
+    "action_refuse": "danger",
+    "action_lose": "danger",
+}
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """One line of the timeline."""
+
+    what: str
+    note: str
+    at: When
+    tone: str = ""
+
+
+async def show(visit: Visit) -> Response:
+    """Everything about one action."""
+    action_id = visit.part("action_id")
+
+    def look() -> Transaction[tuple[Action, Policy, list[Event], str]]:
+        place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
+        if place is None or not (yield from members.may_see(visit.person, place)):
+            raise PageRefused(NO_SUCH_ACTION)
+        action, policy = yield from inbox.find(place, action_id)
+        head = yield from journal.read_head(place, action.run_id)
+        after = max(0, head.seq - HISTORY_EVENTS)
+        events = yield from journal.read_stream(place, action.run_id, after_seq=after, limit=HISTORY_EVENTS)
+        return action, policy, events, (yield from _place_name(place))
+
+    action, policy, events, place = await visit.read(look)
+    now_ms = visit.now_ms
+    record = msgspec.json.format(msgspec.json.encode(record_of(action, now_ms)), indent=2).decode()
+    here = f"/runs/{action.run_id}"
+    values: dict[str, Any] = {
+        "action": action,
+        "title_of": review_words.title(action.effect),
+        "summary": review_words.summary(action.effect),
+        "badge": review_words.status_badge(action, now_ms),
+        "severity": review_words.SEVERITIES[action.preflight.severity],
+        "why": review_words.why_severe(action),
+        "needs": review_words.needs(policy, action.preflight.severity),
+        "cost": review_words.cost(action.preflight.estimated_cost_credits),
+        "destination": review_words.destination(action.effect),
+        "connector": review_words.connector_name(action.effect.connector),
+        "place_name": place,
+        "short": short_digest(action.digest),
+        "preview": preview_of(action.effect, html=True),
+        "timeline": moments(events, action, now_ms),
+        "record": record,
+        "decide": f"{here}#action-{action.action_id}",
+        "waits": state_of(action) in (AWAITING, UNKNOWN) and not action.expired(now_ms),
+        "approve": f"{here}?action={action.action_id}&open=approve#action-{action.action_id}",
+        "reject": f"{here}?action={action.action_id}&open=reject#action-{action.action_id}",
+        "edit": f"{here}/actions/{action.action_id}/edit",
+        "url": action.external_url if str(action.external_url).startswith(("https://", "http://")) else None,
+    }
+    return visit.page("action.html", values)
+
+
+def moments(events: list[Event], action: Action, now_ms: int) -> list[Moment]:
+    """What happened to one action; a decision from a page says when that page was shown."""
+    found: list[Moment] = []
+    entries = review_history.entries(events, now_ms)
+    for event, (about, entry) in zip(events, entries, strict=True):
+        if about not in (review_history.EVERY_ACTION, action.action_id) and event.kind not in OF_RUNS:
+            continue
+        facts = msgspec.json.decode(event.body)
+        shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
+        if shown_ms is not None:
+            found.append(Moment(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
+        found.append(Moment(entry.what, entry.note, entry.at, TONES.get(event.kind, "")))
+    return found
+
+
+OF_RUNS: Final = frozenset({"run_measured", "measurement_empty"})
+"""What becomes of a run is what becomes of its actions."""
+
+
+def _place_name(workspace_id: WorkspaceId) -> Transaction[str]:
+    found = yield from tenancy.get_workspace(workspace_id)
+    return found.name
+
+
+SCREENS: Final[tuple[Screen, ...]] = (Screen("/actions/{action_id}", show, "inbox"),)
