@@ -205,3 +205,21 @@ async def test_unknown_and_foreign_actions_get_one_answer(screen: OpenScreen, ho
     await at.goto(f"/actions/{house.services.new_id(house.clock.now_ms())}")
     assert await at.page.locator("main").inner_text() == first
     await at.check()
+
+
+async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen, house: House) -> None:
+    run = await house.stage(post(body="A text that is edited without any script at all."))
+    action_id = run.actions[0].id
+    at = await screen(run.review_url, signed_in=False, script=False)
+    await at.goto(f"/runs/{run.run_id}/actions/{action_id}/edit")
+    await at.page.locator("#text").fill("A text that was edited without any script at all.")
+    await at.page.locator("#name").fill("Ada Reviewer")
+    await at.page.get_by_role("button", name="See what changes").click()
+    await expect(at.page.locator(".diff ins")).to_have_text("was")
+    await expect(at.page.locator(".diff del")).to_have_text("is")
+    await at.page.get_by_role("button", name="Save the changes").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Saved.")
+    await at.page.locator("details.approve > summary").click()
+    await at.page.get_by_role("button", name="Approve", exact=True).click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Approved.")
+    assert (await house.action(action_id)).revision == 2

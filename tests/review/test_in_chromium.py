@@ -379,7 +379,8 @@ async def test_no_payload_of_the_corpus_does_anything(
     await page.locator("textarea").first.focus()
     await page.mouse.move(100, 300)
     await page.keyboard.press("End")
-    await page.wait_for_load_state("networkidle")
+    await page.locator("iframe").last.scroll_into_view_if_needed()
+    await expect(page.frame_locator("iframe >> nth=-1").locator("body")).to_be_attached()
 
     shown = await page.locator("textarea[name=body]").evaluate_all("all => all.map(each => each.value)")
     assert set(shown) <= {payload.replace("\r\n", "\n") for payload in CORPUS}

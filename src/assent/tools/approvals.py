@@ -380,7 +380,7 @@ TOOLS = (
         name="chieflab_get_action",
         title="Show an action",
         description="The full audit record of one action: content, status, who approved it and how, what became of "
-        "it. "
+        "it, and in metadata.changesAsked what a person wants to have changed. "
         "USE WHEN you need the current state or content of an action.",
         category="review",
         behaviour=READS,
