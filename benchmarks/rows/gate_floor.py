@@ -1,7 +1,7 @@
 """The floor under the gate: the four transactions of stage, approve, claim and record, written by hand on `sqlite3`.
 
-The same tables and indexes, WAL and FULL, and texts of the same length: they are those that a real loop left behind.
-One thread, one prepared transaction after the other; it judges nothing, chains nothing and answers nobody.
+The same tables and indexes, WAL and FULL, a log of the same length, and texts of the same length: they are those that a
+real loop left behind. One thread, one prepared transaction after the other; it judges nothing, chains nothing and answers nobody.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
+
+from assent.stores.sqlite_connection import CHECKPOINT_PAGES
 
 RUN: Final = (
     "INSERT INTO runs VALUES (?1, ?2, NULL, 'testing', 'testing_stage', ?3, ?4, 'prepared', NULL, ?5, 0)"
@@ -53,6 +55,7 @@ class Floor:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         with closing(sqlite3.connect(pattern)) as left:
             left.row_factory = sqlite3.Row
             self._action = left.execute("SELECT * FROM actions WHERE status = 'executed'").fetchone()

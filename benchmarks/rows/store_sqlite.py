@@ -15,6 +15,7 @@ from typing import Final
 import uvloop
 
 from assent.stores.sqlite import SqliteStore
+from assent.stores.sqlite_connection import CHECKPOINT_PAGES
 from benchmarks.figures import Figure, Limit, in_turns, require
 from benchmarks.rows.store_loop import (
     CALLERS,
@@ -78,6 +79,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     return connection
 
 

@@ -10,38 +10,23 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from assent.connectors.bluesky import BlueskyConnector
-from assent.connectors.ga4 import Ga4Connector
-from assent.connectors.hubspot import HubSpotConnector
-from assent.connectors.manual import ManualConnector
-from assent.connectors.oauth import Client, providers
-from assent.connectors.oauth_access import OAuthAccess
-from assent.connectors.registry import CONNECTORS, register
-from assent.connectors.resend import ResendConnector
-from assent.connectors.search_console import SearchConsoleConnector
-from assent.connectors.site import Page, SiteConnector
-from assent.connectors.slack import Said, SlackConnector
-from assent.connectors.smtp import SmtpConnector
-from assent.connectors.zernio import ZernioConnector
-from assent.engine import execution, health, pictures, site_feed, tenancy
+from assent.engine import execution, health, pictures, tenancy
 from assent.engine.connections import Connections
-from assent.engine.oauth import StoredTurns
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
 from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
-from assent.kernel import ids, tokens
+from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
-from assent.lifecycle.records import Action
 from assent.lifecycle.webhooks import Reply
 from assent.picture_making import PictureMaker
 from assent.ports import (
@@ -59,6 +44,7 @@ from assent.settings import Settings, SettingsError
 from assent.stores import open_store
 
 if TYPE_CHECKING:
+    from assent.connectors.oauth_access import OAuthAccess
     from assent.drafting.evidence import Evidence
     from assent.drafting.lessons import Lessons
     from assent.drafting.page import Page as ProductPage
@@ -104,7 +90,7 @@ class App:
         )
         self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
         self.connections = Connections(self.store, self.vault, self.clock)
-        self.oauth_accesses: tuple[OAuthAccess, ...] = ()
+        self.made_accesses: tuple[OAuthAccess, ...] = ()
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -114,7 +100,7 @@ class App:
             signups=signups_window(settings.signups_per_hour),
             page_address=page_address or (lambda: settings.base_url),
             base_url=settings.base_url,
-            connectors=connectors if connectors is not None else built_in_connectors(self),
+            connectors=connectors if connectors is not None else _BuiltIn(self),
             connections=self.connections,
             vault=self.vault,
             review_url=self._review_url,
@@ -139,6 +125,12 @@ class App:
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by whoever runs the jobs in this process."""
+
+    @property
+    def oauth_accesses(self) -> tuple[OAuthAccess, ...]:
+        """The accesses that a human consents to; made with the connectors that use them."""
+        len(self.services.connectors)
+        return self.made_accesses
 
     @property
     def pictures_of(self) -> PicturesOf:
@@ -193,7 +185,7 @@ class App:
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
         await execution.finish_running()
-        for access in self.oauth_accesses:
+        for access in self.made_accesses:
             await access.finish()
         await self.visits.close()
         await self.store.close()
@@ -268,64 +260,26 @@ async def post_webhook(
     return Reply(posted.status)
 
 
-async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
-    """One message to a webhook that a human named; never to a private address, unless the server allows it."""
-    from assent.outgoing import FetchRefused, post_json
+class _BuiltIn(Mapping[str, Connector]):
+    """The connectors that come along, made when one is first asked for: a first answer needs none of them."""
 
-    try:
-        posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
-    except FetchRefused as refused:
-        return Said(None, str(refused), sent=refused.why in ("timeout", "broken"))
-    return Said(posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after)
+    def __init__(self, app: App) -> None:
+        self._app = app
 
+    @cached_property
+    def _made(self) -> dict[str, Connector]:
+        from assent.built_in_connectors import built_in_connectors
 
-def built_in_connectors(app: App) -> dict[str, Connector]:
-    """The connectors that come along, by id."""
-    settings = app.settings
+        return built_in_connectors(self._app)
 
-    async def publish(action: Action) -> Page:
-        made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
-        return Page(made.post_id, settings.base_url + made.path, made.published_ms)
+    def __getitem__(self, name: str) -> Connector:
+        return self._made[name]
 
-    async def seen(action: Action) -> tuple[int, int]:
-        await app.visits.flush()
-        counts = await app.store.read(lambda: site_feed.counts(action.workspace_id, action.external_id or ""))
-        return counts.views, counts.clicks
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
 
-    return register(
-        (
-            SiteConnector(publish, seen),
-            ManualConnector(),
-            SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
-            *oauth_connectors(app),
-            ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
-            BlueskyConnector(settings.bluesky_url, app.connections, app.pictures_of, app.clock),
-            SlackConnector(app.connections, partial(say_to_hook, settings.allow_hosts)),
-            ResendConnector(settings.resend_url, app.connections, app.pictures_of, app.clock),
-        )
-    )
-
-
-def oauth_connectors(app: App) -> tuple[Connector, ...]:
-    """The connectors that a human consents to, with their access kept fresh over all processes of the store."""
-    settings = app.settings
-    clients = {
-        "google": Client(settings.google_client_id, settings.google_client_secret),
-        "hubspot": Client(settings.hubspot_client_id, settings.hubspot_client_secret),
-    }
-    table = providers(clients, {"google": settings.google_oauth_url, "hubspot": settings.hubspot_url})
-    turns = StoredTurns(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
-    accesses = {
-        info.id: OAuthAccess(table[info.id], info.label, app.connections, turns, app.clock)
-        for info in CONNECTORS
-        if info.id in table
-    }
-    app.oauth_accesses = tuple(accesses.values())
-    return (
-        Ga4Connector(accesses["ga4"], settings.ga4_url),
-        SearchConsoleConnector(accesses["search_console"], settings.search_console_url),
-        HubSpotConnector(accesses["hubspot"], settings.hubspot_url),
-    )
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 class _PreparedStore:

@@ -1,0 +1,92 @@
+"""The connectors that come along, put together from the parts of a process.
+
+Apart from the composition root because their modules take long to load and the first answer of a process needs none.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assent.connectors.bluesky import BlueskyConnector
+from assent.connectors.ga4 import Ga4Connector
+from assent.connectors.hubspot import HubSpotConnector
+from assent.connectors.manual import ManualConnector
+from assent.connectors.oauth import Client, providers
+from assent.connectors.oauth_access import OAuthAccess
+from assent.connectors.registry import CONNECTORS, register
+from assent.connectors.resend import ResendConnector
+from assent.connectors.search_console import SearchConsoleConnector
+from assent.connectors.site import Page, SiteConnector
+from assent.connectors.slack import Said, SlackConnector
+from assent.connectors.smtp import SmtpConnector
+from assent.connectors.zernio import ZernioConnector
+from assent.engine import site_feed
+from assent.engine.oauth import StoredTurns
+from assent.kernel import ids
+from assent.lifecycle.records import Action
+from assent.ports import Connector
+
+if TYPE_CHECKING:
+    from assent.app import App
+
+
+async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
+    """One message to a webhook that a human named; never to a private address, unless the server allows it."""
+    from assent.outgoing import FetchRefused, post_json
+
+    try:
+        posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
+    except FetchRefused as refused:
+        return Said(None, str(refused), sent=refused.why in ("timeout", "broken"))
+    return Said(posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after)
+
+
+def built_in_connectors(app: App) -> dict[str, Connector]:
+    """The connectors that come along, by id."""
+    settings = app.settings
+
+    async def publish(action: Action) -> Page:
+        made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
+        return Page(made.post_id, settings.base_url + made.path, made.published_ms)
+
+    async def seen(action: Action) -> tuple[int, int]:
+        await app.visits.flush()
+        counts = await app.store.read(lambda: site_feed.counts(action.workspace_id, action.external_id or ""))
+        return counts.views, counts.clicks
+
+    return register(
+        (
+            SiteConnector(publish, seen),
+            ManualConnector(),
+            SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
+            *oauth_connectors(app),
+            ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
+            BlueskyConnector(settings.bluesky_url, app.connections, app.pictures_of, app.clock),
+            SlackConnector(app.connections, partial(say_to_hook, settings.allow_hosts)),
+            ResendConnector(settings.resend_url, app.connections, app.pictures_of, app.clock),
+        )
+    )
+
+
+def oauth_connectors(app: App) -> tuple[Connector, ...]:
+    """The connectors that a human consents to, with their access kept fresh over all processes of the store."""
+    settings = app.settings
+    clients = {
+        "google": Client(settings.google_client_id, settings.google_client_secret),
+        "hubspot": Client(settings.hubspot_client_id, settings.hubspot_client_secret),
+    }
+    table = providers(clients, {"google": settings.google_oauth_url, "hubspot": settings.hubspot_url})
+    turns = StoredTurns(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
+    accesses = {
+        info.id: OAuthAccess(table[info.id], info.label, app.connections, turns, app.clock)
+        for info in CONNECTORS
+        if info.id in table
+    }
+    app.made_accesses = tuple(accesses.values())
+    return (
+        Ga4Connector(accesses["ga4"], settings.ga4_url),
+        SearchConsoleConnector(accesses["search_console"], settings.search_console_url),
+        HubSpotConnector(accesses["hubspot"], settings.hubspot_url),
+    )
