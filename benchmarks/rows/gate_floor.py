@@ -1,7 +1,8 @@
 """The floor under the gate: the four transactions of stage, approve, claim and record, written by hand on `sqlite3`.
 
 The same tables and indexes, WAL and FULL, a log of the same length, and texts of the same length: they are those that a
-real loop left behind. One thread, one prepared transaction after the other; it judges nothing, chains nothing and answers nobody.
+real loop left behind. One thread, one prepared transaction after the other; it judges nothing, chains nothing and
+answers nobody.
 """
 
 from __future__ import annotations
