@@ -222,9 +222,11 @@ def prices(listed: tuple[str, ...]) -> dict[str, int]:
 
 def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, str], Awaitable[None]]:
     """The server's own notes to its people, through the mail server that the settings name."""
-    mailer = SmtpConnector(settings.smtp_url, settings.smtp_from, clock)
 
     async def send(to: str, subject: str, text: str, key: str) -> None:
+        from assent.connectors.smtp import SmtpConnector
+
+        mailer = SmtpConnector(settings.smtp_url, settings.smtp_from, clock)
         await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
 
     return send
