@@ -16,7 +16,7 @@ from assent.engine.run_views import ActionPlace, RunDetail, Standing
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, is_uuid
 from assent.lifecycle.records import Action, Asset, ExecutionState, Status
-from assent.lifecycle.transitions import State, state_of
+from assent.lifecycle.transitions import AWAITING, State, state_of
 from assent.operators.registry import OPERATORS
 from assent.ports import Transaction
 from assent.serving.web.audit_words import audit_lines
@@ -97,9 +97,12 @@ def standing_badges(standings: Iterable[Standing]) -> tuple[Badge, ...]:
         ),
         key=lambda each: order.index(each[0]),
     )
-    return tuple(
-        Badge(f"{count:,} {STATES[state].text.lower()}", STATES[state].tone) for state, count in known
-    )
+    return tuple(Badge(f"{count:,} {_several(state)}", STATES[state].tone) for state, count in known)
+
+
+def _several(state: State) -> str:
+    """Where an action stands, after a number."""
+    return "waiting for approval" if state == AWAITING else STATES[state].text.lower()
 
 
 async def runs(visit: Visit) -> Response:

@@ -265,6 +265,10 @@
       field.addEventListener("input", () => count(field));
       count(field);
     });
+    $$("[data-scrolls]", part).forEach((box) => {
+      const row = $("li[aria-current]", box);
+      if (row) box.scrollTop = row.offsetTop - (box.clientHeight - row.clientHeight) / 2;
+    });
     $$("time[datetime]", part).forEach((each) => {
       const at = new Date(each.dateTime);
       if (!Number.isNaN(at.valueOf())) each.title = at.toLocaleString();
