@@ -251,4 +251,5 @@ async def main(to: Path, wanted: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     raise SystemExit(asyncio.run(main(Path(sys.argv[1]), sys.argv[2:])))
