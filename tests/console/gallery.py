@@ -92,7 +92,11 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("runs", "/runs"),
     Shot("run", "/runs/{measured}/story", height=800),
     Shot("sessions", "/sessions"),
-    Shot("session", "/sessions/{session}", height=760),
+    Shot("session", "/sessions/{session}", height=720),
+    Shot("session-phone", "/sessions/{session}?node=2", 390, 844),
+    Shot("compare", "/sessions/{session}/compare", height=760),
+    Shot("timeline", "/sessions/{session}/timeline", height=760),
+    Shot("import", "/sessions/import", height=760),
     Shot("measure", "/measure"),
     Shot("memory", "/memory"),
     Shot("connectors", "/connectors"),
@@ -111,6 +115,7 @@ async def seed(house: House) -> dict[str, str]:
     await house.owner(name="Ada Lovelace")
     measured = await stories.measured_launch(house, "Find the first hundred users", 1_840, 27)
     session = await stories.review(house)
+    await stories.second_run(house, session.session_id)
     lesson = await stories.remember(
         house, "Say what it does before who it is for; short sentences.", "brand_voice"
     )
