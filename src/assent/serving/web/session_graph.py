@@ -29,7 +29,6 @@ ROW: Final = 44
 """Pixels of a lane and of a row at the usual text size: the drawing grows with the text."""
 
 REM: Final = 16
-DOT: Final = 5
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,7 +204,6 @@ def draw(graph: Graph) -> Drawing:
     lines: dict[tuple[int, bool], list[str]] = {}
     marks: list[tuple[str, int, int]] = []
     spans: dict[int, list[tuple[int, int]]] = {}
-    way = {row.node.node for row in graph.rows if row.on_way}
     for place, row in enumerate(graph.rows):
         top, middle, bottom = place * ROW, place * ROW + ROW // 2, (place + 1) * ROW
         for lane in row.through:
@@ -222,7 +220,7 @@ def draw(graph: Graph) -> Drawing:
     for lane, parts in spans.items():
         path = "".join(f"M{_x(lane)} {top}V{bottom}" for top, bottom in parts)
         lines.setdefault((lane, False), []).insert(0, path)
-    lines.update(_on_way(graph.rows, lines, way))
+    lines.update(_on_way(graph.rows, lines))
     drawn = sorted((lane, on_way, "".join(paths)) for (lane, on_way), paths in lines.items())
     return Drawing(
         width=graph.lanes * LANE,
@@ -233,7 +231,7 @@ def draw(graph: Graph) -> Drawing:
 
 
 def _on_way(
-    rows: tuple[Row, ...], lines: dict[tuple[int, bool], list[str]], way: set[int]
+    rows: tuple[Row, ...], lines: dict[tuple[int, bool], list[str]]
 ) -> Iterable[tuple[tuple[int, bool], list[str]]]:
     """The straight parts of the way to the node that is looked at, over the others."""
     found: dict[tuple[int, bool], list[str]] = {}
