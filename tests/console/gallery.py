@@ -78,6 +78,8 @@ class Shot(msgspec.Struct, frozen=True):
     """What to press before the picture is taken."""
     at: str = ""
     """What to bring into view."""
+    fresh: bool = False
+    """Of a server that was just started, with the connectors that come along."""
 
 
 SHOTS: Final[tuple[Shot, ...]] = (
@@ -99,7 +101,7 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("import", "/sessions/import", height=760),
     Shot("measure", "/measure"),
     Shot("memory", "/memory"),
-    Shot("connectors", "/connectors"),
+    Shot("connectors", "/connectors", fresh=True),
     Shot("audit", "/audit"),
     Shot("settings", "/settings"),
     Shot("people", "/settings/people"),
@@ -237,15 +239,16 @@ async def take(browser: Browser, signed_in: Any, shot: Shot, address: str, to: P
 
 
 async def main(to: Path, wanted: list[str]) -> int:
-    too_large = []
-    with tempfile.TemporaryDirectory() as directory:
-        async with served(Path(directory)) as house, chromium() as browser:
-            places = await seed(house)
-            first = await browser.new_context()
-            await sign_in(first, house)
-            signed_in = await first.storage_state()
-            for shot in SHOTS:
-                if not wanted or shot.name in wanted:
+    too_large: list[str] = []
+    for fresh in (False, True):
+        shots = [each for each in SHOTS if each.fresh == fresh and (not wanted or each.name in wanted)]
+        with tempfile.TemporaryDirectory() as directory:
+            async with served(Path(directory), built_in=fresh) as house, chromium() as browser:
+                places = {} if fresh else await seed(house)
+                first = await browser.new_context()
+                await sign_in(first, house)
+                signed_in = await first.storage_state()
+                for shot in shots:
                     address = house.base_url + shot.path.format_map(places)
                     size = await take(browser, signed_in, shot, address, to)
                     sys.stdout.write(f"{shot.name}.png {size // 1000} KB\n")
