@@ -72,19 +72,10 @@ class BlueskyConnector:
         return await self._access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        connection = await self._access.connection(workspace_id)
-        accounts = connection.accounts_on(self.id) if connection is not None else ()
-        target = (
-            {"accountId": accounts[0].id, "platform": self.id, "name": accounts[0].name} if accounts else None
-        )
-        return msgspec.structs.replace(effect, target=target)
+        return await self._access.addressed(workspace_id, effect)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        ready = await self.readiness(workspace_id)
-        if not ready.ready or (effect.target or {}).get("accountId"):
-            return ready
-        hint = "An account can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
-        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
+        return await self._access.readiness_for(workspace_id, effect, "An account")
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """What a handle and an app password open."""

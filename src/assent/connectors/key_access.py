@@ -11,12 +11,15 @@ from __future__ import annotations
 import time
 from typing import Final
 
+import msgspec
+
 from assent.connectors.http_outcomes import MAX_DETAIL_CHARS
 from assent.connectors.json_http import Exchanged
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.lifecycle.connection import Access, Account, Connection, ConnectionState
 from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Effect
 from assent.ports import Connections, NotSent
 
 API_KEY: Final = "apiKey"
@@ -53,6 +56,27 @@ class KeyAccess:
         if found is not None and found.live:
             return Readiness(ready=True)
         return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found))
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """An effect for a provider where a connection is one account: that one, or none without a connection."""
+        connection = await self.connection(workspace_id)
+        accounts = connection.accounts_on(self._provider) if connection is not None else ()
+        target = (
+            {"accountId": accounts[0].id, "platform": self._provider, "name": accounts[0].name}
+            if accounts
+            else None
+        )
+        return msgspec.structs.replace(effect, target=target)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect, what: str) -> Readiness:
+        """Whether an effect could go out: `what` it needs is named in it, and the connection stands."""
+        ready = await self.readiness(workspace_id)
+        if not ready.ready or (effect.target or {}).get("accountId"):
+            return ready
+        hint = (
+            f"{what} can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
+        )
+        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """The connection with its key. Raises `NotSent`."""
