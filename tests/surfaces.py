@@ -197,7 +197,8 @@ async def surface(
 ) -> AsyncIterator[Surface]:
     """A running server over each transport and each store."""
     clock = ManualClock()
-    app = App(settings_for(database_url, tmp_path, **changed_settings), clock=clock)
+    settings = settings_for(database_url, tmp_path, **changed_settings)
+    app = App(settings, clock=clock, one_client=request.param == "stdio")
     client = Surface(app, Surfaces(app), clock, request.param)
     try:
         yield client

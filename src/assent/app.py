@@ -78,12 +78,13 @@ class App:
         clock: Clock | None = None,
         page_address: Callable[[], str | None] | None = None,
         connectors: Mapping[str, Connector] | None = None,
+        one_client: bool = False,
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.secrets: Secrets | None = None
         self.store: Store = _PreparedStore(
-            open_store(settings.database_url, pool_size=settings.pool_size), self
+            open_store(settings.database_url, pool_size=settings.pool_size, one_client=one_client), self
         )
         limiter: RateLimiter = (
             MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)

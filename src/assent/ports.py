@@ -48,7 +48,7 @@ class Statement(msgspec.Struct, frozen=True):
 
     def __call__(self, **values: Any) -> Bound:
         try:
-            ordered = tuple([values[name] for name in self.params])
+            ordered = tuple(map(values.__getitem__, self.params))
         except KeyError:
             ordered = ()
         if not len(ordered) == len(values) == len(self.params):

@@ -319,7 +319,9 @@ async def _stdio(settings: Settings) -> int:
     ensure_data_dir(settings.data_dir)
     leadership = Leadership(settings.data_dir, "stdio") if sqlite else None
     app = App(
-        settings, page_address=partial(_reachable_pages, leadership) if leadership is not None else None
+        settings,
+        page_address=partial(_reachable_pages, leadership) if leadership is not None else None,
+        one_client=True,
     )
     surfaces = Surfaces(app)
     answered = asyncio.Event()

@@ -10,19 +10,30 @@ import pytest
 from assent.ports import Store
 from assent.stores import open_store
 
+STORES = ("sqlite", "postgres")
+ONE_CLIENT = "sqlite for one client"
+"""Writes on the event loop while it is alone."""
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that use more of a store than its address meet all kinds."""
+    if "store_kind" in metafunc.fixturenames:
+        kinds = [*STORES, ONE_CLIENT] if "store" in metafunc.fixturenames else STORES
+        metafunc.parametrize("store_kind", kinds)
+
+
+@pytest.fixture
+def store_url(store_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a fresh store."""
-    if request.param == "sqlite":
+    if store_kind != "postgres":
         return f"sqlite:///{tmp_path}/store.db"
     address: str = request.getfixturevalue("postgres_url")
     return address
 
 
 @pytest.fixture
-async def store(store_url: str) -> AsyncIterator[Store]:
+async def store(store_kind: str, store_url: str) -> AsyncIterator[Store]:
     """A fresh store, closed at the end."""
-    opened = open_store(store_url)
+    opened = open_store(store_url, one_client=store_kind == ONE_CLIENT)
     yield opened
     await opened.close()

@@ -142,9 +142,11 @@ def step(
     content = Content(notes=given, output=output, context=patch)
     digest = content_digest(content)
     edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
-    seen = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    seen = yield from stored.find_step(desk.workspace_id, state.run_id, state.node, edge)
     if seen is None:
         raise token_refusal("token_unknown_node")
+    if isinstance(seen, KeptAnswer):
+        return _again(seen)
     program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
     gated = not seen.is_complete and pending_step(program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
@@ -153,7 +155,7 @@ def step(
     if node is None:
         raise token_refusal("token_unknown_node")
     if isinstance(node, KeptAnswer):
-        return Spoken(msgspec.json.decode(node.answer, type=Answer), node.text)
+        return _again(node)
     if node.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
@@ -165,6 +167,10 @@ def step(
     if isinstance(outcome, Blocked):
         return (yield from _block(desk, head, node, program, outcome, ack, edge))
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
+
+
+def _again(kept: KeptAnswer) -> Spoken:
+    return Spoken(msgspec.json.decode(kept.answer, type=Answer), kept.text)
 
 
 def content_digest(content: Content) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -101,6 +101,10 @@ class KeptAnswer(msgspec.Struct, frozen=True):
     text: str
 
 
+NO_EDGE: Final = ""
+"""The edge of no answer."""
+
+
 class Tampered(Exception):  # noqa: N818 - a state of the store
     """What is stored is not what was stored (W67)."""
 
@@ -184,10 +188,52 @@ def insert_node(
 
 
 def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
-    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
+    rows = yield statements.find_workflow_node(
+        workspace_id=workspace_id, run_id=run_id, node=node, edge=NO_EDGE
+    )
+    return _node(rows[0]) if rows else None
+
+
+def find_step(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str
+) -> Transaction[NodeRecord | KeptAnswer | None]:
+    """A node, or the answer that was given at it to the same tokens and content before."""
+    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node, edge=edge)
     if not rows:
         return None
+    return _node(rows[0]) if rows[0]["answer"] is None else _kept(rows[0])
+
+
+def look_again(
+    workspace_id: WorkspaceId, seen: NodeRecord, edge: str
+) -> Transaction[NodeRecord | KeptAnswer | None]:
+    """The same under its run's lock: what others did meanwhile counts."""
+    rows = yield statements.find_workflow_changes(
+        workspace_id=workspace_id,
+        run_id=seen.run.run_id,
+        node=seen.node,
+        edge=edge,
+        nodes=seen.run.nodes,
+        children=seen.children,
+        snapshot=seen.stored,
+    )
+    if not rows:
+        return seen
     row = rows[0]
+    if row["node"] is None:
+        return None
+    if row["answer"] is not None:
+        return _kept(row)
+    return msgspec.structs.replace(
+        seen,
+        run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
+        children=row["children"],
+        snapshot=decode_snapshot(row["snapshot"].encode()),
+        stored=row["snapshot"],
+    )
+
+
+def _node(row: Row) -> NodeRecord:
     return NodeRecord(
         run=run_of(row),
         node=row["node"],
@@ -202,27 +248,8 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
     )
 
 
-def look_again(
-    workspace_id: WorkspaceId, seen: NodeRecord, edge: str
-) -> Transaction[NodeRecord | KeptAnswer | None]:
-    """A node as it is under its run's lock, or the answer that was given to the same tokens and content before."""
-    rows = yield statements.look_again_at_workflow_node(
-        workspace_id=workspace_id, run_id=seen.run.run_id, node=seen.node, edge=edge
-    )
-    if not rows:
-        return None
-    row = rows[0]
-    if row["answer"] is not None:
-        return KeptAnswer(row["child"], row["answer"], row["text"])
-    if (row["nodes"], row["children"], row["snapshot"]) == (seen.run.nodes, seen.children, seen.stored):
-        return seen
-    return msgspec.structs.replace(
-        seen,
-        run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
-        children=row["children"],
-        snapshot=decode_snapshot(row["snapshot"].encode()),
-        stored=row["snapshot"],
-    )
+def _kept(row: Row) -> KeptAnswer:
+    return KeptAnswer(row["child"], row["answer"], row["text"])
 
 
 def lock_node(

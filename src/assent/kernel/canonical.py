@@ -28,12 +28,14 @@ class NotCanonical(ValueError):  # noqa: N818 - named for what the value is
 
 def canonical(value: Any) -> bytes:
     """The canonical JSON bytes of a value (structs are taken as their wire form)."""
-    plain = msgspec.to_builtins(value)
-    levels, simple = _survey(plain)
+    levels, simple = _survey(value)
+    if not simple:
+        value = msgspec.to_builtins(value)
+        levels, simple = _survey(value)
     if levels > MAX_WRAPPED_DEPTH:
         raise NotCanonical(f"nested deeper than {MAX_WRAPPED_DEPTH}")
     try:
-        return _SORTED.encode(plain) if simple else rfc8785.dumps(plain)
+        return _SORTED.encode(value) if simple else rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise NotCanonical(str(error)) from error
 

@@ -18,10 +18,13 @@ FORMS = (
 )
 
 
-def open_store(url: str, *, pool_size: int | None = None, clock: Clock | None = None) -> Store:
+def open_store(
+    url: str, *, pool_size: int | None = None, clock: Clock | None = None, one_client: bool = False
+) -> Store:
     """The store a URL names. Does no I/O: the store connects at its `open` or at its first call.
 
-    `pool_size` is the number of connections: to PostgreSQL altogether, on SQLite for reading.
+    `pool_size` is the number of connections: to PostgreSQL altogether, on SQLite for reading. `one_client` says that
+    calls mostly come one at a time, as over stdio.
     """
     if url.startswith(POSTGRES):
         from assent.stores.postgres import POOL_SIZE, PostgresStore
@@ -30,7 +33,7 @@ def open_store(url: str, *, pool_size: int | None = None, clock: Clock | None = 
     path = sqlite_path(url)
     from assent.stores.sqlite import READERS, SqliteStore
 
-    return SqliteStore(path, readers=pool_size or READERS, clock=clock)
+    return SqliteStore(path, readers=pool_size or READERS, clock=clock, one_client=one_client)
 
 
 def sqlite_path(url: str) -> Path:

@@ -1,6 +1,7 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
-The writer (`sqlite_writer`) commits what is queued in batches. Readers have connections that cannot write.
+The writer (`sqlite_writer`) commits what is queued in batches. Readers have connections that cannot write. In a process
+that has one client, a write which meets nobody else is run on the event loop itself.
 
 Deliberately unaware of what any statement means.
 """
@@ -20,6 +21,8 @@ from assent.stores.handover import Answer, Request, deliver, request_for
 if TYPE_CHECKING:
     import sqlite3
 
+    from assent.stores.sqlite_writer import Writer
+
 T = TypeVar("T")
 
 READERS: Final = 4
@@ -31,13 +34,23 @@ class SqliteStore:
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path | str, *, readers: int = READERS, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        readers: int = READERS,
+        clock: Clock | None = None,
+        one_client: bool = False,
+    ) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
         self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._lifecycle = threading.Lock()
-        self._writer: threading.Thread | None = None
+        self._writer_thread: threading.Thread | None = None
+        self._writer: Writer | None = None
+        self._one_client = one_client
+        self._written_this_round = False
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
         self._unread = 0
@@ -50,14 +63,32 @@ class SqliteStore:
 
     async def write(self, begin: Begin[T]) -> T:
         request = request_for(begin)
+        answer = self._written_here(request) if self._one_client else None
+        if answer is not None:
+            if answer.error is not None:
+                raise answer.error
+            here: T = answer.result
+            return here
         with self._lifecycle:
             self._refuse_when_closed()
-            if self._writer is None:
-                self._writer = _start(self._write_until_closed, "assent-writer")
+            if self._writer_thread is None:
+                self._writer_thread = _start(self._write_until_closed, "assent-writer")
             self._writes.put(request)
         result: T = await request.future
         self._opened = True
         return result
+
+    def _written_here(self, request: Request) -> Answer | None:
+        """Without a change of thread: the first write of a round of the event loop, and only where nobody waits. Those
+        that come together with it share a commit in the queue."""
+        if self._written_this_round or self._writer is None or self._closed or not self._writes.empty():
+            return None
+        self._written_this_round = True
+        request.loop.call_soon(self._begin_round)
+        return self._writer.here(request)
+
+    def _begin_round(self) -> None:
+        self._written_this_round = False
 
     async def read(self, begin: Begin[T]) -> T:
         if not self._opened:
@@ -89,16 +120,17 @@ class SqliteStore:
             self._reads.put(None)
         for thread in self._readers:
             thread.join()
-        if self._writer is not None:
+        if self._writer_thread is not None:
             self._writes.put(None)
-            self._writer.join()
+            self._writer_thread.join()
 
     # On the writer thread
 
     def _write_until_closed(self) -> None:
         from assent.stores.sqlite_writer import Writer
 
-        Writer(self.path, self._clock, retired=self._retired).work_off(self._writes)
+        self._writer = Writer(self.path, self._clock, retired=self._retired)
+        self._writer.work_off(self._writes)
 
     # On a reader thread
 

@@ -5,6 +5,9 @@ BEGIN IMMEDIATE … COMMIT, under a savepoint of its own unless it is alone, and
 disk for many callers, and a transaction that fails takes back only itself. The log is looked after once everybody has
 their answers.
 
+A caller who is alone may have its transaction run where it is (`here`): what a change of thread costs there and back
+is as much as the transaction.
+
 Deliberately unaware of what any statement means, and of readers but for the connections they left behind.
 """
 
@@ -13,6 +16,8 @@ from __future__ import annotations
 import os
 import queue
 import sqlite3
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -41,9 +46,16 @@ LOG_BYTES: Final = 32 * 1024 * 1024
 """How far the write-ahead log may grow before the writer empties it: readers get slower with its length. Twice what
 SQLite itself lets it grow to while no reader is in the way."""
 
+BRIEF_SECONDS: Final = 0.005
+"""What a commit may take to be run on a caller's thread the next time: a slow disk holds up only the writer's."""
+
+UNATTENDED: Final = 100
+"""Transactions on callers' threads before the next goes to the writer's own, which looks after the log."""
+
 
 class Writer:
-    """One connection that writes, and its place in the queue of writers. Lives on one thread."""
+    """One connection that writes, and its place in the queue of writers. Lives on one thread; others may use it while
+    that thread has nothing to do."""
 
     def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
         self._path = path
@@ -53,31 +65,65 @@ class Writer:
         self._log = f"{path}-wal"
         self._log_limit = LOG_BYTES
         self._connection: sqlite3.Connection | None = None
+        self._in_use = threading.Lock()
+        self._brief = False
+        self._unattended = 0
 
     def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
         """Serve until the queue says that it ends."""
         for batch in batches(waiting, MAX_BATCH):
-            deliver(self._serve(batch))
-            self._keep_log_short()
-        self._close_connections()
+            with self._in_use:
+                deliver(self._serve(batch))
+                self._keep_log_short()
+        with self._in_use:
+            self._close_connections()
+
+    def here(self, request: Request) -> Answer | None:
+        """Run one transaction on the caller's thread; None where it would have to wait or may take long, which is what
+        the queue is for."""
+        if not self._in_use.acquire(blocking=False):
+            return None
+        try:
+            if not self._may_write_here():
+                return None
+            self._unattended += 1
+            return self._in_turn([request])[0]
+        finally:
+            self._in_use.release()
+
+    def _may_write_here(self) -> bool:
+        """Takes the turn where nothing speaks against it."""
+        if self._connection is None or not self._brief or self._unattended >= UNATTENDED:
+            return False
+        try:
+            return self._turnstile.take_if_free()
+        except OSError:
+            return False  # the queue meets it again and says so
 
     def _serve(self, batch: list[Request]) -> list[Answer]:
-        """One turn: the batch as one commit, or nothing of it."""
         try:
             self._take_turn()
-            try:
-                return self._commit(batch)
-            except BaseException:
-                self._drop_connection()
-                raise
-            finally:
-                self._turnstile.release()
         except Exception as error:
+            return _failed(batch, translate(error))
+        return self._in_turn(batch)
+
+    def _in_turn(self, batch: list[Request]) -> list[Answer]:
+        """The batch as one commit, or nothing of it; gives the turn back."""
+        began = time.monotonic()
+        try:
+            return self._commit(batch)
+        except BaseException as error:
+            self._drop_connection()
+            if not isinstance(error, Exception):
+                raise
             failure = translate(error)
-            if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
-                # One transaction that is too large for the disk must not take its neighbours down.
-                return [answer for request in batch for answer in self._serve([request])]
-            return [Answer(request, None, failure) for request in batch]
+        finally:
+            self._turnstile.release()
+            self._brief = time.monotonic() - began < BRIEF_SECONDS
+        if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
+            # One transaction that is too large for the disk must not take its neighbours down.
+            return [answer for request in batch for answer in self._serve([request])]
+        return _failed(batch, failure)
 
     def _take_turn(self) -> None:
         if self._connection is None:
@@ -102,6 +148,7 @@ class Writer:
         if self._connection is None:
             return
         try:
+            self._unattended = 0
             size = os.stat(self._log).st_size  # noqa: PTH116 - at every commit
             if size >= self._log_limit:
                 self._empty_log(self._connection, size)
@@ -132,3 +179,7 @@ class Writer:
                 connection.close()
         self._drop_connection()
         self._turnstile.close()
+
+
+def _failed(batch: list[Request], failure: BaseException) -> list[Answer]:
+    return [Answer(request, None, failure) for request in batch]

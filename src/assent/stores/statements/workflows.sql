@@ -28,10 +28,13 @@ SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, 
 FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: find_workflow_node
--- A node with its run, in one look-up: what an advance needs, however long the run is.
+-- A node with its run, and what was answered to the same tokens and content before: what an advance needs, in one
+-- look-up, however long the run is.
 SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.snapshot, n.is_complete, n.children, r.run_id, r.session_id,
-       r.workflow_id, r.workflow_hash, r.name, r.nodes
+       r.workflow_id, r.workflow_hash, r.name, r.nodes, a.child, a.answer, a.text
 FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
+LEFT JOIN workflow_answers a
+  ON a.workspace_id = n.workspace_id AND a.run_id = n.run_id AND a.node = n.node AND a.edge = :edge
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
 
 -- name: insert_workflow_node
@@ -56,13 +59,17 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id
 UPDATE workflow_nodes SET snapshot = :snapshot
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 
--- name: look_again_at_workflow_node
--- What may have changed of a node before its run was locked, and what was answered to the same tokens and content.
-SELECT n.snapshot, n.children, r.nodes, a.child, a.answer, a.text
-FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
+-- name: find_workflow_changes [postgres, skipped on sqlite]
+-- What has become of a node between its look-up and the lock of its run; no row where nothing has. A node that is gone
+-- is a row without one. The one writer of SQLite is the lock from the start.
+SELECT n.node, n.snapshot, n.children, r.nodes, a.child, a.answer, a.text
+FROM (SELECT 1) AS looked
+LEFT JOIN workflow_nodes n ON n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
+LEFT JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
 LEFT JOIN workflow_answers a
   ON a.workspace_id = n.workspace_id AND a.run_id = n.run_id AND a.node = n.node AND a.edge = :edge
-WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
+WHERE n.node IS NULL OR r.nodes <> :nodes OR n.children <> :children OR n.snapshot <> :snapshot
+   OR a.answer IS NOT NULL
 
 -- name: keep_workflow_answer
 -- An answer, to be given again word for word.

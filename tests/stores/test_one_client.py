@@ -1,0 +1,170 @@
+"""A process with one client: a write that meets nobody stays on its thread, and everything else is as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+import pytest
+from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, marks
+
+from assent.ports import StoreUnavailable, Transaction, UniqueViolation
+from assent.stores import sqlite_writer
+from assent.stores.sqlite import SqliteStore
+from assent.stores.turnstile import Turnstile
+
+pytestmark = pytest.mark.anyio
+
+HERE = True
+
+
+def noted(value: object) -> Transaction[bool]:
+    """Append, and say whether that ran on the thread of the test."""
+    yield from append("s", value)
+    return threading.current_thread() is threading.main_thread()
+
+
+class Stopped(Exception):  # noqa: N818 - what happened
+    """What a transaction raises."""
+
+
+def stopped() -> Transaction[None]:
+    yield from append("s", "never")
+    raise Stopped
+
+
+def twice() -> Transaction[None]:
+    yield from append("s", "never")
+    for _ in range(2):
+        yield SQL["put"](workspace_id=WORKSPACE, stream_id="t", seq=1)
+
+
+async def at_rest(store: SqliteStore) -> None:
+    """Until the writer's thread has looked after the log, which it does after it answered."""
+    assert store._writer is not None
+    in_use = store._writer._in_use
+    await asyncio.to_thread(in_use.acquire)
+    in_use.release()
+
+
+async def one_by_one(store: SqliteStore, values: Iterable[object]) -> list[bool]:
+    """Each in a round of its own, as the calls of a client that waits for its answers."""
+    went = []
+    for value in values:
+        went.append(await store.write(lambda value=value: noted(value)))  # type: ignore[misc]
+        await asyncio.sleep(0)
+        await at_rest(store)
+    return went
+
+
+@pytest.fixture
+async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
+    """An open store whose disk is never slow."""
+    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    opened = SqliteStore(tmp_path / "store.db", one_client=True)
+    await opened.open()
+    await at_rest(opened)
+    yield opened
+    await opened.close()
+
+
+async def test_writes_one_after_the_other_change_no_thread(store: SqliteStore) -> None:
+    assert await one_by_one(store, range(5)) == [HERE] * 5
+    assert await marks(store, "s") == [0, 1, 2, 3, 4]
+
+
+async def test_writes_that_come_together_share_the_writer(store: SqliteStore) -> None:
+    together = await asyncio.gather(*(store.write(lambda n=n: noted(n)) for n in range(20)))  # type: ignore[misc]
+    assert together == [HERE] + [not HERE] * 19
+    assert await marks(store, "s") == list(range(20))
+    await at_rest(store)
+    assert await one_by_one(store, ["alone again"]) == [HERE]
+
+
+async def test_a_task_that_writes_on_and_on_lets_others_run(store: SqliteStore) -> None:
+    others: list[int] = []
+
+    async def other() -> None:
+        others.append(len(await marks(store, "s")))
+
+    task = asyncio.create_task(other())
+    for number in range(10):
+        await store.write(lambda number=number: noted(number))  # type: ignore[misc]
+    await task
+    assert others[0] < 10
+
+
+async def test_a_server_of_many_clients_never_writes_on_the_event_loop(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    assert await one_by_one(store, range(3)) == [not HERE] * 3
+    await store.close()
+
+
+async def test_after_a_slow_commit_the_next_one_holds_up_nobody(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", 0.0)
+    assert await one_by_one(store, ["slow", "next"]) == [HERE, not HERE]
+    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    assert await one_by_one(store, ["quick once more", "back"]) == [not HERE, HERE]
+
+
+async def test_the_log_is_looked_after_all_the_same(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_writer, "UNATTENDED", 3)
+    went = await one_by_one(store, range(8))
+    assert went == [HERE, HERE, HERE, not HERE, HERE, HERE, HERE, not HERE]
+
+
+async def test_the_event_loop_goes_on_while_another_process_writes(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    other = Turnstile(tmp_path / "store.db")
+    assert other.acquire(DEADLINE_SECONDS)
+    waiting = asyncio.create_task(store.write(lambda: noted("in turn")))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    other.release()
+    assert await waiting == (not HERE)
+    other.close()
+
+
+async def test_a_turn_is_not_taken_before_who_waits_for_it(store: SqliteStore, tmp_path: Path) -> None:
+    busy, lined_up = Turnstile(tmp_path / "store.db"), Turnstile(tmp_path / "store.db")
+    assert busy.acquire(DEADLINE_SECONDS)
+    assert not lined_up.acquire(0)
+    late = Turnstile(tmp_path / "store.db")
+    assert not late.take_if_free()
+    busy.release()
+    assert lined_up.acquire(DEADLINE_SECONDS)
+    assert not late.take_if_free()
+    lined_up.release()
+    assert late.take_if_free()
+    late.release()
+    for each in (busy, lined_up, late):
+        each.close()
+    assert await store.write(lambda: noted("free again")) == HERE
+
+
+async def test_what_fails_takes_back_itself_and_nothing_else(store: SqliteStore) -> None:
+    await one_by_one(store, ["kept"])
+    with pytest.raises(Stopped):
+        await store.write(stopped)
+    await asyncio.sleep(0)
+    with pytest.raises(UniqueViolation):
+        await store.write(twice)
+    await asyncio.sleep(0)
+    assert await one_by_one(store, ["after it"]) == [HERE]
+    assert await marks(store, "s") == ["kept", "after it"]
+
+
+async def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db", one_client=True)
+    await store.write(lambda: noted("one"))
+    await store.close()
+    with pytest.raises(StoreUnavailable):
+        await store.write(lambda: noted("late"))
