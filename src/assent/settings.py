@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.limits import WORKFLOW_RETENTION_DAYS
 from assent.settings_table import (
     BY_ENV,
     BY_NAME,
@@ -64,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workflow_dirs: tuple[str, ...] = ()
     font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
-    workflow_retention_days: int = 90
+    workflow_retention_days: int = WORKFLOW_RETENTION_DAYS
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None

@@ -54,6 +54,9 @@ JOB_LEASE_MS: Final = 30 * SECOND_MS
 JOB_RETENTION_MS: Final = 30 * DAY_MS
 """Finished jobs are kept this long, so that their key stays unique for as long as anybody may repeat it."""
 
+WORKFLOW_RETENTION_DAYS: Final = 90
+"""How long a session of workflows is kept after it was last touched, where no setting says otherwise."""
+
 MAX_CONTENT_CHARS: Final = 100_000
 """One text that a human is asked to read and approve; a long newsletter has a tenth of it."""
 

@@ -210,7 +210,7 @@ def card_of(
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
         external_id=action.external_id,
-        external_url=_web_address(action.external_url),
+        external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         forms=forms_of(
             action,
@@ -334,10 +334,6 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _web_address(url: str | None) -> str | None:
-    return url if url is not None and url.startswith(("https://", "http://")) else None
 
 
 def _detail(name: str, value: Any, effect: Effect) -> Fact:

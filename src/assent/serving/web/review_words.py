@@ -5,6 +5,7 @@ Tables first. An approval that an agent relayed is never worded like a human's (
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -121,6 +122,14 @@ def channel_name(channel: str) -> str:
 
 def connector_name(connector: str) -> str:
     return CONNECTOR_LABELS.get(connector, connector)
+
+
+_WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+
+
+def web_address(url: str | None) -> str | None:
+    """An address that a link may lead to: what a provider or a caller names can be anything."""
+    return url if url is not None and _WEB.match(url) else None
 
 
 def title(effect: Effect) -> str:

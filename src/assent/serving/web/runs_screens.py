@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -23,7 +22,15 @@ from assent.serving.web.audit_words import audit_lines
 from assent.serving.web.console import Screen, Visit
 from assent.serving.web.problems import Link, PageProblem, PageRefused
 from assent.serving.web.review_times import When, when
-from assent.serving.web.review_words import STATES, Badge, channel_name, status_badge, summary, title
+from assent.serving.web.review_words import (
+    STATES,
+    Badge,
+    channel_name,
+    status_badge,
+    summary,
+    title,
+    web_address,
+)
 from assent.workflow.history import cut
 
 RUNS: Final = 50
@@ -69,8 +76,6 @@ GOALS: Final = (
 """What of a run's inputs says what it was about, the most telling first."""
 
 MAX_GOAL: Final = 120
-WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
-"""An address that a link may lead to: what a provider or a caller names can be anything."""
 ASSET_BYTES: Final = 4_000
 
 
@@ -160,7 +165,7 @@ def action_row(action: Action, now_ms: int) -> ActionRow:
         title=title(action.effect),
         summary=summary(action.effect),
         badge=status_badge(action, now_ms),
-        external_url=url if WEB.match(url := action.external_url or "") else None,
+        external_url=web_address(action.external_url),
         at=when(action.executed_ms or action.created_ms, now_ms),
         position=action.position,
     )

@@ -18,6 +18,7 @@ from assent.kernel.limits import (
     JOB_RETENTION_MS,
     REVIEW_TTL_SECONDS,
     SESSION_TTL_MS,
+    WORKFLOW_RETENTION_DAYS,
 )
 from assent.lifecycle.policy import PRESETS
 from assent.lifecycle.records import Severity
@@ -45,6 +46,10 @@ RETENTION: Final[tuple[tuple[str, str], ...]] = (
     ("Review links", f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise"),
     ("Answers kept for the same idempotency key", f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
     ("Finished jobs", f"{JOB_RETENTION_MS // DAY_MS} days"),
+    (
+        "Workflow sessions that nobody has touched",
+        f"{WORKFLOW_RETENTION_DAYS} days unless the settings of the server say otherwise",
+    ),
     ("A signed-in browser", f"{SESSION_TTL_MS // DAY_MS} days"),
 )
 
