@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +32,9 @@ can bear one time."""
 
 Stamp = tuple[int, int, int]
 """Of a file or a folder: when it changed, its size, and which one it is."""
+
+_AS_SHIPPED: Final[Stamp] = (0, 0, 0)
+"""Of a file that is not watched."""
 
 
 class Invalid(msgspec.Struct, frozen=True):
@@ -57,6 +60,24 @@ class Shelf(msgspec.Struct, frozen=True):
     invalid: tuple[Invalid, ...]
 
 
+class _Drawn(Mapping[str, Definition]):
+    """The definitions, noting which ones a compilation asks for."""
+
+    def __init__(self, definitions: Mapping[str, Definition]) -> None:
+        self._definitions = definitions
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Definition:
+        self.asked.add(name)
+        return self._definitions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._definitions)
+
+    def __len__(self) -> int:
+        return len(self._definitions)
+
+
 class WorkflowLibrary:
     """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does."""
 
@@ -65,20 +86,22 @@ class WorkflowLibrary:
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
         self._watched: dict[str, Stamp | None] = {}
+        self._directories: tuple[str, ...] = ()
+        self._made_of: dict[str, tuple[str, ...]] = {}
         self._shelf: Shelf | None = None
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
 
     def shelf(self) -> Shelf:
         """What is there now."""
-        if self._shelf is not None and self._watched and self._unchanged():
+        if self._shelf is not None and self._watched and self._unchanged(self._watched):
             return self._shelf
         stamps = self._listed()
         if self._shelf is not None and stamps == self._seen:
             return self._shelf
         self._files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
         self._seen = stamps
-        self._compiled, self._refused = {}, {}
+        self._compiled, self._refused, self._made_of = {}, {}, {}
         definitions: dict[str, Definition] = {}
         files: dict[str, str] = {}
         for path, file in self._files.items():
@@ -99,12 +122,22 @@ class WorkflowLibrary:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:
             try:
-                file = shelf.files[workflow_id]
-                self._compiled[workflow_id] = compile_definition(definition, shelf.definitions, file=file)
+                file, drawn = shelf.files[workflow_id], _Drawn(shelf.definitions)
+                self._compiled[workflow_id] = compile_definition(definition, drawn, file=file)
+                files = (shelf.files[name] for name in sorted(drawn.asked) if name in shelf.files)
+                self._made_of[workflow_id] = (*self._directories, file, *files)
             except DefinitionRefused as refused:
                 self._refused[workflow_id] = Invalid(refused.file, refused.issues)
                 return self._refused[workflow_id]
         return self._compiled[workflow_id]
+
+    def find_again(self, workflow_id: str) -> Compiled | Invalid | None:
+        """The same for who looks at every step of a run: at the folders and at what this workflow was made of, however
+        many files there are. Only a file that takes over its id without being new is seen later, by `find`."""
+        made_of = self._made_of.get(workflow_id)
+        if made_of is not None and self._watched and self._unchanged(made_of):
+            return self._compiled[workflow_id]
+        return self.find(workflow_id)
 
     def check(self, path: Path) -> Compiled | Invalid:
         """One file, with what the folders hold for it to refer to."""
@@ -116,9 +149,13 @@ class WorkflowLibrary:
         except DefinitionRefused as refused:
             return Invalid(str(path), refused.issues, file.definition.id)
 
-    def _unchanged(self) -> bool:
-        """Whether every file and folder is as it was when they were last listed: a look at each, on every call."""
-        for path, stamp in self._watched.items():
+    def _unchanged(self, paths: Iterable[str]) -> bool:
+        """Whether these files and folders are as they were when they were last listed: a look at each, on every
+        call."""
+        for path in paths:
+            stamp = self._watched.get(path, _AS_SHIPPED)
+            if stamp is _AS_SHIPPED:
+                continue
             try:
                 facts = os.stat(path)  # noqa: PTH116 - on every call
             except OSError:
@@ -133,10 +170,12 @@ class WorkflowLibrary:
         """Every file with its stamp; of equal ids the later one wins."""
         found: dict[str, Stamp] = {}
         watched: dict[str, Stamp | None] = {}
+        directories: list[str] = []
         for folder in self._folders:
             waiting = [folder]
             while waiting and len(found) < MAX_FILES:
                 path = waiting.pop()
+                directories.append(path)
                 try:
                     watched[path] = _stamp(os.stat(path))  # noqa: PTH116 - before it is listed
                     entries = sorted(os.scandir(path), key=_by_name)
@@ -158,6 +197,7 @@ class WorkflowLibrary:
         now_ns = time.time_ns()
         fresh = any(stamp is not None and _may_hide_a_change(stamp[0], now_ns) for stamp in watched.values())
         self._watched = {} if fresh else watched
+        self._directories = tuple(directories)
         return found
 
     def _read(self, path: str, stamp: Stamp) -> _File:

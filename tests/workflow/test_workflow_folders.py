@@ -117,3 +117,58 @@ def test_files_that_stay_are_listed_and_compiled_once(
     again = library.find("first")
     assert isinstance(once, Compiled) and isinstance(again, Compiled)
     assert again.workflow_hash != once.workflow_hash and str(path) in library.shelf().files.values()
+
+
+def put_caller(folder: Path) -> None:
+    """A workflow that is made of a routine in another file."""
+    call = {"templateId": "wr.templates.routine.look", "args": {}}
+    steps = document({"id": "call-it", "title": "Call", "templateCall": call})
+    (folder / "caller.json").write_text(json.dumps({**steps, "id": "caller"}))
+    put(folder, "wr.routine-look", prompt="Look.")
+
+
+AGAIN: dict[str, Callable[[Path], object]] = {
+    "its own file": lambda folder: put(folder, "caller"),
+    "the routine it is made of": lambda folder: put(folder, "wr.routine-look", prompt="Look twice."),
+    "its file gone": lambda folder: (folder / "caller.json").unlink(),
+    "a later file of its id": lambda folder: put(folder / "later", "caller"),
+}
+
+
+@pytest.mark.rule("W55")
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("change", AGAIN)
+def test_a_run_that_goes_on_sees_what_becomes_of_its_workflow(
+    tmp_path: Path, change: str, settled: bool
+) -> None:
+    folder = tmp_path / "workflows"
+    put(folder, "other")
+    put_caller(folder)
+    if settled:
+        settle(folder)
+    library = WorkflowLibrary([folder])
+    once = library.find("caller")
+    assert isinstance(once, Compiled) and library.find_again("caller") is once
+    AGAIN[change](folder)
+    assert library.find_again("caller") == library.find("caller") != once
+
+
+def test_a_step_costs_the_same_however_many_workflows_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "workflows"
+    for number in range(50):
+        put(folder, f"workflow-{number}")
+    settle(folder)
+    library = WorkflowLibrary([folder])
+    once = library.find("workflow-7")
+    looked: list[str] = []
+    stat = os.stat
+
+    def noted(path: Any) -> os.stat_result:
+        looked.append(str(path))
+        return stat(path)
+
+    monkeypatch.setattr(os, "stat", noted)
+    assert library.find_again("workflow-7") is once
+    assert len(looked) <= 3 and looked[-1] == str(folder / "workflow-7.json")

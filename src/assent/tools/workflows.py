@@ -269,7 +269,7 @@ async def _desk(call: Call) -> Desk:
 
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     """Whether the file is still what the run was pinned to (W55, W56)."""
-    found = call.services.workflows().find(workflow_id)
+    found = call.services.workflows().find_again(workflow_id)
     if isinstance(found, Compiled) and found.workflow_hash == pinned:
         return ()
     now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
