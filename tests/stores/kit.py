@@ -17,6 +17,7 @@ from assent.engine import journal
 from assent.engine.journal import Event, Head, NewEvent
 from assent.ports import Store, Transaction
 from assent.stores.loader import compile_blocks, parse
+from assent.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
 
@@ -98,6 +99,14 @@ async def marks(store: Store, stream: str) -> list[Any]:
     assert [event.seq for event in events] == list(range(1, head.seq + 1))
     assert journal.verify_chain(events, head) is None
     return [json.loads(event.body) for event in events]
+
+
+async def at_rest(store: Store) -> None:
+    """Until the writer's thread has looked after the log, which it does after it answered."""
+    assert isinstance(store, SqliteStore) and store._writer is not None
+    in_use = store._writer._in_use
+    await asyncio.to_thread(in_use.acquire)
+    in_use.release()
 
 
 def in_a_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

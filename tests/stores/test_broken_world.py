@@ -7,12 +7,13 @@ import os
 import resource
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import append, count, marks
+from tests.stores.kit import append, at_rest, count, marks
 
 from assent.ports import Store, StoreUnavailable
 from assent.stores import open_store, sqlite_connection, sqlite_writer
@@ -21,6 +22,8 @@ from assent.stores.turnstile import Turnstile
 pytestmark = pytest.mark.anyio
 
 MEGABYTE = 1024 * 1024
+
+Opened = Callable[[str], Store]
 
 
 async def unavailable(store: Store, mark: str) -> bool:
@@ -85,9 +88,16 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "store.db"
 
 
+@pytest.fixture(params=[False, True], ids=["many clients", "one client"])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    return partial(open_store, one_client=request.param)
+
+
 class TestSqlite:
-    async def test_a_full_disk_is_said_and_is_over_when_there_is_room(self, small_disk: SmallDisk) -> None:
-        store = open_store(f"sqlite:///{small_disk.path}/store.db")
+    async def test_a_full_disk_is_said_and_is_over_when_there_is_room(
+        self, opened: Opened, small_disk: SmallDisk
+    ) -> None:
+        store = opened(f"sqlite:///{small_disk.path}/store.db")
         filler = "x" * 5_000
         written = 0
         await store.write(lambda: append("s", "first"))
@@ -100,9 +110,9 @@ class TestSqlite:
         await store.close()
 
     async def test_one_write_too_large_for_the_disk_does_not_take_its_neighbours_down(
-        self, file: Path
+        self, opened: Opened, file: Path
     ) -> None:
-        store = open_store(f"sqlite:///{file}")
+        store = opened(f"sqlite:///{file}")
         await store.open()
         huge = "x" * 3 * MEGABYTE
         with limit(resource.RLIMIT_FSIZE, 500_000):
@@ -112,10 +122,12 @@ class TestSqlite:
         assert await marks(store, "s") == ["a", "b", "c"]
         await store.close()
 
-    async def test_a_read_only_directory_is_said_and_is_over_when_it_is_not(self, tmp_path: Path) -> None:
+    async def test_a_read_only_directory_is_said_and_is_over_when_it_is_not(
+        self, opened: Opened, tmp_path: Path
+    ) -> None:
         directory = tmp_path / "data"
         directory.mkdir()
-        store = open_store(f"sqlite:///{directory}/store.db")
+        store = opened(f"sqlite:///{directory}/store.db")
         with read_only(directory):
             assert await unavailable(store, "early")
             with pytest.raises(StoreUnavailable):
@@ -124,18 +136,18 @@ class TestSqlite:
         assert await marks(store, "s") == ["late"]
         await store.close()
 
-    async def test_a_file_that_is_no_database_is_left_alone(self, file: Path) -> None:
-        store = open_store(f"sqlite:///{file}")
+    async def test_a_file_that_is_no_database_is_left_alone(self, opened: Opened, file: Path) -> None:
+        store = opened(f"sqlite:///{file}")
         with garbage_in(file):
             assert await unavailable(store, "early")
         assert not await unavailable(store, "late")
         await store.close()
 
     async def test_a_stranger_s_lock_is_waited_for_and_then_said(
-        self, file: Path, monkeypatch: pytest.MonkeyPatch
+        self, opened: Opened, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sqlite_connection, "BUSY_SECONDS", 0.05)
-        store = open_store(f"sqlite:///{file}")
+        store = opened(f"sqlite:///{file}")
         await store.open()
         with closing(sqlite3.connect(file, isolation_level=None)) as stranger:
             stranger.execute("BEGIN IMMEDIATE")
@@ -146,10 +158,10 @@ class TestSqlite:
         await store.close()
 
     async def test_a_process_that_keeps_the_turn_is_waited_for_and_then_said(
-        self, file: Path, monkeypatch: pytest.MonkeyPatch
+        self, opened: Opened, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
-        store = open_store(f"sqlite:///{file}")
+        store = opened(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
         assert stopped.acquire(1)
@@ -165,11 +177,44 @@ class TestSqlite:
         assert await marks(other, "s") == ["late"]
         await other.close()
 
+    async def test_files_that_are_moved_away_get_no_more_commits_and_are_written_to_when_they_are_back(
+        self, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data, away = tmp_path / "data", tmp_path / "away"
+        store = opened(f"sqlite:///{data}/store.db")
+        await three_written(store, monkeypatch)
+        data.rename(away)
+        assert await unavailable(store, "early")
+        assert not data.exists()
+        away.rename(data)
+        assert not await unavailable(store, "late")
+        await store.close()
+        other = open_store(f"sqlite:///{data}/store.db")
+        assert await marks(other, "s") == ["first", "second", "third", "late"]
+        await other.close()
+
+    async def test_what_is_put_in_the_place_of_the_files_is_what_is_written_to(
+        self, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data = tmp_path / "data"
+        address = f"sqlite:///{data}/store.db"
+        store = opened(address)
+        await three_written(store, monkeypatch)
+        data.rename(tmp_path / "away")
+        other = open_store(address)
+        assert not await unavailable(other, "of another process")
+        assert not await unavailable(store, "in the new files")
+        await other.close()
+        await store.close()
+        again = open_store(address)
+        assert await marks(again, "s") == ["of another process", "in the new files"]
+        await again.close()
+
     async def test_a_store_closed_while_it_waits_keeps_no_turn(
-        self, file: Path, monkeypatch: pytest.MonkeyPatch
+        self, opened: Opened, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
-        store, other = open_store(f"sqlite:///{file}"), open_store(f"sqlite:///{file}")
+        store, other = open_store(f"sqlite:///{file}"), opened(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
         assert stopped.acquire(1)
@@ -179,6 +224,14 @@ class TestSqlite:
         stopped.close()
         assert not await unavailable(other, "late")
         await other.close()
+
+
+async def three_written(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer has found its way and rests."""
+    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", 30.0)
+    for mark in ("first", "second", "third"):
+        assert not await unavailable(store, mark)
+        await at_rest(store)
 
 
 @contextmanager

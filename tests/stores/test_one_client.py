@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, marks
+from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
 from assent.stores import sqlite_writer
@@ -39,14 +39,6 @@ def twice() -> Transaction[None]:
     yield from append("s", "never")
     for _ in range(2):
         yield SQL["put"](workspace_id=WORKSPACE, stream_id="t", seq=1)
-
-
-async def at_rest(store: SqliteStore) -> None:
-    """Until the writer's thread has looked after the log, which it does after it answered."""
-    assert store._writer is not None
-    in_use = store._writer._in_use
-    await asyncio.to_thread(in_use.acquire)
-    in_use.release()
 
 
 async def one_by_one(store: SqliteStore, values: Iterable[object]) -> list[bool]:
@@ -114,9 +106,16 @@ async def test_after_a_slow_commit_the_next_one_holds_up_nobody(
 async def test_the_log_is_looked_after_all_the_same(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_writer, "UNATTENDED", 3)
-    went = await one_by_one(store, range(8))
-    assert went == [HERE, HERE, HERE, not HERE, HERE, HERE, HERE, not HERE]
+    assert store._writer is not None
+    monkeypatch.setattr(sqlite_writer, "LOG_BYTES", 200_000)
+    store._writer._log_limit = 200_000
+    log = store.path.with_name(store.path.name + "-wal")
+    went, longest = [], 0
+    for number in range(60):
+        went += await one_by_one(store, [f"{number}{'x' * 20_000}"])
+        longest = max(longest, log.stat().st_size)
+    assert went.count(HERE) > 40 and went.count(not HERE) > 2
+    assert longest < 300_000
 
 
 async def test_the_event_loop_goes_on_while_another_process_writes(
@@ -160,6 +159,38 @@ async def test_what_fails_takes_back_itself_and_nothing_else(store: SqliteStore)
     await asyncio.sleep(0)
     assert await one_by_one(store, ["after it"]) == [HERE]
     assert await marks(store, "s") == ["kept", "after it"]
+
+
+async def test_who_is_interrupted_in_the_middle_leaves_nothing_half_done(store: SqliteStore) -> None:
+    def interrupted() -> Transaction[None]:
+        yield from append("s", "never")
+        raise KeyboardInterrupt
+
+    await one_by_one(store, ["kept"])
+    with pytest.raises(KeyboardInterrupt):
+        await store.write(interrupted)
+    await asyncio.sleep(0)
+    assert await one_by_one(store, ["after it"]) == [HERE]
+    assert await marks(store, "s") == ["kept", "after it"]
+
+
+async def test_who_is_cancelled_before_a_write_gets_what_was_written_and_ends_at_the_next(
+    store: SqliteStore,
+) -> None:
+    said: list[bool] = []
+
+    async def writes() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        said.append(await store.write(lambda: noted("committed")))
+        said.append(await store.write(lambda: noted("never begun, or begun and kept")))
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(writes())
+    assert said == [HERE]
+    await at_rest(store)
+    assert (await marks(store, "s"))[0] == "committed"
 
 
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:

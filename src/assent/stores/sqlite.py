@@ -68,6 +68,7 @@ class SqliteStore:
             if answer.error is not None:
                 raise answer.error
             here: T = answer.result
+            self._opened = True
             return here
         with self._lifecycle:
             self._refuse_when_closed()

@@ -49,9 +49,6 @@ SQLite itself lets it grow to while no reader is in the way."""
 BRIEF_SECONDS: Final = 0.005
 """What a commit may take to be run on a caller's thread the next time: a slow disk holds up only the writer's."""
 
-UNATTENDED: Final = 100
-"""Transactions on callers' threads before the next goes to the writer's own, which looks after the log."""
-
 
 class Writer:
     """One connection that writes, and its place in the queue of writers. Lives on one thread; others may use it while
@@ -64,10 +61,11 @@ class Writer:
         self._turnstile = Turnstile(path)
         self._log = f"{path}-wal"
         self._log_limit = LOG_BYTES
+        self._log_place: tuple[int, int] | None = None
         self._connection: sqlite3.Connection | None = None
+        self._was_there = False
         self._in_use = threading.Lock()
         self._brief = False
-        self._unattended = 0
 
     def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
         """Serve until the queue says that it ends."""
@@ -86,17 +84,16 @@ class Writer:
         try:
             if not self._may_write_here():
                 return None
-            self._unattended += 1
             return self._in_turn([request])[0]
         finally:
             self._in_use.release()
 
     def _may_write_here(self) -> bool:
-        """Takes the turn where nothing speaks against it."""
-        if self._connection is None or not self._brief or self._unattended >= UNATTENDED:
+        """Takes the turn where nothing speaks against it. The writer's own thread looks after a long log."""
+        if self._connection is None or not self._brief:
             return False
         try:
-            return self._turnstile.take_if_free()
+            return self._log_bytes() < self._log_limit and self._turnstile.take_if_free()
         except OSError:
             return False  # the queue meets it again and says so
 
@@ -126,7 +123,13 @@ class Writer:
         return _failed(batch, failure)
 
     def _take_turn(self) -> None:
+        if self._connection is not None and not self._in_place():
+            # The lock files went with the others.
+            self._drop_connection()
+            self._turnstile.close()
         if self._connection is None:
+            if self._was_there and not self._path.exists():
+                raise StoreUnavailable(f"sqlite: {self._path} is gone; put it back, or restart to begin anew")
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")
@@ -134,6 +137,7 @@ class Writer:
     def _commit(self, batch: list[Request]) -> list[Answer]:
         if self._connection is None:
             self._connection = connect_writer(self._path, self._clock)
+            self._was_there = True
         connection = self._connection
         wanted = [request for request in batch if not request.future.cancelled()]
         connection.execute("BEGIN IMMEDIATE")
@@ -145,15 +149,33 @@ class Writer:
 
     def _keep_log_short(self) -> None:
         """Between batches, when nobody waits for an answer. What is broken here the next batch will meet."""
-        if self._connection is None:
+        if self._connection is None or not self._in_place():
             return
         try:
-            self._unattended = 0
-            size = os.stat(self._log).st_size  # noqa: PTH116 - at every commit
+            size = self._log_bytes()
             if size >= self._log_limit:
                 self._empty_log(self._connection, size)
         except Exception:
             self._drop_connection()
+
+    def _in_place(self) -> bool:
+        """Whether the connection writes to the files that are there: what somebody has moved away or removed must get
+        no more commits, because nobody would find them."""
+        try:
+            self._log_bytes()
+        except OSError:
+            return False
+        return True
+
+    def _log_bytes(self) -> int:
+        """How long the log is. Raises where it is not the one that the connection writes to."""
+        found = os.stat(self._log)  # noqa: PTH116 - at every commit
+        place = (found.st_dev, found.st_ino)
+        if self._log_place is None:
+            self._log_place = place
+        elif place != self._log_place:
+            raise FileNotFoundError(f"{self._log} is another file now")
+        return found.st_size
 
     def _empty_log(self, connection: sqlite3.Connection, size: int) -> None:
         self._take_turn()
@@ -166,6 +188,7 @@ class Writer:
     def _drop_connection(self) -> None:
         """After a failure of the whole batch: closing rolls back, and the next batch opens anew."""
         connection, self._connection = self._connection, None
+        self._log_place = None
         if connection is not None:
             with suppress(Exception):  # it is given up either way, and the thread has to go on
                 connection.close()
