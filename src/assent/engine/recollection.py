@@ -82,9 +82,7 @@ def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
             event_seq=head.seq,
             created_ms=desk.now_ms,
         )
-        yield statements.touch_workflow_run(
-            workspace_id=desk.workspace_id, run_id=state.run_id, now_ms=desk.now_ms
-        )
+        yield from stored.touch_run(desk.workspace_id, state.run_id, desk.now_ms)
     program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
     shown = pending(program, node.snapshot)
     answer = msgspec.structs.replace(

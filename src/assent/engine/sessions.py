@@ -266,6 +266,7 @@ def _block(
     body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)
     yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
+    yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
     answer = msgspec.structs.replace(
         answers.make(desk, run, node.node, ack.attempt + 1, shown, ()),
         kind="blocked",

@@ -117,6 +117,7 @@ def ask(
             action_id=action.action_id,
             event_seq=head.seq,
         )
+        yield from stored.touch_run(desk.workspace_id, node.run.run_id, desk.now_ms)
     else:
         action = asked.action
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)

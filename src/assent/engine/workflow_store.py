@@ -272,6 +272,11 @@ def store_snapshot(
     )
 
 
+def touch_run(workspace_id: WorkspaceId, run_id: RunId, now_ms: int) -> Transaction[None]:
+    """Something happened to a run that is no new node: it is as fresh as that (W72)."""
+    yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+
+
 def keep_answer(
     workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str, kept: KeptAnswer, now_ms: int
 ) -> Transaction[None]:
