@@ -58,6 +58,8 @@ class Shelf(msgspec.Struct, frozen=True):
     definitions: dict[str, Definition]
     files: dict[str, str]
     invalid: tuple[Invalid, ...]
+    shadowed: dict[str, str] = {}
+    """Files that are not served, with the file of the same folder that has their id and is."""
 
 
 class _Drawn(Mapping[str, Definition]):
@@ -104,12 +106,17 @@ class WorkflowLibrary:
         self._compiled, self._refused, self._made_of = {}, {}, {}
         definitions: dict[str, Definition] = {}
         files: dict[str, str] = {}
+        hidden: list[tuple[str, str]] = []
         for path, file in self._files.items():
             if file.definition is not None:
+                if (earlier := files.get(file.definition.id)) is not None:
+                    hidden.append((earlier, file.definition.id))
                 definitions[file.definition.id] = file.definition
                 files[file.definition.id] = path
         invalid = tuple(file.invalid for file in self._files.values() if file.invalid is not None)
-        self._shelf = Shelf(definitions, files, invalid)
+        # A later folder replaces what an earlier one holds on purpose; within one it may be an oversight.
+        shadowed = {path: files[name] for path, name in hidden if self._root(path) == self._root(files[name])}
+        self._shelf = Shelf(definitions, files, invalid, shadowed)
         return self._shelf
 
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
@@ -199,6 +206,10 @@ class WorkflowLibrary:
         self._watched = {} if fresh else watched
         self._directories = tuple(directories)
         return found
+
+    def _root(self, path: str) -> str:
+        """The folder, of those that are read, in which a file lies."""
+        return next((root for root in reversed(self._folders) if Path(path).is_relative_to(root)), "")
 
     def _read(self, path: str, stamp: Stamp) -> _File:
         known = self._files.get(path)

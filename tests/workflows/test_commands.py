@@ -30,6 +30,30 @@ def test_list_names_what_there_is_and_what_is_broken(assent: Assent, folder: Pat
     assert "bad.json" in done.err
 
 
+def test_two_files_of_one_folder_with_one_id_are_told_to_their_author(
+    assent: Assent,  # noqa: F811
+    folder: Path,
+    bare_environment: pytest.MonkeyPatch,  # noqa: F811
+) -> None:
+    again = folder / "three-steps.v2.json"
+    again.write_text(json.dumps(three_steps()))
+    hidden = folder / "three-steps.json"
+    listed = assent("workflow", "list", "--json")
+    assert listed.data["shadowed"] == [{"file": str(hidden), "by": str(again)}]
+    assert f"{hidden} is not listed" in listed.err
+    [report] = assent("workflow", "validate", str(hidden), "--json").data["files"]
+    assert [(each["code"], each["path"]) for each in report["warnings"]] == [("duplicate_id", "$.id")]
+    assert assent("workflow", "validate", str(again), "--json").data["files"][0]["warnings"] == []
+    # A later folder replaces what an earlier one holds: nothing to tell.
+    again.unlink()
+    project = folder.parent / "project"
+    project.mkdir()
+    (project / "three-steps.json").write_text(json.dumps(three_steps()))
+    bare_environment.setenv("ASSENT_WORKFLOW_DIRS", str(project))
+    listed = assent("workflow", "list", "--json")
+    assert listed.data["shadowed"] == [] and "not listed" not in listed.err
+
+
 def test_validate_says_every_mistake_with_its_place_and_ends_with_1(assent: Assent, folder: Path) -> None:  # noqa: F811
     good, bad = folder / "three-steps.json", folder / "bad.json"
     bad.write_text(

@@ -53,12 +53,15 @@ def list_workflows(session: Session) -> None:
     data = {
         "workflows": [{"workflowId": i, "version": v, "name": n, "file": f} for i, v, n, f in rows],
         "invalid": [_report(each) for each in (*shelf.invalid, *refused)],
+        "shadowed": [{"file": file, "by": by} for file, by in sorted(shelf.shadowed.items())],
     }
     session.give(data, session.table(("ID", "VERSION", "NAME", "FILE"), rows))
     for each in (*shelf.invalid, *refused):
         session.say(
             f"warning: {each.file} is no workflow. See why: {session.again('workflow', 'validate', each.file)}"
         )
+    for file, by in sorted(shelf.shadowed.items()):
+        session.say(f"warning: {file} is not listed: {by} has the same id. Give one of them another.")
 
 
 def validate(
@@ -94,6 +97,9 @@ def _checked(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
     if isinstance(found, Invalid):
         return {**_report(found), "warnings": []}
     warnings = [{"path": w.path, "code": w.code, "message": w.message} for w in found.warnings]
+    if by := next((by for path, by in library.shelf().shadowed.items() if Path(path) == file), None):
+        message = f"{by} has the same id, and is the one that is listed. Give one of them another."
+        warnings.append({"path": "$.id", "code": "duplicate_id", "message": message})
     return {"file": str(file), "issues": [], "warnings": warnings}
 
 

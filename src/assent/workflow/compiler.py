@@ -11,7 +11,9 @@ from collections.abc import Mapping
 import msgspec
 
 from assent.workflow import constructs
+from assent.workflow.constructs.prompts import lines
 from assent.workflow.constructs.routines import bodies
+from assent.workflow.functions import functions_of
 from assent.workflow.issues import Warning
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import PROGRAM_FORMAT, Ask, Node, Program, Text, workflow_hash
@@ -36,7 +38,7 @@ def compile_definition(
     """Compile a definition. `library` holds what it may inject, by id; `bindings` fill its extension points."""
     lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
     within = Within(
-        functions={function.name: function for function in definition.function_definitions},
+        functions=functions_of(definition),
         features=definition.features,
         assessments={entry["id"]: entry for entry in definition.assessments},
         steps={step.id: step for step in definition.steps},
@@ -93,4 +95,4 @@ def _preamble(definition: Definition) -> list[str]:
         ("Documents", references),
         ("Recommended", preferences),
     )
-    return [f"## {title}\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections if lines]
+    return [f"## {title}\n{lines(entries)}" for title, entries in sections if entries]

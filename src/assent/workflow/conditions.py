@@ -1,7 +1,8 @@
 """Conditions as data: checked when a definition is read, evaluated against a scope.
 
 `{var, operator: operand}`, `and`, `or`, `not`; every key of one object must hold; a bare `var` asks for truth.
-Equality forgives what agents vary: case, blanks, `"3"` for 3, `"yes"` for true. The ordering operators need numbers.
+Equality forgives what agents vary: case, blanks, `"3"` for 3, `"yes"` for true; the text operators forgive case, too.
+The ordering operators need numbers.
 """
 
 from __future__ import annotations
@@ -78,17 +79,22 @@ def truthy(value: Any) -> bool:
     return bool(value)
 
 
+def _text(value: Any) -> str | None:
+    """What the text operators look at: a text, or a number as it is written."""
+    return value if isinstance(value, str) else str(value) if is_number(value) else None
+
+
 def _contains(value: Any, operand: Any) -> bool:
-    if isinstance(value, str):
-        return isinstance(operand, str) and operand.strip().casefold() in value.casefold()
-    return isinstance(value, list) and any(same(item, operand) for item in value)
+    if isinstance(value, list):
+        return any(same(item, operand) for item in value)
+    text, part = _text(value), _text(operand)
+    return text is not None and part is not None and part.strip().casefold() in text.casefold()
 
 
 def _ends(method: str) -> Callable[[Any, Any], bool]:
     def holds(value: Any, operand: Any) -> bool:
-        if not isinstance(value, str) or not isinstance(operand, str):
-            return False
-        return bool(getattr(value.strip().casefold(), method)(operand.strip().casefold()))
+        text = _text(value)
+        return text is not None and bool(getattr(text.strip().casefold(), method)(operand.strip().casefold()))
 
     return holds
 
@@ -108,7 +114,9 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "contains": _contains,
     "startsWith": _ends("startswith"),
     "endsWith": _ends("endswith"),
-    "matches": lambda value, operand: isinstance(value, str) and compiled(operand).search(value),
+    "matches": lambda value, operand: (
+        (text := _text(value)) is not None and compiled(operand, "i").search(text)
+    ),
 }
 COMPOSITES: Final = ("and", "or", "not")
 _ORDERING: Final = ("gt", "gte", "lt", "lte")
@@ -191,7 +199,7 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
         return [Issue(path, "type", f'"{key}" takes {expected}; this is {shown(operand)}.')]
     if key == "matches":
         try:
-            compiled(operand)
+            compiled(operand, "i")
         except BadPattern as error:
             return [Issue(path, "pattern", str(error))]
     return []

@@ -6,29 +6,15 @@ one it started with. An unknown name is no error: any object with a `kind` passe
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from assent.workflow.contract_parts import Entry, kind_of, opened
 from assent.workflow.format import listing, record, text
+from assent.workflow.handoff_contracts import HANDOFFS
 from assent.workflow.program import Contract
-from assent.workflow.shapes import Shape
-
-_LINE: Final = text(1, 2_000)
-_LINES: Final = listing(_LINE, unique=False, maxItems=200)
-_BAND: Final[Shape] = {"enum": ["high", "medium", "low"]}
-_VERSION: Final[Shape] = {"const": 1}
-
-
-def _open(shape: Shape) -> Shape:
-    """The same shape, with room for fields it does not name."""
-    return {**shape, "additionalProperties": True}
-
-
-def _kind(kind: str) -> Shape:
-    return {"const": kind, "hint": f'The kind is "{kind}".'}
-
 
 _LOCATION: Final = record("file", file=text(1, 1_024), line={"type": "integer", "minimum": 1})
-_FINDING: Final = _open(
+_FINDING: Final = opened(
     record(
         "severity title",
         severity={"enum": ["Critical", "Major", "Minor", "Nit"]},
@@ -38,17 +24,16 @@ _FINDING: Final = _open(
         suggestion=text(0, 8_000),
     )
 )
-_COMMENT: Final = _open(record("body", location=_LOCATION, title=text(0, 500), body=text(1, 16_000)))
-_HANDOFF_PATHS: Final = listing(_open(record("path", path=_LINE, relevance=text(0, 2_000))), unique=False)
+_COMMENT: Final = opened(record("body", location=_LOCATION, title=text(0, 500), body=text(1, 16_000)))
 
-_ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
+_ENTRIES: Final[dict[str, Entry]] = {
     "mr_review.phase_0_triage": (
         "mr_review.phase_0_triage",
-        _open(
+        opened(
             record(
                 "kind review",
-                kind=_kind("mr_review.phase_0_triage"),
-                review=_open(
+                kind=kind_of("mr_review.phase_0_triage"),
+                review=opened(
                     record(
                         "mrTitle classification",
                         mrTitle=text(1, 500),
@@ -70,12 +55,12 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
     ),
     "mr_review.changed_files": (
         "mr_review.changed_files",
-        _open(
+        opened(
             record(
                 "kind changedFiles",
-                kind=_kind("mr_review.changed_files"),
+                kind=kind_of("mr_review.changed_files"),
                 changedFiles=listing(
-                    _open(
+                    opened(
                         record(
                             "path summary",
                             path=text(1, 1_024),
@@ -96,10 +81,10 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
     ),
     "mr_review.findings": (
         "mr_review.findings",
-        _open(
+        opened(
             record(
                 "kind findings",
-                kind=_kind("mr_review.findings"),
+                kind=kind_of("mr_review.findings"),
                 findings=listing(_FINDING, unique=False, maxItems=500),
                 mrComments=listing(_COMMENT, unique=False, maxItems=500),
                 revisionLogEntry=text(0, 2_000),
@@ -126,10 +111,10 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
     ),
     "wr.contracts.loop_control": (
         "wr.loop_control",
-        _open(
+        opened(
             record(
                 "kind decision",
-                kind=_kind("wr.loop_control"),
+                kind=kind_of("wr.loop_control"),
                 loopId=text(1, 200, pattern="^[A-Za-z0-9_.-]+$"),
                 decision={
                     "enum": ["continue", "stop"],
@@ -142,10 +127,10 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
     ),
     "wr.contracts.assessment": (
         "wr.assessment",
-        _open(
+        opened(
             record(
                 "kind dimensions",
-                kind=_kind("wr.assessment"),
+                kind=kind_of("wr.assessment"),
                 assessmentId=text(1, 128),
                 dimensions={"type": "object", "minProperties": 1},
                 summary=text(0, 4_000),
@@ -153,138 +138,13 @@ _ENTRIES: Final[dict[str, tuple[str, Shape, dict[str, Any]]]] = {
         ),
         {"dimensions": {"confidence": {"level": "high", "rationale": "Every claim was checked."}}},
     ),
-    "wr.contracts.review_verdict": (
-        "wr.review_verdict",
-        _open(
-            record(
-                "kind verdict confidence findings summary",
-                kind=_kind("wr.review_verdict"),
-                verdict={"enum": ["clean", "minor", "blocking"]},
-                confidence=_BAND,
-                findings=listing(
-                    _open(
-                        record(
-                            "severity summary",
-                            severity={"enum": ["critical", "major", "minor", "nit"]},
-                            summary=_LINE,
-                            findingCategory=text(1, 100),
-                            file=text(0, 1_024),
-                            startLine={"type": "integer", "minimum": 0},
-                            endLine={"type": "integer", "minimum": 0},
-                            causalLink=text(0, 4_000),
-                            remediation=text(0, 4_000),
-                        )
-                    ),
-                    unique=False,
-                    maxItems=500,
-                ),
-                summary=_LINE,
-            )
-        ),
-        {"verdict": "clean", "confidence": "high", "findings": [], "summary": "No blocking issue was found."},
-    ),
-    "wr.contracts.discovery_handoff": (
-        "wr.discovery_handoff",
-        _open(
-            record(
-                "kind selectedDirection confidenceBand",
-                kind=_kind("wr.discovery_handoff"),
-                version=_VERSION,
-                selectedDirection=_LINE,
-                designDocPath=text(0, 1_024),
-                confidenceBand=_BAND,
-                selectionTier={
-                    "enum": ["strong_recommendation", "provisional_recommendation", "insufficient_signal"]
-                },
-                keyInvariants=_LINES,
-                rejectedDirections=listing(
-                    _open(record("direction", direction=_LINE, reason=text(0, 2_000))), unique=False
-                ),
-                implementationConstraints=_LINES,
-                keyCodebaseLocations=_HANDOFF_PATHS,
-            )
-        ),
-        {
-            "version": 1,
-            "selectedDirection": "Extend the existing importer instead of writing a second one.",
-            "designDocPath": "",
-            "confidenceBand": "medium",
-            "keyInvariants": ["An import can be repeated without doubling rows."],
-        },
-    ),
-    "wr.contracts.shaping_handoff": (
-        "wr.shaping_handoff",
-        _open(
-            record(
-                "kind selectedShape appetite",
-                kind=_kind("wr.shaping_handoff"),
-                version=_VERSION,
-                pitchPath=text(0, 1_024),
-                selectedShape=_LINE,
-                appetite=text(1, 200),
-                keyConstraints=_LINES,
-                rabbitHoles=_LINES,
-                outOfScope=_LINES,
-                validationChecklist=_LINES,
-            )
-        ),
-        {
-            "version": 1,
-            "pitchPath": "docs/pitch.md",
-            "selectedShape": "One import page with a dry run before anything is stored.",
-            "appetite": "Small batch (2 days)",
-            "keyConstraints": ["No new table"],
-            "rabbitHoles": ["Guessing column types"],
-            "outOfScope": ["Scheduled imports"],
-            "validationChecklist": ["A file imported twice changes nothing the second time."],
-        },
-    ),
-    "wr.contracts.coding_handoff": (
-        "wr.coding_handoff",
-        _open(
-            record(
-                "kind",
-                kind=_kind("wr.coding_handoff"),
-                version=_VERSION,
-                branchName=text(1, 300),
-                keyDecisions=_LINES,
-                knownLimitations=_LINES,
-                testsAdded=_LINES,
-                filesChanged=_LINES,
-                correctedAssumptions=listing(
-                    _open(record("assumed actual", assumed=_LINE, actual=_LINE)), unique=False
-                ),
-            )
-        ),
-        {
-            "version": 1,
-            "branchName": "fix/cache-expiry",
-            "keyDecisions": ["Expiry is set on write, because readers must not keep stale prices alive."],
-            "knownLimitations": [],
-            "testsAdded": ["tests/test_cache.py::test_reading_does_not_extend_expiry"],
-            "filesChanged": ["src/cache.py"],
-        },
-    ),
-    "wr.contracts.gate_verdict": (
-        "wr.gate_verdict",
-        _open(
-            record(
-                "kind verdict",
-                kind=_kind("wr.gate_verdict"),
-                version=_VERSION,
-                verdict={"enum": ["approved", "rejected", "uncertain"]},
-                confidence=_BAND,
-                rationale=text(0, 8_000),
-            )
-        ),
-        {
-            "version": 1,
-            "verdict": "uncertain",
-            "confidence": "low",
-            "rationale": "The evidence is incomplete.",
-        },
-    ),
+    **HANDOFFS,
 }
+
+
+def kind_named(ref: str) -> str:
+    """The kind that goes with a contract nobody knows here: `wr.contracts.report` asks for a `wr.report`."""
+    return ref.replace(".contracts.", ".", 1)
 
 
 def _contract(ref: str) -> Contract:

@@ -13,7 +13,7 @@ import msgspec
 
 from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow import criteria
-from assent.workflow.contracts import REGISTRY
+from assent.workflow.contracts import REGISTRY, kind_named
 from assent.workflow.issues import Issue, shown
 from assent.workflow.program import ASSESSMENT, Ask, Assessment, Contract
 from assent.workflow.shapes import mismatches
@@ -196,7 +196,7 @@ def example_output(step: Ask, extra: tuple[dict[str, Any], ...] = ()) -> dict[st
     """An output that passes the step, or nothing if it asks for none."""
     parts: list[dict[str, Any]] = list(extra)
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in extra}:
-        parts.insert(0, step.contract.example or {"kind": step.contract.ref})
+        parts.insert(0, step.contract.example or {"kind": kind_named(step.contract.ref)})
     for wanted in step.assessments if step.consequences else ():
         if (made := _example_assessment(step, wanted)) is None:
             return None

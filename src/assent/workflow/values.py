@@ -27,7 +27,8 @@ UNSET: Final = _Unset()
 """A name that stands for nothing; distinct from null, which is a value."""
 
 _NAME: Final = re.compile(r"[^.\[\]]+")
-_PLACE: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACE: Final = re.compile(r"\{\{\s*+(?![\"'`}])([^{}]*?)\s*\}\}")
+"""No name begins with a quotation mark: `{{"…"}}` is text, such as a node of a diagram."""
 _SUM: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*([+-])\s*(\d{1,9})")
 _PATH: Final = re.compile(r"[A-Za-z_][\w\-]*(?:\.[\w\-]+|\[\d+\])*")
 

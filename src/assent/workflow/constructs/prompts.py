@@ -6,15 +6,20 @@ Blocks come in a fixed order, so the same definition always reads the same.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from assent.workflow.contracts import kind_named
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Contract, Text
 from assent.workflow.snippets import FEATURES, REFERENCES
 from assent.workflow.source import Function, Step
 from assent.workflow.values import text_of
+
+_MARKED: Final = re.compile(r"(?:\d+[.)]|[-*•])\s")
+_LAID_OUT: Final = re.compile(r"\s|```|$")
+_NAMED: Final = re.compile(r"Step \d+\b")
 
 
 def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
@@ -56,12 +61,18 @@ def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
 
 
 def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> list[str]:
-    """A titled list, unless it is empty. Entries that number themselves keep their numbers."""
-    if not entries:
-        return []
-    own = all(re.match(r"(Step )?\d+\b", entry) for entry in entries)
-    lines = [f"{n}. {entry}" if numbered and not own else f"- {entry}" for n, entry in enumerate(entries, 1)]
-    return [f"## {title}\n" + "\n".join(lines)]
+    """A titled list, unless it is empty."""
+    return [f"## {title}\n{lines(entries, numbered=numbered)}"] if entries else []
+
+
+def lines(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
+    """Entries as a list. What has a mark or a layout of its own (numbers, a block of code) keeps it."""
+    if not numbered:
+        return "\n".join(entry if _MARKED.match(entry) else f"- {entry}" for entry in entries)
+    if any(_MARKED.match(entry) or _LAID_OUT.match(entry) for entry in entries):
+        return "\n".join(entries)
+    own = all(_NAMED.match(entry) for entry in entries)
+    return "\n".join(f"- {entry}" if own else f"{n}. {entry}" for n, entry in enumerate(entries, 1))
 
 
 def _value(value: str | list[dict[str, str]], lowering: Lowering, path: str) -> str:
@@ -132,7 +143,8 @@ def contract_text(contract: Contract) -> Text:
     need = "This step needs" if contract.required else "This step takes"
     if contract.example is None:
         return Text(
-            text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`."
+            text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`, "
+            f"such as `{kind_named(contract.ref)}`."
         )
     example = msgspec.json.format(
         msgspec.json.encode(contract.example, order="deterministic"), indent=2

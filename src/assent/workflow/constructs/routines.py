@@ -13,6 +13,7 @@ import msgspec
 
 from assent.kernel.limits import MAX_TEMPLATE_DEPTH
 from assent.workflow.constructs.steps import lower_confirm
+from assent.workflow.functions import functions_of
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Ask, Text
 from assent.workflow.source import Definition, Step
@@ -100,7 +101,7 @@ def _inject(
     inner = Within(
         prefix=f"{within.prefix}{step.id}.",
         when=within.condition(step.run_condition),
-        functions={function.name: function for function in routine.function_definitions},
+        functions=functions_of(routine),
         features=routine.features,
         assessments={entry["id"]: entry for entry in routine.assessments},
         steps={part.id: part for part in steps},
