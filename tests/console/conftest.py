@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext
 from tests.console.screen import Screen, sign_in
-from tests.review.browser import AXE, CHROMIUM, chromium, served
+from tests.review.browser import AXE, CHROMIUM, chromium, closed, served
 from tests.review.kit import House
 
 NO_CHROMIUM = "Chromium is not installed (Debian: apt-get install chromium)"
@@ -71,7 +71,7 @@ async def screen(browser: Browser, house: House) -> AsyncIterator[OpenScreen]:
                     reduced_motion="reduce",
                     java_script_enabled=script,
                 )
-                opened.push_async_callback(context.close)
+                opened.push_async_callback(closed, context)
                 if signed_in:
                     await sign_in(context, house)
             found = await Screen.open(context, house, path, allow)

@@ -17,7 +17,7 @@ import msgspec
 from playwright.async_api import Browser, BrowserContext
 from tests.console import stories
 from tests.console.screen import sign_in
-from tests.review.browser import chromium, served
+from tests.review.browser import chromium, closed, served
 from tests.review.kit import House, mail, post
 
 from assent.engine import decisions, members, notifications, people
@@ -233,7 +233,7 @@ async def take(browser: Browser, signed_in: Any, shot: Shot, address: str, to: P
             await page.locator(shot.at).first.scroll_into_view_if_needed()
         picture = await page.screenshot(scale="css", animations="disabled", caret="hide")
     finally:
-        await context.close()
+        await closed(context)
     (to / f"{shot.name}.png").write_bytes(picture)
     return len(picture)
 

@@ -15,7 +15,7 @@ from playwright.async_api import expect
 from tests.console import stories
 from tests.console.conftest import OpenScreen
 from tests.console.screen import LOOKS
-from tests.review.browser import served
+from tests.review.browser import closed, served
 from tests.review.hostile import CORPUS
 from tests.review.kit import House, post
 
@@ -134,7 +134,7 @@ async def browser_screen(browser: object, tmp_path: Path) -> AsyncIterator[OpenS
         yield open_screen
         alarms = [alarm for each in made for alarm in each.unexpected()]
         for each in made:
-            await each.page.context.close()
+            await closed(each.page.context)
     assert alarms == []
 
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.console.conftest import OpenScreen
 from tests.console.screen import LOOKS
+from tests.review.browser import closed
 from tests.review.kit import House, post
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -73,7 +74,7 @@ async def test_somebody_is_invited_signs_in_decides_and_is_removed(
     answer = await page.goto(f"{house.base_url}/inbox")
     assert answer is not None
     assert answer.status == 401
-    await context.close()
+    await closed(context)
 
 
 async def test_a_browser_is_signed_out_from_another_and_everywhere(screen: OpenScreen, house: House) -> None:

@@ -20,6 +20,7 @@ from benchmarks.rows.console_pages import BUDGET_KB, BUDGET_MS, pages
 from benchmarks.rows.console_world import Places, filled, looking
 from benchmarks.rows.gate_world import world
 from playwright.async_api import Browser
+from tests.review.browser import closed
 
 from assent.engine import people
 from assent.processes import Surfaces
@@ -97,4 +98,4 @@ async def test_the_first_paint_comes_soon(browser: Browser, much: tuple[Path, Pl
                 await page.goto(address + path)
                 painted.append(await page.evaluate(FIRST_PAINT))
             assert median(painted) < FIRST_PAINT_MS * WIDE, (name, painted)
-        await context.close()
+        await closed(context)

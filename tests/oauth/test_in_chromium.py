@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from tests.console.screen import LOOKS, Screen, sign_in
 from tests.oauth.kit import Providers, providers
-from tests.review.browser import AXE, CHROMIUM, chromium, served
+from tests.review.browser import AXE, CHROMIUM, chromium, closed, served
 from tests.review.kit import House
 from tests.surfaces import ManualClock
 
@@ -41,7 +41,7 @@ class Room:
             color_scheme="dark" if dark else "light",
             java_script_enabled=script,
         )
-        self._stack.push_async_callback(context.close)
+        self._stack.push_async_callback(closed, context)
         await sign_in(context, self.house)
         return context
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ QUIET = (
     "--no-first-run",
 )
 AXE = Path(__file__).resolve().parents[2] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
+CLOSE_SECONDS = 20.0
 SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 
 
@@ -77,7 +78,15 @@ async def chromium() -> AsyncIterator[Browser]:
         try:
             yield browser
         finally:
-            await browser.close()
+            await closed(browser)
+
+
+async def closed(opened: Browser | BrowserContext) -> None:
+    """Close it. A busy machine's Chromium may never say that it has: what a test has found out stands all the same, and
+    what is left goes with the driver."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await opened.close()
 
 
 class Watched(msgspec.Struct):

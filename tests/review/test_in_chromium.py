@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
-from tests.review.browser import AXE, CHROMIUM, SIZES, Watched, chromium, served, violations, watched
+from tests.review.browser import AXE, CHROMIUM, SIZES, Watched, chromium, closed, served, violations, watched
 from tests.review.hostile import CORPUS
 from tests.review.kit import TEXT, House, mail, post
 from tests.surfaces import START_MS
@@ -68,7 +68,7 @@ async def at(browser: Browser, house: House, size: dict[str, int], script: bool)
     """A page of this size, with or without script."""
     context = await browser.new_context(viewport=size, java_script_enabled=script)  # type: ignore[arg-type]
     yield await watched(context, house.base_url)
-    await context.close()
+    await closed(context)
 
 
 def card(page: Page, action_id: str) -> Locator:
@@ -149,7 +149,7 @@ async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_
         )
         assert low == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
-    await context.close()
+    await closed(context)
 
 
 async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Browser) -> None:
@@ -166,7 +166,7 @@ async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Bro
 
     await expect(page.get_by_role("status")).to_contain_text("Approved.")
     assert (await house.action(run.actions[0].id)).status == "approved"
-    await context.close()
+    await closed(context)
 
 
 async def test_expired_and_tampered_links_show_a_page_that_helps(house: House, at: Watched) -> None:
@@ -316,7 +316,7 @@ async def test_axe_finds_nothing_on_any_page_in_any_state(
     form = await open_form_again(page, runs[0].actions[0].id)
     await form.get_by_role("button", name="Reject for good").click()
     await check("form with a mistake")
-    await context.close()
+    await closed(context)
 
     assert found == {}
 
@@ -361,7 +361,7 @@ async def test_whoever_watches_hears_what_a_payload_would_do(house: House, brows
     seen = await watched(context, house.base_url)
     async with seen.page.expect_event("dialog"):
         await seen.page.set_content("<img src='data:,' onerror=alert(1)><script>undefined.x</script>")
-    await context.close()
+    await closed(context)
 
     assert {alarm.partition(":")[0] for alarm in seen.alarms} == {"dialog", "error"}
 
@@ -391,4 +391,4 @@ async def test_no_payload_of_the_corpus_does_anything(
     await expect(page.locator("body")).to_have_attribute("data-live", "on")
     assert re.match(r"\(\d+\) Inbox", await page.title())
     assert seen.alarms == []
-    await context.close()
+    await closed(context)
