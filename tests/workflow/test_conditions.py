@@ -38,10 +38,14 @@ def scope(**context: Any) -> Scope:
         ({"in": []}, "b", False),
         ({"contains": "sec"}, "Security", True),
         ({"contains": "security"}, ["correctness", "Security"], True),
-        ({"contains": "sec"}, ["security"], False),
+        ({"contains": "sec"}, ["security review"], True),
+        ({"contains": "sec"}, [["a"], 3, None], False),
+        ({"contains": "4"}, 2048, True),
         ({"startsWith": "fix"}, "Fix: it", True),
         ({"endsWith": "it"}, "fix: IT", True),
-        ({"matches": "^v\\d+$"}, "v12", True),
+        ({"matches": "^v\\d+$"}, "V12", True),
+        ({"matches": "^\\d+$"}, 12, True),
+        ({"matches": "x"}, None, False),
         ({"matches": "^v\\d+$"}, "v12x", False),
         ({"matches": "^v\\d+$"}, "V12", True),
         ({"matches": "^1\\d$"}, 12, True),
@@ -94,18 +98,32 @@ def test_a_path_leads_into_objects_and_lists() -> None:
 
 def test_templates_show_values_and_mark_what_is_unset() -> None:
     names = scope(name="Ada", items=[1, {"a": True}], index=0, trick="{{name}}")
-    text = (
-        "{{name}} {{ items }} {{index + 1}}/{{items.length}} {{missing}} {{trick}} {{(index / 2).toFixed(1)}}"
-    )
-    assert (
-        render(text, names)
-        == 'Ada [1,{"a":true}] 1/2 [unset: missing] {{name}} [unset: (index / 2).toFixed(1)]'
-    )
+    text = "{{name}} {{ items }} {{index + 1}}/{{items.length}} {{missing}} {{trick}} {{missing.part()}}"
+    assert render(text, names) == 'Ada [1,{"a":true}] 1/2 [unset: missing] {{name}} [unset: missing.part()]'
     assert render_value({"list": "{{items}}", "text": "to {{name}}", "n": 1}, names) == {
         "list": [1, {"a": True}],
         "text": "to Ada",
         "n": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        # A text where an object is wanted, as agents send lists of names.
+        ("slice.name", "[unset: slice.name; slice = 1: Login]"),
+        ("slices[0].name", "[unset: slices[0].name; slices = [\"1: Login\"]]"),
+        ("round === 1 ? 'slice' : 'all'", "[work out: round === 1 ? 'slice' : 'all'; round = 2]"),
+        ("(round / slices.length).toFixed(1)",
+         '[work out: (round / slices.length).toFixed(1); round = 2, slices = ["1: Login"]]'),
+        ("missing || 'none'", "[unset: missing || 'none']"),
+        ("wr.bindings", "[unset: wr.bindings]"),
+        ("long.part", f"[unset: long.part; long = {'x' * 100}…]"),
+    ],
+)  # fmt: skip
+def test_a_marker_says_what_is_known_of_it(expression: str, shown: str) -> None:
+    names = scope(slice="1: Login", slices=["1: Login"], round=2, long="x" * 300, wr={"decisions": {}})
+    assert render(f"{{{{{expression}}}}}", names) == shown
 
 
 def test_a_large_value_is_cut_with_a_marker() -> None:

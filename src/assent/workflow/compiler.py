@@ -16,7 +16,16 @@ from assent.workflow.constructs.routines import bodies
 from assent.workflow.functions import functions_of
 from assent.workflow.issues import Warning
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import PROGRAM_FORMAT, Ask, Node, Program, Text, workflow_hash
+from assent.workflow.program import (
+    LOOP_CONTROL,
+    PROGRAM_FORMAT,
+    Ask,
+    Node,
+    Program,
+    Repeat,
+    Text,
+    workflow_hash,
+)
 from assent.workflow.snippets import METRICS
 from assent.workflow.source import Definition
 
@@ -71,11 +80,23 @@ def compile_definition(
 
 
 def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -> tuple[Node, ...]:
-    last = nodes[top[-1]]
+    at = _last_work(nodes, top)
+    last = nodes[at]
     if profile not in METRICS or not isinstance(last, Ask):
         return nodes
     closing = msgspec.structs.replace(last, prompt=(*last.prompt, Text(text=METRICS[profile])))
-    return (*nodes[: top[-1]], closing, *nodes[top[-1] + 1 :])
+    return (*nodes[:at], closing, *nodes[at + 1 :])
+
+
+def _last_work(nodes: tuple[Node, ...], indexes: tuple[int, ...]) -> int:
+    """The step that ends the work: the last one, and in a loop the last that does more than decide about the loop."""
+    for index in reversed(indexes):
+        node = nodes[index]
+        if isinstance(node, Repeat):
+            return _last_work(nodes, node.body)
+        if node.contract is None or node.contract.kind != LOOP_CONTROL:
+            return index
+    return indexes[-1]
 
 
 def _preamble(definition: Definition) -> list[str]:

@@ -1,8 +1,8 @@
 """Conditions as data: checked when a definition is read, evaluated against a scope.
 
 `{var, operator: operand}`, `and`, `or`, `not`; every key of one object must hold; a bare `var` asks for truth.
-Equality forgives what agents vary: case, blanks, `"3"` for 3, `"yes"` for true; the text operators forgive case, too.
-The ordering operators need numbers.
+Equality forgives what agents vary: case, blanks, `"3"` for 3, `"yes"` for true. The text operators forgive case, and
+`contains` looks into each entry of a list. The ordering operators need numbers.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _text(value: Any) -> str | None:
 
 def _contains(value: Any, operand: Any) -> bool:
     if isinstance(value, list):
-        return any(same(item, operand) for item in value)
+        return any(same(item, operand) or _contains(item, operand) for item in value)
     text, part = _text(value), _text(operand)
     return text is not None and part is not None and part.strip().casefold() in text.casefold()
 

@@ -109,6 +109,31 @@ def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -
     return [] if _holds(criteria, notes, output) else [Failure(criteria["type"], criteria["message"])]
 
 
+def requirements(criteria: Criteria) -> list[tuple[str, dict[str, Any] | None]]:
+    """The rules as an agent can read them before it writes, each with the condition under which it is asked."""
+    if isinstance(criteria, list):
+        return [line for part in criteria for line in requirements(part)]
+    if "and" in criteria:
+        return requirements(criteria["and"])
+    if "or" in criteria:
+        choices = [line for part in criteria["or"] for line, _ in requirements(part)]
+        return [("one of: " + "; or: ".join(choices), None)]
+    if "not" in criteria:
+        return [(f"not: {line}", when) for line, when in requirements(criteria["not"])]
+    bounds = [
+        f"{word} {criteria[key]}"
+        for key, word in (("min", "at least"), ("max", "at most"))
+        if key in criteria
+    ]
+    details = {
+        "contains": f"contain `{criteria.get('value')}`",
+        "regex": f"match `{criteria.get('pattern')}`",
+        "length": f"have {' and '.join(bounds)} characters",
+        "schema": "fit its schema",
+    }
+    return [(f"{details[criteria['type']]} ({criteria['message']})", criteria.get("condition"))]
+
+
 def _messages(criteria: Criteria) -> list[str]:
     if isinstance(criteria, list):
         return [message for part in criteria for message in _messages(part)]
@@ -192,4 +217,4 @@ def _bounds(criteria: Criteria, scope: Scope) -> tuple[float, float]:
     )
 
 
-__all__ = ["Criteria", "Failure", "check_criteria", "example", "failures"]
+__all__ = ["Criteria", "Failure", "check_criteria", "example", "failures", "requirements"]

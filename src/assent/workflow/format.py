@@ -112,8 +112,6 @@ CONSEQUENCE: Final = record(
     when=record("anyEqualsLevel", anyEqualsLevel=LEVEL, forAssessment=text(1, 128)),
     effect=record("kind guidance", kind={"const": "require_followup"}, guidance=text(1, LINE)),
 )
-AUDIT: Final = record("", prompt=text(1, PROSE), rubric=listing(text(), unique=False, minItems=1))
-VERIFICATION: Final = record("", command=text(1, LINE), prompt=text(1, PROSE))
 SYNTHESIS: Final = record("", prompt=text(1, PROSE), outputContract=OUTPUT_CONTRACT)
 ACTION: Final = record(
     "tool",
@@ -132,6 +130,12 @@ DELEGATION: Final = record(
     modelTier=TIER,
     allowedTools=listing(text(1, 128, pattern=r"^[a-zA-Z][a-zA-Z0-9_:\-]*$"), unique=False, minItems=1),
 )
+AUDIT: Final = record(
+    "", prompt=text(1, PROSE), rubric=listing(text(), unique=False, minItems=1), delegate=DELEGATION
+)
+VERIFICATION: Final = record(
+    "", command=text(1, LINE), prompt=text(1, PROSE), cognitive=BOOLEAN, delegate=DELEGATION
+)
 CONFIRMATION: Final[Shape] = {
     "type": ["boolean", "object"],
     "hint": 'Write true, false, a condition, or {"kind": "human_approval", "condition": …}.',
@@ -140,6 +144,7 @@ SHARED: Final[dict[str, Shape]] = {
     "id": STEP_ID,
     "title": text(1, 512),
     "requireConfirmation": CONFIRMATION,
+    "confirmationPrompt": text(1, LINE),
     "runCondition": OBJECT,
     "notesOptional": BOOLEAN,
     "onReject": {"enum": ["stay", "continue"]},
@@ -202,6 +207,7 @@ LOOP: Final = record(
     type={"const": "loop"},
     loop=LOOP_CONFIG,
     body={"type": ["string", "array"], "minLength": 1, "minItems": 1},
+    guidance=listing(text(), unique=False),
     functionDefinitions=listing(FUNCTION, unique=False),
 )
 PARALLEL: Final = record(

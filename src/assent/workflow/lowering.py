@@ -29,6 +29,7 @@ class Within(msgspec.Struct, frozen=True):
     assessments: Mapping[str, dict[str, Any]] = {}
     steps: Mapping[str, Step] = {}
     routines: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
     path: str = "$.steps"
 
     def condition(self, own: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -89,6 +89,7 @@ class Step(Part, frozen=True):
     ask_for_files: bool = False
     has_validation: bool = False
     require_confirmation: bool | dict[str, Any] = False
+    confirmation_prompt: str | None = None
     run_condition: dict[str, Any] | None = None
     validation_criteria: list[Any] | dict[str, Any] | None = None
     output_contract: dict[str, Any] | None = None

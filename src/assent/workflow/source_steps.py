@@ -94,6 +94,10 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
         for n, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and isinstance(entry.get(key), dict):
                 yield from conditions.check(entry[key], f"{path}.{field}[{n}].{key}")
+    for field in ("audit", "verification"):
+        helper = step[field].get("delegate") if isinstance(step.get(field), dict) else None
+        if isinstance(helper, dict) and isinstance(helper.get("runCondition"), dict):
+            yield from conditions.check(helper["runCondition"], f"{path}.{field}.delegate.runCondition")
     if "validationCriteria" in step:
         yield from check_criteria(step["validationCriteria"], f"{path}.validationCriteria")
 

@@ -31,6 +31,10 @@ _PLACE: Final = re.compile(r"\{\{\s*+(?![\"'`}])([^{}]*?)\s*\}\}")
 """No name begins with a quotation mark: `{{"…"}}` is text, such as a node of a diagram."""
 _SUM: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*([+-])\s*(\d{1,9})")
 _PATH: Final = re.compile(r"[A-Za-z_][\w\-]*(?:\.[\w\-]+|\[\d+\])*")
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WORD: Final = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_MAX_KNOWN: Final = 5
+_MAX_KNOWN_CHARS: Final = 100
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -65,9 +69,23 @@ def _descend(value: Any, parts: Sequence[str]) -> Any:
     return value
 
 
-def marker(expression: str) -> str:
-    """What stands where a value should: visible to the agent, who can set it (format table, templating)."""
-    return f"[unset: {expression}]"
+def marker(expression: str, scope: Scope) -> str:
+    """What stands where a value should: visible to the agent, who can set it (format table, templating).
+
+    What is set of it is said too: `{{slice.name}}` may have met a text where it wants an object, and an expression that
+    this server does not evaluate is left for the agent to work out.
+    """
+    words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
+    found = {word: value for word in words if word != "wr" and (value := scope.get(word)) is not UNSET}
+    known = ", ".join(f"{word} = {_shortened(value)}" for word, value in list(found.items())[:_MAX_KNOWN])
+    if not known:
+        return f"[unset: {expression}]"
+    return f"[{'unset' if _PATH.fullmatch(expression) else 'work out'}: {expression}; {known}]"
+
+
+def _shortened(value: Any) -> str:
+    text = text_of(value)
+    return text if len(text) <= _MAX_KNOWN_CHARS else f"{text[:_MAX_KNOWN_CHARS]}…"
 
 
 def render(template: str, scope: Scope) -> str:
@@ -100,7 +118,7 @@ def _place(expression: str, scope: Scope) -> str:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value + int(total[3]) if total[2] == "+" else value - int(total[3]))
     value = scope.get(expression) if _PATH.fullmatch(expression) else UNSET
-    return marker(expression) if value is UNSET else text_of(value)
+    return marker(expression, scope) if value is UNSET else text_of(value)
 
 
 def text_of(value: Any) -> str:

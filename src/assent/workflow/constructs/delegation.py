@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from assent.workflow.constructs.prompts import contract_text
+from assent.workflow.constructs.prompts import confirmation_text, contract_text, guidance_text, work_text
 from assent.workflow.constructs.steps import lower_confirm, lower_contract
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Ask, Text
-from assent.workflow.source import Delegation, Step
+from assent.workflow.source import Step
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
@@ -20,6 +18,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         "if not, do each piece yourself, one after the other. Wait until all are done."
     )
     outro = "Put what each piece of work returned into the notes. If none is listed above, say so and go on."
+    confirm = lower_confirm(step.require_confirmation)
     asks = [
         Ask(
             id=within.prefix + step.id,
@@ -27,13 +26,15 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
             prompt=(
                 Text(text=intro),
                 *(
-                    Text(text=lowering.bind(_work(n, part), path), when=part.run_condition)
+                    Text(text=lowering.bind(work_text(part, f"Work {n}"), path), when=part.run_condition)
                     for n, part in enumerate(step.parallel_delegations, 1)
                 ),
                 Text(text=outro),
+                *(Text(text=lowering.bind(piece, path)) for piece in guidance_text(step, within)),
+                *confirmation_text(step, confirm),
             ),
             when=when,
-            confirm=lower_confirm(step.require_confirmation),
+            confirm=confirm,
             on_reject=step.on_reject,
             notes_required=step.notes_optional is False,
         )
@@ -56,20 +57,3 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
             )
         )
     return tuple(lowering.add(ask, path) for ask in asks)
-
-
-def _work(number: int, part: Delegation) -> str:
-    lines = [f"### Work {number}: follow workflow `{part.workflow_id}`"]
-    if part.goal:
-        lines.append(f"Goal: {part.goal}")
-    lines += [f"- {name}: {value}" for name, value in sorted(part.args.items())]
-    lines += [f"- {to} = {{{{{name}}}}}" for name, to in sorted(part.context_mapping.items())]
-    if part.model_tier:
-        lines.append(f"A {part.model_tier} model is enough.")
-    if part.allowed_tools:
-        lines.append(f"Tools it needs: {', '.join(part.allowed_tools)}.")
-    start = msgspec.json.encode({"workflowId": part.workflow_id}).decode()
-    lines.append(
-        f"Start it with workflow_start {start} if that workflow is listed; otherwise do what it is named for."
-    )
-    return "\n".join(lines)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import msgspec
 
+from assent.workflow.constructs.prompts import confirmation_text
 from assent.workflow.constructs.steps import lower_confirm
 from assent.workflow.contracts import REGISTRY
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Ask, Repeat, Text
 from assent.workflow.source import Loop, Step
+
+LOOP_DECISION: Final = "wr.contracts.loop_control"
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
@@ -27,6 +32,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
                 Text(
                     text=f"{step.title} begins once a person has confirmed it. Say in the notes what will be done."
                 ),
+                *confirmation_text(step, confirm),
             ),
             when=when,
             confirm=confirm,
@@ -39,11 +45,13 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         when=None,
         path=path,
         functions={**within.functions, **{function.name: function for function in step.function_definitions}},
+        guidance=(*within.guidance, *step.guidance),
     )
     body = (within.steps[step.body],) if isinstance(step.body, str) else step.body
     nodes = tuple(index for part in body for index in lowering.lower(part, inner))
-    lowering.nodes[at] = _repeat(step, loop, within.prefix, nodes, when)
-    if (decider := (loop.condition_source or {}).get("contractRef")) and decider not in REGISTRY:
+    source = _decided_by(loop, body)
+    lowering.nodes[at] = _repeat(step, loop, source, within.prefix, nodes, when)
+    if (decider := source.get("contractRef")) and decider not in REGISTRY:
         lowering.warn(
             "unknown_contract", path, f'The contract "{decider}" is not known here; wr.loop_control decides.'
         )
@@ -56,10 +64,26 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     return (*before, at)
 
 
+def _decided_by(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
+    """What decides about another round: what the author says, or the decision that a step of the body must send.
+
+    The second is how definitions from before `conditionSource` are meant: their condition names a variable that no
+    step sets any more.
+    """
+    if loop.condition_source is not None:
+        return loop.condition_source
+    asked = any((part.output_contract or {}).get("contractRef") == LOOP_DECISION for part in body)
+    return {"kind": "artifact_contract", "contractRef": LOOP_DECISION} if asked else {}
+
+
 def _repeat(
-    step: Step, loop: Loop, prefix: str, body: tuple[int, ...], when: dict[str, object] | None
+    step: Step,
+    loop: Loop,
+    source: dict[str, Any],
+    prefix: str,
+    body: tuple[int, ...],
+    when: dict[str, object] | None,
 ) -> Repeat:
-    source = loop.condition_source or {}
     by_artifact = source.get("kind") == "artifact_contract"
     names = {
         name: value

@@ -11,10 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow.contracts import kind_named
+from assent.workflow.criteria import Criteria, requirements
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import Contract, Text
+from assent.workflow.program import Confirm, Contract, Text
 from assent.workflow.snippets import FEATURES, REFERENCES
-from assent.workflow.source import Function, Step
+from assent.workflow.source import Delegation, Function, Step
 from assent.workflow.values import text_of
 
 _MARKED: Final = re.compile(r"(?:\d+[.)]|[-*•])\s")
@@ -36,7 +37,7 @@ def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, 
             lowering.warn(
                 "step_without_prompt", path, f'Step "{step.id}" has no prompt; the agent sees only its title.'
             )
-    pieces += _list("Guidance", step.guidance)
+    pieces += guidance_text(step, within)
     pieces += _list("Throughout", _features(lowering, within))
     if step.ask_for_files:
         pieces.append("Ask the user for the files you need before you begin.")
@@ -138,6 +139,53 @@ def _arguments(args: dict[str, Any]) -> str:
     return ", ".join(f"{name}={text_of(value)}" for name, value in sorted(args.items()))
 
 
+def guidance_text(step: Step, within: Within) -> list[str]:
+    """What the loops around a step say to everything in them, and what it says itself."""
+    return _list("Guidance", (*within.guidance, *step.guidance))
+
+
+def work_text(part: Delegation, title: str) -> str:
+    """A piece of work as the helper who takes it needs to hear it."""
+    lines = [f"### {title}: follow workflow `{part.workflow_id}`"]
+    if part.goal:
+        lines.append(f"Goal: {part.goal}")
+    lines += [f"- {name}: {value}" for name, value in sorted(part.args.items())]
+    lines += [f"- {to} = {{{{{name}}}}}" for name, to in sorted(part.context_mapping.items())]
+    if part.model_tier:
+        lines.append(f"A {part.model_tier} model is enough.")
+    if part.allowed_tools:
+        lines.append(f"Tools it needs: {', '.join(part.allowed_tools)}.")
+    start = msgspec.json.encode({"workflowId": part.workflow_id}).decode()
+    lines.append(
+        f"Start it with workflow_start {start} if that workflow is listed; otherwise do what it is named for."
+    )
+    return "\n".join(lines)
+
+
+def confirmation_text(step: Step, confirm: Confirm | None) -> tuple[Text, ...]:
+    """What the author wants the person to be asked, while a person is asked."""
+    if confirm is None or step.confirmation_prompt is None:
+        return ()
+    return (Text(text=f"Ask the person who confirms:\n{step.confirmation_prompt}", when=confirm.when),)
+
+
+def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
+    """What the notes are held against, said before they are written."""
+    always, sometimes = [], []
+    for line, when in requirements(criteria):
+        if when is None:
+            always.append(plain(line))
+        else:
+            sometimes.append(Text(text=f"The notes must also {plain(line)}", when=when))
+    texts = [Text(text=piece) for piece in _list("The notes must", always)]
+    return (*texts, *sometimes)
+
+
+def plain(text: str) -> str:
+    """A text that comes through the renderer as it is: doubled braces would be placeholders."""
+    return text.replace("{{", "{ {").replace("}}", "} }")
+
+
 def contract_text(contract: Contract) -> Text:
     """How to send what a step's contract asks for."""
     need = "This step needs" if contract.required else "This step takes"
@@ -149,8 +197,6 @@ def contract_text(contract: Contract) -> Text:
     example = msgspec.json.format(
         msgspec.json.encode(contract.example, order="deterministic"), indent=2
     ).decode()
-    # Doubled braces are placeholders; an example must come through the renderer as it is.
-    example = example.replace("{{", "{ {").replace("}}", "} }")
     return Text(
-        text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{example}\n```"
+        text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{plain(example)}\n```"
     )

@@ -12,10 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_TEMPLATE_DEPTH
+from assent.workflow.constructs.prompts import confirmation_text
 from assent.workflow.constructs.steps import lower_confirm
 from assent.workflow.functions import functions_of
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import Ask, Text
+from assent.workflow.program import Ask, Confirm, Text
 from assent.workflow.source import Definition, Step
 from assent.workflow.values import text_of
 
@@ -25,6 +26,7 @@ _FILLED: Final = frozenset(
     [
         "title",
         "prompt",
+        "confirmationPrompt",
         "promptBlocks",
         "agentRole",
         "guidance",
@@ -93,10 +95,19 @@ def _inject(
     steps = [_fill(part, args) for part in routine.steps]
     if routine.meta_guidance:
         steps[0] = _guided(steps[0], routine.meta_guidance)
-    # The caller's confirmation covers the whole routine, so it is asked for at its end.
-    if step.require_confirmation is not False and steps[-1].type != "loop":
+    # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
+    # is asked in every case, else by a step behind it.
+    confirm = lower_confirm(step.require_confirmation)
+    named = bodies(tuple(steps))
+    last = steps[-1]
+    closes = last.type != "loop" and last.id not in named
+    closes = closes and last.run_condition is None and isinstance(last.require_confirmation, bool)
+    if confirm is not None and closes and not last.require_confirmation:
         steps[-1] = msgspec.structs.replace(
-            steps[-1], require_confirmation=step.require_confirmation, on_reject=step.on_reject
+            last,
+            require_confirmation=step.require_confirmation,
+            confirmation_prompt=step.confirmation_prompt,
+            on_reject=step.on_reject,
         )
     inner = Within(
         prefix=f"{within.prefix}{step.id}.",
@@ -106,10 +117,26 @@ def _inject(
         assessments={entry["id"]: entry for entry in routine.assessments},
         steps={part.id: part for part in steps},
         routines=(*within.routines, routine_id),
+        guidance=within.guidance,
         path=path,
     )
-    named = bodies(tuple(steps))
-    return tuple(index for part in steps if part.id not in named for index in lowering.lower(part, inner))
+    nodes = [index for part in steps if part.id not in named for index in lowering.lower(part, inner)]
+    if confirm is not None and not closes:
+        nodes.append(lowering.add(_closing(step, confirm, within), path))
+    return tuple(nodes)
+
+
+def _closing(step: Step, confirm: Confirm, within: Within) -> Ask:
+    """The consent that a caller asks for, behind everything that its routine did."""
+    text = f"{step.title} is done once a person has confirmed it. Say in the notes what came of it."
+    return Ask(
+        id=f"{within.prefix}{step.id}.confirm",
+        title=f"Confirm: {step.title}"[:200],
+        prompt=(Text(text=text), *confirmation_text(step, confirm)),
+        when=within.condition(step.run_condition),
+        confirm=confirm,
+        on_reject=step.on_reject,
+    )
 
 
 def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
@@ -126,9 +153,7 @@ def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
 
 
 def _guided(step: Step, guidance: tuple[str, ...]) -> Step:
-    return (
-        step if step.type != "step" else msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
-    )
+    return msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
 
 
 def _fill(step: Step, args: dict[str, str]) -> Step:

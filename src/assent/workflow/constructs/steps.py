@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from assent.workflow.constructs.prompts import contract_text, lower_prompt
+import msgspec
+
+from assent.workflow.constructs.prompts import (
+    confirmation_text,
+    contract_text,
+    criteria_text,
+    lower_prompt,
+    work_text,
+)
 from assent.workflow.contracts import REGISTRY
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Action, Ask, Assessment, Confirm, Consequence, Contract, Dimension, Text
-from assent.workflow.source import Step
+from assent.workflow.source import Delegation, Step
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
@@ -21,15 +29,18 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         prompt += (contract_text(contract),)
     if assessments:
         prompt += (_assessment_text(assessments),)
+    if step.validation_criteria is not None:
+        prompt += criteria_text(step.validation_criteria)
     action = Action(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
-    confirm = lower_confirm(step.require_confirmation)
+    # An action always waits for a human, whatever the step says beside it (W40).
+    confirm = Confirm() if action is not None else lower_confirm(step.require_confirmation)
+    prompt += confirmation_text(step, confirm)
     node = Ask(
         id=within.prefix + step.id,
         title=step.title,
         prompt=prompt,
         when=within.condition(step.run_condition),
-        # An action always waits for a human, whatever the step says beside it (W40).
-        confirm=Confirm() if action is not None else confirm,
+        confirm=confirm,
         on_reject=step.on_reject,
         contract=contract,
         criteria=step.validation_criteria,
@@ -43,35 +54,51 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     return (lowering.add(node, path), *_checks(step, lowering, within, path))
 
 
+_AUDIT: Final = "Audit the result of the step before as if somebody else had made it."
+_VERIFY: Final = "Verify the result of the step before."
+_FIND_CHECKS: Final = (
+    "Find out how this project checks such work (tests, builds, linters). Run what is there, write what is missing, "
+    "and report the results truthfully."
+)
+
+
 def _checks(step: Step, lowering: Lowering, within: Within, path: str) -> list[int]:
-    added: list[tuple[str, str, str]] = []
-    if step.verification is not None:
-        command = step.verification.get("command")
-        run = f"Run this and report its result truthfully:\n\n```\n{command}\n```" if command else ""
-        text = "\n\n".join(
-            filter(None, (step.verification.get("prompt", "Verify the result of the step before."), run))
-        )
-        added.append(("verify", f"Verify: {step.title}", text))
-    if step.audit is not None:
-        rubric = "\n".join(f"- {line}" for line in step.audit.get("rubric", ()))
-        text = step.audit.get(
-            "prompt", "Audit the result of the step before as if somebody else had made it."
-        )
-        added.append(
-            ("audit", f"Audit: {step.title}", f"{text}\n\nJudge each of:\n{rubric}" if rubric else text)
-        )
+    added: list[tuple[str, str, list[Text]]] = []
+    if (wanted := step.verification) is not None:
+        parts = [wanted.get("prompt", _VERIFY)]
+        if wanted.get("cognitive"):
+            parts.append(_FIND_CHECKS)
+        if "command" in wanted:
+            parts.append(f"Run this and report its result truthfully:\n\n```\n{wanted['command']}\n```")
+        added.append(("verify", f"Verify: {step.title}", _check_texts(parts, wanted)))
+    if (wanted := step.audit) is not None:
+        parts = [wanted.get("prompt", _AUDIT)]
+        if "rubric" in wanted:
+            parts.append("Judge each of:\n" + "\n".join(f"- {line}" for line in wanted["rubric"]))
+        added.append(("audit", f"Audit: {step.title}", _check_texts(parts, wanted)))
     return [
         lowering.add(
             Ask(
                 id=f"{within.prefix}{step.id}.{suffix}",
                 title=title[:200],
-                prompt=(Text(text=lowering.bind(text, path)),),
+                prompt=tuple(Text(text=lowering.bind(part.text, path), when=part.when) for part in texts),
                 when=within.condition(step.run_condition),
             ),
             path,
         )
-        for suffix, title, text in added
+        for suffix, title, texts in added
     ]
+
+
+def _check_texts(parts: list[str], wanted: dict[str, Any]) -> list[Text]:
+    texts = [Text(text="\n\n".join(parts))]
+    if "delegate" in wanted:
+        helper = msgspec.convert(wanted["delegate"], Delegation)
+        text = work_text(
+            helper, "Hand this to a helper if you can run one, and weigh what comes back yourself"
+        )
+        texts.append(Text(text=text, when=helper.run_condition))
+    return texts
 
 
 def lower_confirm(rule: bool | dict[str, Any]) -> Confirm | None:
