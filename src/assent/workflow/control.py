@@ -223,9 +223,10 @@ def _too_many(loop: Repeat, total: int) -> Issue:
 
 
 def _no_decision(loop: Repeat) -> Issue:
-    name = f' (loopId "{loop.loop_id}", or none)' if loop.loop_id else ""
+    name = loop.loop_id or loop.id
     return Issue(
         "output",
         "loop_decision_missing",
-        f'Loop "{loop.title}" needs a decision: send an output of kind "wr.loop_control"{name} with continue or stop.',
+        f'Loop "{loop.title}" needs a decision: send an output of kind "wr.loop_control" (loopId "{name}", or none) '
+        "with continue or stop.",
     )
