@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.workflow.library import program_of, step
 
@@ -75,6 +75,7 @@ patches = st.lists(st.dictionaries(st.sampled_from("abcd"), values, max_size=4),
 
 
 @pytest.mark.rule("W52")
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(patches)
 def test_null_deletes_a_key_and_other_values_replace_it_whole(updates: list[dict[str, Any]]) -> None:
     context: dict[str, Any] = {}
@@ -128,9 +129,11 @@ def test_notes_are_bounded_in_bytes(char: str) -> None:
     assert (refused.value.measured, refused.value.allowed) == (MAX_NOTES_BYTES + 1, MAX_NOTES_BYTES)
 
 
-def test_notes_come_from_the_top_level_or_from_the_context() -> None:
+def test_notes_come_from_the_top_level_and_from_the_context() -> None:
     assert split_notes({"notesMarkdown": "inside", "a": 1}, None) == ({"a": 1}, "inside")
-    assert split_notes({"notesMarkdown": "inside"}, "outside") == ({}, "outside")
+    assert split_notes({"notesMarkdown": "inside"}, "outside") == ({}, "outside\n\ninside")
+    assert split_notes({"notesMarkdown": "same"}, "same") == ({}, "same")
+    assert split_notes({"notesMarkdown": " "}, "") == ({}, "")
     assert split_notes(None, None) == ({}, None)
     with pytest.raises(ContentRefused):
         split_notes({"notesMarkdown": 1}, None)

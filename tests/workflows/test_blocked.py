@@ -43,10 +43,10 @@ async def test_tokens_alone_advance_a_step_that_asks_for_nothing(play: Player) -
 async def test_both_the_first_and_the_fresh_token_can_be_used_after_a_block(play: Player) -> None:
     at = await play.start(NOTES)
     blocked = await play.advance(at)
+    assert (await play.rehydrate(at))["ackToken"] == blocked["ackToken"]
     first = await play.advance(at, notesMarkdown="with the first")
     fresh = await play.advance(blocked, notesMarkdown="with the fresh one")
     assert first["pending"]["stepId"] == fresh["pending"]["stepId"] == "free"
-    assert (await play.rehydrate(at))["ackToken"] == blocked["ackToken"]
 
 
 @pytest.mark.rule("W34")
@@ -124,8 +124,24 @@ async def test_after_ten_blocked_attempts_in_a_row_there_is_an_error_and_the_run
         answer = await play.send(at, context={"attempt": 10 + n})
         assert answer.reason == "validation_error" and "ten attempts" in answer.payload["userMessage"]
         assert answer.payload["problems"]
+        assert "Ten attempts in a row" in answer.payload["fixActionForAgent"]
+        assert "before the user has answered" in answer.payload["stopRule"]
     assert await play.tables() == before
     assert (await play.advance(at, notesMarkdown="at last"))["pending"]["stepId"] == "free"
+
+
+@pytest.mark.rule("W39")
+async def test_an_advance_that_passes_ends_the_row_of_blocked_attempts(play: Player) -> None:
+    at = await play.start(NOTES)
+    for n in range(9):
+        at = await play.advance(at, context={"attempt": n})
+    await play.advance(at, notesMarkdown="passed")
+    # A chat that was rewound to before it.
+    for n in range(9, 19):
+        at = await play.advance(at, context={"attempt": n})
+        assert at["kind"] == "blocked"
+    assert await play.reason(at, context={"attempt": 19}) == "validation_error"
+    assert await play.journal_holds()
 
 
 # ── loops ────────────────────────────────────────────────────────────────────────────────────────

@@ -202,6 +202,7 @@ async def test_null_deletes_a_key_and_other_values_replace_the_old_one_whole(pla
         {"constructor": 1},
         {"prototype": {}},
         {"wr.decisions": 1},
+        {"deep": [{"wr.x": 1}]},
         {"wr": {"decisions": {}}},
         {"deep": [{"__proto__": 1}]},
     ],

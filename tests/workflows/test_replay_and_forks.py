@@ -70,6 +70,26 @@ async def test_notes_inside_an_output_are_kept_beside_the_others(play: Player) -
     assert "inside" in (await play.rehydrate(alone))["recap"]
 
 
+@pytest.mark.rule("W12", "W50")
+async def test_different_notes_in_every_place_are_all_kept_and_part_of_the_content(play: Player) -> None:
+    at = await play.start()
+    given: Payload = {
+        "notesMarkdown": "on top",
+        "context": {"notesMarkdown": "beside the facts"},
+        "output": {"kind": "other", "notesMarkdown": "with the output"},
+    }
+    told = (await play.rehydrate(second := await play.advance(at, **given)))["recap"]
+    assert [told.count(text) for text in ("on top", "beside the facts", "with the output")] == [1, 1, 1]
+    other = await play.advance(at, **{**given, "context": {"notesMarkdown": "otherwise"}})
+    assert other["stateToken"] != second["stateToken"]
+    blank = await play.advance(at, notesMarkdown=" ", context={"notesMarkdown": "not lost"})
+    assert "not lost" in (await play.rehydrate(blank))["recap"]
+    long = await play.send(at, notesMarkdown="short", context={"notesMarkdown": "n" * 65_537})
+    assert long.reason == "validation_error"
+    long = await play.send(at, notesMarkdown="short", output={"kind": "other", "notesMarkdown": "n" * 65_537})
+    assert long.reason == "validation_error"
+
+
 @pytest.mark.rule("W16", "W17", "W18")
 @pytest.mark.parametrize("change", ["nothing", "changed", "removed", "broken"])
 async def test_the_completing_call_replays_whatever_became_of_the_file(play: Player, change: str) -> None:
@@ -142,6 +162,21 @@ async def test_a_long_recap_keeps_the_newest_and_says_how_many_are_left_out(play
     assert len(told["recap"].encode()) <= 24 * 1024
     assert "note 7" in told["recap"] and "note 0" not in told["recap"]
     assert told["recapOmitted"] + told["recap"].count("### ") == 8
+
+
+@pytest.mark.rule("W20")
+async def test_notes_that_a_recap_does_not_even_read_are_counted(play: Player) -> None:
+    loop = {"type": "for", "count": 40, "maxIterations": 40}
+    at = await play.start(
+        definition(
+            "many", {"id": "again", "title": "Again", "type": "loop", "loop": loop, "body": [step("body")]}
+        )
+    )
+    for n in range(39):
+        at = await play.advance(at, notesMarkdown=f"note-{n:02} " + "é" * 1_000 if n % 3 else "  ")
+    told = await play.rehydrate(at)
+    assert told["recap"].count("note-") + told["recapOmitted"] == 26
+    assert "note-38" in told["recap"] and told["recapOmitted"] > 10
 
 
 @pytest.mark.rule("W21")
@@ -226,3 +261,19 @@ async def test_a_lost_run_is_found_by_its_words(play: Player) -> None:
     assert len((await play.ask("workflow_resume", workflowId="other-steps")).payload["runs"]) == 1
     both = (await play.ask("workflow_resume", query="importer", workflowId="other-steps")).payload
     assert both["runs"] == [] and both["resumed"] is None
+
+
+async def test_a_search_knows_the_letters_beyond_ascii(play: Player) -> None:
+    at = await play.start(sessionId="ÜBUNG-7")
+    await play.advance(at, notesMarkdown="Die Größe der ÄPFEL")
+    for query in ("ÄPFEL", "Größe", "ÜBUNG"):
+        assert len((await play.ask("workflow_resume", query=query)).payload["runs"]) == 1, query
+    if play.surface.dialect == "sqlite":
+        # PostgreSQL folds by the locale of its database, and the tests' has none.
+        assert len((await play.ask("workflow_resume", query="äpfel")).payload["runs"]) == 1
+
+
+async def test_a_ticket_may_be_a_number(play: Player) -> None:
+    for _ in range(2):
+        assert (await play.start(context={"ticketId": 1234}))["session"]["sessionId"] == "1234"
+    assert (await play.start(context={"ticketId": True}))["session"]["sessionId"] != "True"

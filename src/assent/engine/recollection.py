@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from assent.engine import workflow_answers as answers
 from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
 from assent.engine.workflow_answers import BranchView, Desk, Spoken, token_refusal, tokens_of
+from assent.kernel.limits import RECAP_BYTES
 from assent.ports import Transaction
 from assent.stores.loader import statements
 from assent.workflow import Note, check_notes, pending, recap, text
 from assent.workflow.handles import Handle, mint
-
-MOST_ANCESTORS: Final = 2_000
 
 
 def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
@@ -25,7 +22,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
         raise token_refusal("token_unknown_node")
     program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
     way = yield statements.list_workflow_ancestors(
-        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, most=MOST_ANCESTORS
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
     )
     kept = yield statements.list_workflow_checkpoints(workspace_id=desk.workspace_id, run_id=state.run_id)
     on_the_way = {row["node"] for row in way}
@@ -45,7 +42,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
         *desk.drift(node.run.workflow_id, node.run.workflow_hash),
         *(yield from confirmations.told(desk, state.run_id, shown)),
     )
-    told = recap(notes)
+    told = recap(notes, left_out=sum(row["left_out"] for row in way))
     answer = msgspec.structs.replace(
         answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, warnings),
         kind="resumed" if shown is not None else "complete",
@@ -110,7 +107,7 @@ def find_runs(
     """Earlier runs, freshest first, each at its preferred tip (W27)."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     if query:
-        escaped = query.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        escaped = query.replace("!", "!!").replace("%", "!%").replace("_", "!_")
         rows = yield statements.search_workflow_runs(
             workspace_id=desk.workspace_id, pattern=f"%{escaped}%", **filters
         )

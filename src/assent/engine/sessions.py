@@ -40,7 +40,7 @@ from assent.workflow import (
     start,
     text,
 )
-from assent.workflow.context import NOTES_KEY, size_of
+from assent.workflow.context import NOTES_KEY, joined_notes, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
 from assent.workflow.snapshot import pending_step, scope_of
@@ -189,10 +189,7 @@ def content_digest(content: Content) -> str:
 def all_notes(content: Content) -> str:
     """The notes of an advance, also those inside its output: none are dropped (W12)."""
     inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
-    given = content.notes or ""
-    if not isinstance(inside, str) or inside == given:
-        return given
-    return f"{given}\n\n{inside}" if given else inside
+    return joined_notes(content.notes, inside if isinstance(inside, str) else None) or ""
 
 
 def _move(
@@ -235,6 +232,10 @@ def _move(
         "seal": new.seal(),
     }
     head = yield from stored.log(head, "step_acked", body, now_ms)
+    if node.snapshot.blocked:
+        # The row of refused attempts ends here: who comes back to this node starts a new one (W39).
+        passed = msgspec.structs.replace(node.snapshot, blocked=0)
+        yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
     yield from stored.insert_node(desk.workspace_id, run.run_id, new, event_seq=head.seq, now_ms=now_ms)
     following = pending(program, outcome.snapshot)
     warnings = (
@@ -260,8 +261,7 @@ def _block(
     run, now_ms = node.run, desk.now_ms
     shown = pending(program, node.snapshot)
     if outcome.exhausted or shown is None:
-        message = "I could not complete this step in ten attempts and need your help with it."
-        return answers.invalid(outcome.issues, message)
+        return answers.given_up(outcome.issues)
     issues = tuple(IssueView(issue.path, issue.code, issue.message) for issue in outcome.issues)
     body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)

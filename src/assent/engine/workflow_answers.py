@@ -132,10 +132,25 @@ def content_refusal(refused: ContentRefused) -> Refusal:
     return Refusal(reason, facts=facts, problems=problems)
 
 
-def invalid(issues: Iterable[Issue], user_message: str | None = None) -> Refusal:
+def invalid(issues: Iterable[Issue]) -> Refusal:
     """What was sent cannot pass, and why."""
-    problems = [Problem(issue.path, issue.message, issue.code) for issue in issues]
-    return Refusal(Reason.VALIDATION_ERROR, problems=problems, user_message=user_message)
+    return Refusal(Reason.VALIDATION_ERROR, problems=_problems(issues))
+
+
+def given_up(issues: Iterable[Issue]) -> Refusal:
+    """Ten attempts in a row did not pass: the agent stops and asks, instead of trying for ever (W39)."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        problems=_problems(issues),
+        user_message="I could not complete this step in ten attempts and need your help with it.",
+        fix="Ten attempts in a row were refused. Show the user the step and what problems says, and ask how to "
+        "complete it; then advance with what they tell you.",
+        stop_rule="Do not advance this step again before the user has answered.",
+    )
+
+
+def _problems(issues: Iterable[Issue]) -> list[Problem]:
+    return [Problem(issue.path, issue.message, issue.code) for issue in issues]
 
 
 def make(

@@ -400,6 +400,8 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         *,
         facts: dict[str, Any] | None = None,
         user_message: str | None = None,
+        fix: str | None = None,
+        stop_rule: str | None = None,
         recovery_tool: str | None = None,
         recovery_args: dict[str, Any] | None = None,
         retryable: bool | None = None,
@@ -417,6 +419,8 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         self.reason = reason
         self._facts = facts or {}
         self._user_message = user_message
+        self._fix = fix
+        self._stop_rule = stop_rule
         self._recovery_tool = recovery_tool
         self._recovery_args = recovery_args or {}
         self._retryable = retryable
@@ -465,10 +469,10 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
             reason=self.reason,
             summary_for_user=meaning.summary.format_map(words),
             user_message=self._user_message or meaning.user_message.format_map(words),
-            fix_action_for_agent=meaning.fix.format_map(words),
+            fix_action_for_agent=self._fix or meaning.fix.format_map(words),
             recovery_tool=ToolCall(tool, self._recovery_args) if tool is not None else None,
             retryable=meaning.retryable if self._retryable is None else self._retryable,
-            stop_rule=meaning.stop_rule.format_map(words),
+            stop_rule=self._stop_rule or meaning.stop_rule.format_map(words),
             status_code=meaning.status,
             **{name: value for name, value in self._added.items() if value is not None},  # type: ignore[arg-type]
         )

@@ -198,4 +198,10 @@ def _connect(path: Path) -> sqlite3.Connection:
         cached_statements=CACHED_STATEMENTS,
     )
     connection.row_factory = sqlite3.Row
+    # SQLite's own knows only the letters of ASCII, and a search must find the others too.
+    connection.create_function("lower", 1, _lower, deterministic=True)
     return connection
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text is not None else None

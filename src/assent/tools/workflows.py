@@ -296,6 +296,9 @@ def _compiled(call: Call, workflow_id: str) -> Compiled:
 
 def _ticket(context: dict[str, Any]) -> str | None:
     ticket = context.get("ticketId")
+    if type(ticket) is int:
+        # Issues and pull requests have numbers.
+        ticket = str(ticket)
     return ticket if isinstance(ticket, str) and 0 < len(ticket) <= 200 else None
 
 

@@ -36,14 +36,20 @@ class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[dict[str, Any], str | None]:
-    """The context without the notes that S2 puts into it, and the notes; those at top level win."""
+    """The context without the notes that S2 puts into it, and the notes of both places."""
     patch = dict(context or {})
     inner = patch.pop(NOTES_KEY, None)
     if inner is not None and not isinstance(inner, str):
         raise ContentRefused(
             "validation_error", (Issue("context.notesMarkdown", "type", "Notes are a text."),)
         )
-    return patch, notes if notes is not None else inner
+    return patch, joined_notes(notes, inner)
+
+
+def joined_notes(*given: str | None) -> str | None:
+    """Notes that came in several places as one text: none are dropped, and what is said twice is kept once (W12)."""
+    said = dict.fromkeys(part for part in given if part is not None and part.strip())
+    return "\n\n".join(said) if said else next((part for part in given if part is not None), None)
 
 
 def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
@@ -84,21 +90,19 @@ def size_of(value: Any, path: str) -> int:
     try:
         return len(canonical(value))
     except (NotCanonical, TypeError, RecursionError) as error:
-        raise ContentRefused("validation_error", (Issue(path, "not_json", f"Not plain JSON: {error}."),))
+        message = f"Not plain JSON: {error}. Whole numbers go up to 2^53 - 1; send larger ones as text."
+        raise ContentRefused("validation_error", (Issue(path, "not_json", message),))
 
 
 def _reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
-    for key in patch:
-        if key == "wr" or key.startswith("wr."):
-            yield Issue(
-                f"context.{key}", "reserved_key", f"{shown(key)} belongs to the server; choose another name."
-            )
+    if "wr" in patch:
+        yield Issue("context.wr", "reserved_key", '"wr" belongs to the server; choose another name.')
     stack: list[tuple[str, Any]] = [("context", patch)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, Mapping):
             for key, part in value.items():
-                if key in RESERVED:
+                if key in RESERVED or key.startswith("wr."):
                     yield Issue(
                         f"{path}.{key}", "reserved_key", f"{shown(key)} is reserved; choose another name."
                     )

@@ -23,7 +23,8 @@ MAC_BYTES: Final = 16
 KEYS_IN_USE: Final = 2
 """Tokens of the newest key and of the one before it are good (W6)."""
 
-_SHAPE: Final = re.compile(r"(st|ack)\.(v\d{1,4})\.([A-Za-z0-9_-]{4,80})")
+_SHAPE: Final = re.compile(r"(st|ack)\.(v[0-9]{1,4})\.(.+)")
+"""What follows the version is that version's business, so an unknown one is known as such (W3)."""
 _BODY_BYTES: Final[dict[str, int]] = {"st": 24, "ack": 26}
 _BODY_CHARS: Final[dict[str, int]] = {"st": 54, "ack": 56}
 

@@ -43,8 +43,8 @@ def cut(text: str, most_bytes: int) -> str:
     return raw[:end].decode() + marker
 
 
-def recap(notes: Sequence[Note], budget: int = RECAP_BYTES) -> Recap:
-    """The newest notes within the budget. `notes` come oldest first."""
+def recap(notes: Sequence[Note], budget: int = RECAP_BYTES, left_out: int = 0) -> Recap:
+    """The newest notes within the budget. `notes` come oldest first; `left_out` older ones were not even read."""
     blocks: list[str] = []
     left = budget
     for note in reversed(notes):
@@ -59,7 +59,7 @@ def recap(notes: Sequence[Note], budget: int = RECAP_BYTES) -> Recap:
         blocks.append(block)
         left -= need
     total = sum(bool(note.text.strip()) for note in notes)
-    return Recap("\n\n".join(reversed(blocks)), len(blocks), total - len(blocks))
+    return Recap("\n\n".join(reversed(blocks)), len(blocks), total - len(blocks) + left_out)
 
 
 class Leaf(msgspec.Struct, frozen=True):

@@ -141,7 +141,7 @@ def advance(
     step = pending_step(program, snapshot)
     context.check_output_size(content.output)
     output, issues = outputs.take_apart(content.output)
-    notes = content.notes if content.notes is not None else output.notes
+    notes = context.joined_notes(content.notes, output.notes)
     context.check_notes(notes)
     values, size = context.updated(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)

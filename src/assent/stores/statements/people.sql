@@ -164,7 +164,7 @@ WITH picked AS (
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
-    AND effect LIKE :opening ESCAPE '!' AND lower(effect) LIKE :pattern ESCAPE '!'
+    AND effect LIKE :opening ESCAPE '!' AND lower(effect) LIKE lower(:pattern) ESCAPE '!'
   ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, picked.found

@@ -6,8 +6,8 @@ WITH picked AS (
   SELECT r.run_id FROM runs r
   WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
     AND (:operator = '' OR r.operator = :operator)
-    AND (:pattern = '' OR lower(r.inputs) LIKE :pattern ESCAPE '!' OR lower(r.tool) LIKE :pattern ESCAPE '!'
-         OR lower(coalesce(r.tenant_id, '')) LIKE :pattern ESCAPE '!' OR r.run_id LIKE :pattern ESCAPE '!')
+    AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
+         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE :pattern ESCAPE '!')
     AND (:state = '' OR EXISTS (
       SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
       AND (x.status = :state OR x.execution_state = :state)))
@@ -86,9 +86,9 @@ WHERE e.workspace_id = :workspace_id AND s.stream_id IS NULL LIMIT :most
 -- A page of the sessions of a workspace, freshest first, before a place; an empty pattern matches all.
 SELECT s.session_id, s.created_ms, s.updated_ms FROM workflow_sessions s
 WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:updated_ms, :before)
-  AND (:pattern = '' OR lower(s.session_id) LIKE :pattern ESCAPE '!' OR EXISTS (
+  AND (:pattern = '' OR lower(s.session_id) LIKE lower(:pattern) ESCAPE '!' OR EXISTS (
     SELECT 1 FROM workflow_runs r WHERE r.workspace_id = s.workspace_id AND r.session_id = s.session_id
-    AND (lower(r.name) LIKE :pattern ESCAPE '!' OR lower(r.workflow_id) LIKE :pattern ESCAPE '!')))
+    AND (lower(r.name) LIKE lower(:pattern) ESCAPE '!' OR lower(r.workflow_id) LIKE lower(:pattern) ESCAPE '!')))
 ORDER BY s.updated_ms DESC, s.session_id DESC LIMIT :most
 
 -- name: list_latest_session_runs
@@ -151,7 +151,7 @@ SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_i
 FROM brain_entries
 WHERE workspace_id = :workspace_id AND (:tenant_id = '' OR tenant_id = :tenant_id)
   AND (:kind = '' OR kind = :kind) AND (:state = '' OR state = :state) AND (:before = '' OR entry_id < :before)
-  AND (:pattern = '' OR lower(body) LIKE :pattern ESCAPE '!' OR lower(source) LIKE :pattern ESCAPE '!')
+  AND (:pattern = '' OR lower(body) LIKE lower(:pattern) ESCAPE '!' OR lower(source) LIKE lower(:pattern) ESCAPE '!')
 ORDER BY entry_id DESC LIMIT :most
 
 -- name: find_brain_entry

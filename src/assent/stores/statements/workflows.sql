@@ -82,16 +82,24 @@ SELECT node, title, step_key, notes, is_complete FROM workflow_nodes
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND parent = :node ORDER BY node LIMIT 20
 
 -- name: list_workflow_ancestors
--- The way from the start to a node, newest first, with what was noted on it.
-WITH RECURSIVE way (node, parent, step_key, title, notes, artifacts) AS (
-  SELECT node, parent, step_key, title, notes, artifacts FROM workflow_nodes
+-- The way from the start to a node, newest first, with what was noted on it: the newest notes within a budget of
+-- characters, of older ones only that there are some.
+WITH RECURSIVE way (node, parent, step_key, title, notes) AS (
+  SELECT node, parent, step_key, title, notes FROM workflow_nodes
   WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
   UNION ALL
-  SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.artifacts
+  SELECT n.node, n.parent, n.step_key, n.title, n.notes
   FROM workflow_nodes n JOIN way w ON n.node = w.parent
   WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id
+),
+counted (node, step_key, title, notes, before) AS (
+  SELECT node, step_key, title, notes,
+    coalesce(sum(length(notes)) OVER (ORDER BY node DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
+  FROM way
 )
-SELECT node, parent, step_key, title, notes, artifacts FROM way ORDER BY node DESC LIMIT :most
+SELECT node, step_key, title, CASE WHEN before <= :budget THEN notes ELSE '' END AS notes,
+  CASE WHEN before > :budget AND trim(notes) <> '' THEN 1 ELSE 0 END AS left_out
+FROM counted ORDER BY node DESC
 
 -- name: list_workflow_nodes
 -- Every node of a run, in the order in which they came to be.
@@ -158,12 +166,12 @@ FROM workflow_runs r
 WHERE r.workspace_id = :workspace_id
   AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
   AND (
-  lower(r.session_id) LIKE :pattern ESCAPE '!' OR lower(r.name) LIKE :pattern ESCAPE '!'
-  OR lower(r.workflow_id) LIKE :pattern ESCAPE '!'
+  lower(r.session_id) LIKE lower(:pattern) ESCAPE '!' OR lower(r.name) LIKE lower(:pattern) ESCAPE '!'
+  OR lower(r.workflow_id) LIKE lower(:pattern) ESCAPE '!'
   OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
-             AND lower(n.notes) LIKE :pattern ESCAPE '!')
+             AND lower(n.notes) LIKE lower(:pattern) ESCAPE '!')
   OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
-             AND lower(c.notes) LIKE :pattern ESCAPE '!'))
+             AND lower(c.notes) LIKE lower(:pattern) ESCAPE '!'))
 ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: list_session_runs
