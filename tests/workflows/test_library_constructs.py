@@ -59,11 +59,28 @@ async def test_a_decision_that_the_body_must_send_decides_the_loop_whatever_its_
     assert at["pending"]["stepKey"] == "hand-in"
 
 
-async def test_a_source_that_is_named_decides_the_loop_and_not_the_body(play: Player) -> None:
-    named = {"kind": "context_variable", "condition": {"var": "goOn"}}
-    again = loop("revise-loop", [step("decide", **DECIDES)], type="while", conditionSource=named)
+@pytest.mark.parametrize(
+    ("contract", "config"),
+    [
+        ({}, {"conditionSource": {"kind": "context_variable", "condition": {"var": "goOn"}}}),
+        ({"required": False}, {"condition": {"var": "goOn"}}),
+    ],
+)
+async def test_a_source_that_is_named_decides_the_loop_and_so_does_a_condition_beside_a_free_answer(
+    play: Player, contract: Payload, config: Payload
+) -> None:
+    answer = step("decide", outputContract={**DECIDES["outputContract"], **contract})
+    again = loop("revise-loop", [answer], type="while", **config)
     at = await play.start(definition("named", step("draft"), again, step("hand-in")))
     assert (await play.advance(at))["pending"]["stepKey"] == "hand-in"
+
+
+async def test_what_a_call_says_itself_is_seen_with_the_guidance_of_its_routine(play: Player) -> None:
+    play.write(definition("wr.routine-looking", step("look"), step("tell"), metaGuidance=["Stay curious."]))
+    call = {"id": "call", "title": "Call", "templateCall": {"templateId": "wr.templates.routine.looking"}}
+    at = await play.start(definition("calling", {**call, "guidance": ["Only the parser."]}))
+    assert "Only the parser." in prompt(at) and "Stay curious." in prompt(at)
+    assert "curious" not in prompt(await play.advance(at))
 
 
 async def test_checks_may_be_found_by_the_agent_or_handed_to_a_helper(play: Player) -> None:

@@ -72,7 +72,8 @@ def _decided_by(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
     """
     if loop.condition_source is not None:
         return loop.condition_source
-    asked = any((part.output_contract or {}).get("contractRef") == LOOP_DECISION for part in body)
+    contracts = [part.output_contract or {} for part in body]
+    asked = any(each.get("contractRef") == LOOP_DECISION and each.get("required", True) for each in contracts)
     return {"kind": "artifact_contract", "contractRef": LOOP_DECISION} if asked else {}
 
 

@@ -93,8 +93,7 @@ def _inject(
         key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()
     }
     steps = [_fill(part, args) for part in routine.steps]
-    if routine.meta_guidance:
-        steps[0] = _guided(steps[0], routine.meta_guidance)
+    steps[0] = _guided(steps[0], (*step.guidance, *routine.meta_guidance))
     # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
     # is asked in every case, else by a step behind it.
     confirm = lower_confirm(step.require_confirmation)
