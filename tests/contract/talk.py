@@ -13,6 +13,7 @@ from tests.surfaces import Surface
 from assent.ports import Statement
 from assent.serving.edge import Credentials
 from assent.serving.stdio import Session
+from assent.serving.unreadable import Unreadable
 
 LEGACY: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN: Final = "2026-07-28"
@@ -120,12 +121,12 @@ def initialize_params(revision: str) -> dict[str, Any]:
 async def converse(
     surface: Surface, messages: Iterable[Any], credentials: Credentials | None = None
 ) -> list[dict[str, Any]]:
-    """Several lines to one stdio session; everything it wrote. None is a line that was too long to keep."""
+    """Several lines to one stdio session; everything it wrote. `Unreadable` is one that was too long to keep."""
     written: list[bytes] = []
 
-    async def lines() -> AsyncIterator[bytes | None]:
+    async def lines() -> AsyncIterator[bytes | Unreadable]:
         for message in messages:
-            if message is None or isinstance(message, bytes):
+            if isinstance(message, (bytes, Unreadable)):
                 yield message
             else:
                 yield msgspec.json.encode(message)

@@ -14,6 +14,7 @@ from tests.surfaces import Surface
 
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.serving.edge import Credentials
+from assent.serving.unreadable import TOO_LONG, Unreadable
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
@@ -45,8 +46,34 @@ NOT_JSON = (
     "{jsonrpc}".encode("utf-16"),
     b"[" * 10_000,
     b"[" * 10_000 + b"]" * 10_000,
-    call_nested(10_000),
 )
+
+UNDER_ITS_ID: tuple[tuple[bytes, Any], ...] = (
+    (call_nested(10_000), 1),
+    (
+        b'{"jsonrpc":"2.0","method":"tools/call","params":'
+        + b'{"a":' * 5_000
+        + b"1"
+        + b"}" * 5_000
+        + b',"id":"x-1"}',
+        "x-1",
+    ),
+    (
+        b'{"params":'
+        + b"[" * 2_000
+        + b"]" * 2_000
+        + b', "id": -5, "jsonrpc": "2.0", "method": "tools/call"}',
+        -5,
+    ),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"k":"\\ud83d"}}}', 7),
+    (
+        b'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","arguments":{"\\udc00":1}}}',
+        "a",
+    ),
+    (b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"x","arguments":{"k":NaN}}}', 8),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{"k":-1e999}}}', 9),
+)
+"""JSON that no tool can be given, in a message that somebody waits for."""
 
 NOT_A_REQUEST: tuple[tuple[bytes, int, Any], ...] = (
     (b"null", REQUEST, None),
@@ -97,6 +124,17 @@ async def test_bytes_that_are_no_json_are_a_parse_error_without_an_id(surface: S
         assert_plain(heard)
 
 
+@pytest.mark.rule("W49", "W54")
+async def test_what_cannot_be_read_in_a_request_is_said_to_whoever_waits_for_its_answer(
+    surface: Surface,
+) -> None:
+    for body, request_id in UNDER_ITS_ID:
+        heard = await say(surface, body)
+        assert (heard.error["code"], heard.message["id"]) == (PARSE, request_id), body[:80]
+        assert heard.error["data"]["reason"] == "validation_error"
+        assert heard.error["message"] != "Parse error: the body must be one JSON object"
+
+
 @pytest.mark.rule("E87")
 async def test_json_that_is_no_request_is_refused_under_its_id_where_it_has_one(surface: Surface) -> None:
     for body, code, request_id in NOT_A_REQUEST:
@@ -142,9 +180,9 @@ async def test_no_bad_line_ends_a_stdio_session(surface: Surface) -> None:
 
 
 async def test_a_line_that_is_too_long_is_refused_without_being_read(surface: Surface) -> None:
-    (answer,) = await converse(surface, [None])
+    (answer,) = await converse(surface, [Unreadable(TOO_LONG, 3)])
 
-    assert answer["error"]["code"] == REQUEST
+    assert (answer["error"]["code"], answer["id"]) == (REQUEST, 3)
     assert str(MAX_BODY_BYTES) in answer["error"]["message"]
 
 

@@ -117,7 +117,7 @@ def _opening(channel: str) -> str:
 
 def _pattern(text: str) -> str:
     """A text as it stands inside the stored JSON."""
-    inside = msgspec.json.encode(text.lower()).decode()[1:-1]
+    inside = msgspec.json.encode(text).decode()[1:-1]
     return f"%{_literal(inside)}%"
 
 

@@ -204,7 +204,7 @@ def sessions(
 
 def like(search: str) -> str:
     """A pattern that finds a text anywhere; nothing where nothing is sought."""
-    words = search.strip().lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{words}%" if words else ""
 
 

@@ -34,8 +34,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from assent.kernel.canonical import nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import Reason
+from assent.serving import unreadable
 from assent.serving.edge import Credentials, bounded_arguments
 from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
+from assent.serving.unreadable import Unreadable
 
 log = logging.getLogger("assent.exchange")
 
@@ -131,8 +133,10 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
     """One JSON-RPC request or notification, or the error that is owed."""
     try:
         message = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return failed(None, PARSE_ERROR, "Parse error: the body must be one JSON object")
+    except RecursionError:
+        return _unread(unreadable.too_deep(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _unread(unreadable.not_taken(body))
     if isinstance(message, list):
         return failed(None, INVALID_REQUEST, "Batches are not served: send one JSON-RPC message at a time")
     if not isinstance(message, dict):
@@ -153,6 +157,10 @@ def parsed(body: bytes) -> dict[str, Any] | Reply:
         return failed(request_id, INVALID_PARAMS, "params must be an object")
     request: dict[str, Any] = message
     return request
+
+
+def _unread(why: Unreadable) -> Reply:
+    return failed(why.request_id, PARSE_ERROR, f"Parse error: {why.told}", why.data())
 
 
 def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:

@@ -21,9 +21,11 @@ import msgspec
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials
 from assent.serving.exchange import FIRST_VERSION, Filter, failed
+from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
 
 INVALID_REQUEST: Final = -32600
 MAX_IN_FLIGHT: Final = 64
+_KEPT_BYTES: Final = 1_024
 
 
 class Session:
@@ -45,11 +47,12 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
 
-    async def run(self, lines: AsyncIterator[bytes | None]) -> None:
-        """Serve until the input ends. A line of None was too long to keep."""
+    async def run(self, lines: AsyncIterator[bytes | Unreadable]) -> None:
+        """Serve until the input ends. Of a line that was too long to keep only its id is left."""
         async for line in lines:
-            if line is None:
-                self._send(failed(None, INVALID_REQUEST, f"The line is over {MAX_BODY_BYTES} bytes").body)
+            if isinstance(line, Unreadable):
+                told = f"The line is {line.told}"
+                self._send(failed(line.request_id, INVALID_REQUEST, told, line.data()).body)
                 continue
             if not line.strip():
                 continue
@@ -119,14 +122,14 @@ class Pipes:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[bytes | type[EOFError] | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[bytes | type[EOFError] | Unreadable] = asyncio.Queue()
         self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._stdin, self._stdout = _claim_descriptors()
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
         self._writer = threading.Thread(target=self._drain, name="stdout", daemon=True)
         self._writer.start()
 
-    async def lines(self) -> AsyncIterator[bytes | None]:
+    async def lines(self) -> AsyncIterator[bytes | Unreadable]:
         while True:
             line = await self._lines.get()
             if line is EOFError:
@@ -148,12 +151,10 @@ class Pipes:
                 if not line:
                     break
                 whole = line.endswith(b"\n") or len(line) <= MAX_BODY_BYTES
-                if not whole:
-                    _skip(stdin)
-                self._deliver(line if whole else None)
+                self._deliver(line if whole else _too_long(line, stdin))
         self._deliver(EOFError)
 
-    def _deliver(self, line: bytes | type[EOFError] | None) -> None:
+    def _deliver(self, line: bytes | type[EOFError] | Unreadable) -> None:
         try:
             self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
         except RuntimeError:
@@ -169,10 +170,12 @@ class Pipes:
                 return  # the client is gone; its end of input ends the process
 
 
-def _skip(stdin: BinaryIO) -> None:
-    """Read on to the end of a line that is too long to keep."""
+def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
+    """Read on to the end of a line that is too long to keep; whoever sent it waits for an answer."""
+    last = line[-_KEPT_BYTES:]
     while (rest := stdin.readline(1 << 16)) and not rest.endswith(b"\n"):
-        pass
+        last = (last + rest)[-_KEPT_BYTES:]
+    return Unreadable(TOO_LONG, id_at_the_edges(line[:_KEPT_BYTES], (last + rest)[-_KEPT_BYTES:]))
 
 
 def _claim_descriptors() -> tuple[int, int]:

@@ -7,7 +7,7 @@ WITH picked AS (
   WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
     AND (:operator = '' OR r.operator = :operator)
     AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
-         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE :pattern ESCAPE '!')
+         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!')
     AND (:state = '' OR EXISTS (
       SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
       AND (x.status = :state OR x.execution_state = :state)))
