@@ -233,7 +233,10 @@ def test_a_routine_of_an_older_library_is_found_by_its_shorter_name() -> None:
     library = {"routine-looking": parse({**ROUTINE, "id": "routine-looking"}, "routine.json")}
     caller = parse(document({"id": "call-it", "title": "Call", "templateCall": CALL}), "caller.json")
     result = compile_definition(caller, library)
-    assert result.warnings == () and result.program.nodes[0].id == "call-it.look-around"
+    assert [(warning.code, warning.message.split('"')[3]) for warning in result.warnings] == [
+        ("missing_argument", "other")
+    ]
+    assert result.program.nodes[0].id == "call-it.look-around"
 
 
 def test_whole_numbers_may_be_written_as_fractions() -> None:

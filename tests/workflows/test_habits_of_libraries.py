@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workflow.library import step
+from tests.workflow.library import loop, step
 from tests.workflows.kit import Payload, Player, definition
 
 pytestmark = pytest.mark.parametrize(
@@ -115,3 +115,40 @@ async def test_the_later_of_two_files_with_one_id_is_served(play: Player) -> Non
     assert listed["invalid"] == []
     assert [each["workflowId"] for each in listed["workflows"]].count("twice") == 1
     assert (await play.start("twice"))["pending"]["prompt"] == "From twice.v2.json."
+
+
+def call(**more: Any) -> Payload:
+    """A step that stands for the steps of a routine."""
+    template = {"templateId": "wr.templates.routine.harvest", "args": {"crop": "apples"}}
+    return {"id": "call-it", "title": "Call", "templateCall": template, **more}
+
+
+@pytest.mark.parametrize("routine_id", ["wr.routine-harvest", "routine-harvest", "harvest"])
+async def test_every_step_of_a_routine_says_its_rules_with_the_arguments(
+    play: Player, routine_id: str
+) -> None:
+    rules = ["Count the {crop}.", "Keep {{crop}} and ${crop}."]
+    steps = (
+        step("pick", guidance=["Own."]),
+        loop("again", [step("sort")], type="for", count=1),
+        step("pack"),
+    )
+    play.write(definition(routine_id, *steps, metaGuidance=rules))
+    at = await play.start(definition("caller", call(guidance=["From the caller."])))
+    assert "warnings" not in at
+    for _ in range(3):
+        expected = "- From the caller.\n- Count the apples.\n- Keep [unset: crop] and ${crop}."
+        assert expected in at["pending"]["prompt"]
+        assert (expected + "\n- Own." in at["pending"]["prompt"]) is at["pending"]["stepKey"].endswith("pick")
+        at = await play.advance(at)
+    assert at["isComplete"]
+
+
+async def test_an_argument_that_nobody_gives_and_a_field_that_nobody_reads_are_warned_about(
+    play: Player,
+) -> None:
+    play.write(definition("wr.routine-harvest", step("pick", prompt="{crop} into the {basket}.")))
+    at = await play.start(definition("caller", call(prompt="Mine.", agentRole="Mine.")))
+    assert at["pending"]["prompt"] == "apples into the {basket}."
+    told = {(warning["code"], warning["message"].split('"')[3]) for warning in at["warnings"]}
+    assert told == {("missing_argument", "basket"), ("unused_field", "prompt"), ("unused_field", "agentRole")}

@@ -75,12 +75,16 @@ async def test_a_source_that_is_named_decides_the_loop_and_so_does_a_condition_b
     assert (await play.advance(at))["pending"]["stepKey"] == "hand-in"
 
 
-async def test_what_a_call_says_itself_is_seen_with_the_guidance_of_its_routine(play: Player) -> None:
+async def test_what_a_call_says_itself_is_seen_with_the_guidance_of_its_routine_on_every_step(
+    play: Player,
+) -> None:
     play.write(definition("wr.routine-looking", step("look"), step("tell"), metaGuidance=["Stay curious."]))
     call = {"id": "call", "title": "Call", "templateCall": {"templateId": "wr.templates.routine.looking"}}
     at = await play.start(definition("calling", {**call, "guidance": ["Only the parser."]}))
-    assert "Only the parser." in prompt(at) and "Stay curious." in prompt(at)
-    assert "curious" not in prompt(await play.advance(at))
+    for _ in range(2):
+        assert "- Only the parser.\n- Stay curious." in prompt(at)
+        at = await play.advance(at)
+    assert at["isComplete"]
 
 
 async def test_checks_may_be_found_by_the_agent_or_handed_to_a_helper(play: Player) -> None:
@@ -154,6 +158,7 @@ ROUTINES = {
     "asks-itself": [step("look"), step("deliver", requireConfirmation=True)],
     "may-skip": [step("look"), step("deliver", runCondition={"var": "never"})],
     "is-a-loop": [step("look"), loop("deliver", [step("part")], type="for", count=1)],
+    "has-its-name": [step("confirm"), loop("deliver", [step("part")], type="for", count=1)],
     "plain": [step("look"), step("deliver")],
 }
 
@@ -162,10 +167,11 @@ ROUTINES = {
 @pytest.mark.parametrize(
     ("routine", "steps", "asked"),
     [
-        ("may-ask", ["call.look", "call.deliver", "call.confirm"], 1),
+        ("may-ask", ["call.look", "call.deliver", "call"], 1),
         ("asks-itself", ["call.look", "call.deliver"], 1),
-        ("may-skip", ["call.look", "call.confirm"], 1),
-        ("is-a-loop", ["call.look", "call.deliver[1]/call.part", "call.confirm"], 1),
+        ("may-skip", ["call.look", "call"], 1),
+        ("is-a-loop", ["call.look", "call.deliver[1]/call.part", "call"], 1),
+        ("has-its-name", ["call.confirm", "call.deliver[1]/call.part", "call"], 1),
         ("plain", ["call.look", "call.deliver"], 1),
     ],
 )

@@ -21,24 +21,40 @@ from assent.workflow.source import Definition, Step
 from assent.workflow.values import text_of
 
 ROUTINE_TEMPLATES: Final = "wr.templates.routine."
-_ARGUMENT: Final = re.compile(r"(?<!\{)\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
-_FILLED: Final = frozenset(
+_ARGUMENT: Final = re.compile(r"(?<![{$])\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
+_KEPT: Final = frozenset(
     [
-        "title",
-        "prompt",
-        "confirmationPrompt",
-        "promptBlocks",
-        "agentRole",
-        "guidance",
-        "promptFragments",
-        "audit",
-        "verification",
-        "synthesis",
-        "parallelDelegations",
-        "body",
+        "id",
+        "type",
+        "kind",
+        "refId",
+        "when",
+        "runCondition",
+        "condition",
+        "conditionSource",
+        "requireConfirmation",
+        "outputContract",
+        "assessmentRefs",
+        "functionDefinitions",
+        "functionReferences",
+        "pattern",
+        "schema",
     ]
 )
-_KEPT: Final = frozenset({"id", "when", "runCondition", "refId", "kind", "outputContract", "type"})
+"""Fields of a routine's steps that hold names and rules, where braces are no arguments."""
+_OF_A_CALL: Final = frozenset(
+    [
+        "id",
+        "title",
+        "type",
+        "guidance",
+        "template_call",
+        "run_condition",
+        "require_confirmation",
+        "confirmation_prompt",
+        "on_reject",
+    ]
+)
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
@@ -61,11 +77,12 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _routine_id(name: str, lowering: Lowering) -> str:
-    """`wr.templates.routine.X` is the routine `wr.routine-X`, or `routine-X` in a library from before the prefix."""
+    """`wr.templates.routine.X` is the routine `wr.routine-X`, or `routine-X` or `X` where that is what there is."""
     if not name.startswith(ROUTINE_TEMPLATES):
         return name
-    short = f"routine-{name.removeprefix(ROUTINE_TEMPLATES)}"
-    return short if f"wr.{short}" not in lowering.library and short in lowering.library else f"wr.{short}"
+    plain = name.removeprefix(ROUTINE_TEMPLATES)
+    known = (each for each in (f"wr.routine-{plain}", f"routine-{plain}", plain) if each in lowering.library)
+    return next(known, f"wr.routine-{plain}")
 
 
 def _missing(step: Step, name: str, lowering: Lowering, within: Within, path: str) -> tuple[int, ...]:
@@ -92,8 +109,9 @@ def _inject(
     args = {
         key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()
     }
-    steps = [_fill(part, args) for part in routine.steps]
-    steps[0] = _guided(steps[0], (*step.guidance, *routine.meta_guidance))
+    missing: set[str] = set()
+    steps = [_fill(part, args, missing) for part in routine.steps]
+    _warn(step, routine_id, missing, lowering, path)
     # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
     # is asked in every case, else by a step behind it.
     confirm = lower_confirm(step.require_confirmation)
@@ -116,7 +134,8 @@ def _inject(
         assessments={entry["id"]: entry for entry in routine.assessments},
         steps={part.id: part for part in steps},
         routines=(*within.routines, routine_id),
-        guidance=within.guidance,
+        # Each step says the rules of its routine: a chat may begin anew at any of them.
+        guidance=(*within.guidance, *step.guidance, *_filled(routine.meta_guidance, args, set())),
         path=path,
     )
     nodes = [index for part in steps if part.id not in named for index in lowering.lower(part, inner)]
@@ -129,13 +148,29 @@ def _closing(step: Step, confirm: Confirm, within: Within) -> Ask:
     """The consent that a caller asks for, behind everything that its routine did."""
     text = f"{step.title} is done once a person has confirmed it. Say in the notes what came of it."
     return Ask(
-        id=f"{within.prefix}{step.id}.confirm",
+        id=within.prefix + step.id,
         title=f"Confirm: {step.title}"[:200],
         prompt=(Text(text=text), *confirmation_text(step, confirm)),
         when=within.condition(step.run_condition),
         confirm=confirm,
         on_reject=step.on_reject,
     )
+
+
+def _warn(step: Step, routine_id: str, missing: set[str], lowering: Lowering, path: str) -> None:
+    for name in sorted(missing):
+        lowering.warn(
+            "missing_argument",
+            path,
+            f'The routine "{routine_id}" takes "{name}"; give it in templateCall.args, or it stays {{{name}}}.',
+        )
+    for field in msgspec.structs.fields(Step):
+        if field.name not in _OF_A_CALL and getattr(step, field.name) != field.default:
+            lowering.warn(
+                "unused_field",
+                path,
+                f'The steps come from the routine "{routine_id}": "{field.encode_name}" is not used here.',
+            )
 
 
 def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
@@ -151,24 +186,22 @@ def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _guided(step: Step, guidance: tuple[str, ...]) -> Step:
-    return msgspec.structs.replace(step, guidance=(*guidance, *step.guidance))
+def _fill(step: Step, args: dict[str, str], missing: set[str]) -> Step:
+    return msgspec.convert(_filled(msgspec.to_builtins(step), args, missing), Step)
 
 
-def _fill(step: Step, args: dict[str, str]) -> Step:
-    if not args:
-        return step
-    plain = msgspec.to_builtins(step)
-    return msgspec.convert(
-        {key: _filled(part, args) if key in _FILLED else part for key, part in plain.items()}, Step
-    )
+def _filled(value: Any, args: dict[str, str], missing: set[str]) -> Any:
+    """The value with its arguments; what there is none for stays, and is noted."""
 
+    def argument(match: re.Match[str]) -> str:
+        if match[1] not in args:
+            missing.add(match[1])
+        return args.get(match[1], match[0])
 
-def _filled(value: Any, args: dict[str, str]) -> Any:
     if isinstance(value, str):
-        return _ARGUMENT.sub(lambda match: args.get(match[1], match[0]), value)
+        return _ARGUMENT.sub(argument, value)
     if isinstance(value, dict):
-        return {key: part if key in _KEPT else _filled(part, args) for key, part in value.items()}
+        return {key: part if key in _KEPT else _filled(part, args, missing) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_filled(part, args) for part in value]
+        return [_filled(part, args, missing) for part in value]
     return value
