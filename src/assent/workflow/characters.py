@@ -51,11 +51,15 @@ def _member(kind: Any, value: Any) -> Test:
     return lambda char: len(char) == 1 and low <= ord(char) <= high
 
 
-_LIKELY: Final = "a A0 _-.:#*/\n"
+_LIKELY: Final = "aA0 _-.:#*/\n"
+_A_WORD: Final = " and "
 
 
-def sample(tree: Iterable[Any]) -> str:
-    """A short text that the tree is meant to match: the first choice everywhere."""
+def sample(tree: Iterable[Any], *, roomy: bool = False) -> str:
+    """A short text that the tree is meant to match: the first choice everywhere.
+
+    A roomy one has something also where nothing would do, and where anything may stand it has a word.
+    """
     text = ""
     for op, argument in tree:
         match op:
@@ -63,18 +67,34 @@ def sample(tree: Iterable[Any]) -> str:
                 text += chr(argument)
             case sre.NOT_LITERAL | sre.ANY | sre.IN:
                 fits = accepts(op, argument, 0)
-                likely = (
-                    [chr(value) for kind, value in argument if kind is sre.LITERAL] if op is sre.IN else []
-                )
+                likely = _named(argument) if op is sre.IN else []
                 text += next((char for char in (*_LIKELY, *likely) if fits(char)), "")
             case sre.SUBPATTERN:
-                text += sample(argument[3])
+                text += sample(argument[3], roomy=roomy)
             case sre.BRANCH:
-                text += sample(argument[1][0])
+                text += sample(argument[1][0], roomy=roomy)
             case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
-                text += sample(argument[2]) * min(int(argument[0]), 200)
+                text += _repeated(*argument, roomy=roomy)
             case sre.ATOMIC_GROUP:
-                text += sample(argument)
+                text += sample(argument, roomy=roomy)
+            case sre.ASSERT if argument[0] > 0:
+                # What must be seen ahead is put there.
+                text += sample(argument[1], roomy=roomy)
             case _:
                 continue
     return text
+
+
+def _repeated(least: int, most: Any, body: Any, *, roomy: bool) -> str:
+    if roomy and int(most) >= len(_A_WORD) and [op for op, _ in body] == [sre.ANY]:
+        return _A_WORD.ljust(min(int(least), 200), "x")
+    return sample(body, roomy=roomy) * min(max(int(least), int(roomy)), 200)
+
+
+def _named(members: Iterable[Any]) -> list[str]:
+    """A character of each literal and each range of a set."""
+    return [
+        chr(value[0] if kind is sre.RANGE else value)
+        for kind, value in members
+        if kind in (sre.LITERAL, sre.RANGE)
+    ]

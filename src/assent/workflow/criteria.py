@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONDITION_DEPTH
+from assent.kernel.canonical import depth
+from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH
 from assent.workflow import conditions
 from assent.workflow.format import OBJECT, record, text
 from assent.workflow.issues import Issue
@@ -159,62 +160,10 @@ def _document(notes: str, output: Any) -> Any:
     if output is not None:
         return output
     try:
-        return msgspec.json.decode(notes)
-    except msgspec.DecodeError:
+        document = msgspec.json.decode(notes)
+    except (msgspec.DecodeError, RecursionError):
         return notes
+    return document if depth(document) <= MAX_JSON_DEPTH else notes
 
 
-def example(criteria: Criteria, scope: Scope) -> str | None:
-    """Notes that pass, if they can be made: what the rules name, padded to the length asked for."""
-    parts = [f"{word}." for word in _words(criteria, scope, wanted=True) if word]
-    least, most = _bounds(criteria, scope)
-    notes = "Done. " + " ".join(parts)
-    filler = " Replace this line with what you did and found."
-    while len(notes) < least and len(notes) < 65_000:
-        notes += filler
-    for candidate in (
-        notes,
-        notes[: int(most)].rstrip(),
-        " ".join(parts),
-        "".join(parts),
-        *[part[:-1] for part in parts],
-    ):
-        if candidate.strip() and not failures(criteria, candidate, None, scope):
-            return candidate
-    return None
-
-
-def _words(criteria: Criteria, scope: Scope, *, wanted: bool) -> list[str]:
-    if isinstance(criteria, list):
-        return [word for part in criteria for word in _words(part, scope, wanted=wanted)]
-    if "and" in criteria:
-        return _words(criteria["and"], scope, wanted=wanted)
-    if "or" in criteria:
-        return _words(criteria["or"][:1], scope, wanted=wanted)
-    if "not" in criteria or ("condition" in criteria and not conditions.holds(criteria["condition"], scope)):
-        return []
-    match criteria["type"]:
-        case "contains":
-            return [criteria["value"]]
-        case "regex":
-            return [compiled(criteria["pattern"], criteria.get("flags", "")).sample()]
-        case _:
-            return []
-
-
-def _bounds(criteria: Criteria, scope: Scope) -> tuple[float, float]:
-    rules = (
-        criteria if isinstance(criteria, list) else criteria.get("and") or criteria.get("or") or [criteria]
-    )
-    active = [
-        rule for rule in rules
-        if isinstance(rule, dict) and rule.get("type") == "length"
-        and ("condition" not in rule or conditions.holds(rule["condition"], scope))
-    ]  # fmt: skip
-    return (
-        max([rule.get("min", 0) for rule in active], default=0),
-        min([rule.get("max", 65_000) for rule in active], default=65_000),
-    )
-
-
-__all__ = ["Criteria", "Failure", "check_criteria", "example", "failures", "requirements"]
+__all__ = ["Criteria", "Failure", "check_criteria", "failures", "requirements"]

@@ -220,12 +220,13 @@ def _blocked(
 ) -> Blocked:
     attempts = before.blocked + 1
     found = outputs.bounded(issues)
+    example = outputs.example_output(step, _example_decisions(program, current))
     return Blocked(
         snapshot=msgspec.structs.replace(before, blocked=attempts),
         reason=_reason(found),
         issues=found,
-        example=outputs.example_output(step, _example_decisions(program, current)),
-        notes_example=outputs.example_notes(step, scope_of(program, current)),
+        example=example,
+        notes_example=outputs.example_notes(step, example, scope_of(program, current)),
         exhausted=attempts > MAX_BLOCKED_ATTEMPTS,
     )
 

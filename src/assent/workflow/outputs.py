@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_BLOCKERS
-from assent.workflow import criteria
+from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
 from assent.workflow.issues import Issue, shown
 from assent.workflow.program import ASSESSMENT, Ask, Assessment, Contract
@@ -217,8 +217,8 @@ def _example_assessment(step: Ask, wanted: Assessment) -> dict[str, Any] | None:
     return {"kind": ASSESSMENT, "assessmentId": wanted.id, "dimensions": dimensions}
 
 
-def example_notes(step: Ask, scope: Scope) -> str | None:
-    """Notes that pass the step, if it has rules or needs notes."""
+def example_notes(step: Ask, output: Any, scope: Scope) -> str | None:
+    """Notes that pass the step beside this output, if it has rules or needs notes."""
     if step.criteria is not None:
-        return criteria.example(step.criteria, scope)
+        return criteria_examples.example(step.criteria, output, scope)
     return NOTES_EXAMPLE if step.notes_required else None

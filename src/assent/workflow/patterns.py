@@ -48,9 +48,9 @@ class Pattern:
         """Whether the pattern occurs anywhere in the text."""
         return self._build.run(text, first=True)[0]
 
-    def sample(self) -> str:
+    def sample(self, *, roomy: bool = False) -> str:
         """A short text that is meant to match: the first choice everywhere. The caller checks it."""
-        return sample(self.tree)
+        return sample(self.tree, roomy=roomy)
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,0 +1,143 @@
+"""Notes that pass an author's rules, for an agent to start from (W34, W35).
+
+Puts together what the rules name, in the few ways in which texts are put together, and keeps the first that the rules
+themselves let pass. Rules that contradict each other, or that no such text meets, have no example.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.workflow import conditions
+from assent.workflow.criteria import Criteria, failures
+from assent.workflow.patterns import compiled
+from assent.workflow.shapes import Shape
+from assent.workflow.values import Scope
+
+_MAX_WAYS: Final = 16
+_MAX_TRIED_CHARS: Final = 400_000
+"""Trying costs time for every character, and a blocked agent waits for it."""
+_FILLER: Final = "Replace this line with what you did and found. "
+_NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """One choice at every `or`: the words to write, and how long the text may be."""
+
+    words: tuple[str, ...] = ()
+    least: int = 0
+    most: int = MAX_NOTES_BYTES
+
+    def beside(self, other: _Way) -> _Way:
+        return _Way((*self.words, *other.words), max(self.least, other.least), min(self.most, other.most))
+
+
+def example(criteria: Criteria, output: Any, scope: Scope) -> str | None:
+    """Notes that pass beside this output, if they can be made."""
+    left = _MAX_TRIED_CHARS
+    tried: set[str] = set()
+    for candidate in _candidates(criteria, scope):
+        if candidate in tried or not candidate.strip() or len(candidate.encode()) > MAX_NOTES_BYTES:
+            continue
+        if not failures(criteria, candidate, output, scope):
+            return candidate
+        tried.add(candidate)
+        left -= len(candidate)
+        if left < 0:
+            break
+    return None
+
+
+def _candidates(criteria: Criteria, scope: Scope) -> Iterator[str]:
+    for way in _ways(criteria, scope):
+        words = [word for word in way.words if word]
+        sentences = [f"{word}." for word in words]
+        for text in (
+            " ".join(["Done.", *sentences]),
+            "\n".join(words),
+            " ".join(words),
+            "".join(words),
+            *words,
+            *([] if words else _NOTHING_NAMED),
+        ):
+            yield from _fitted(text, way)
+
+
+def _fitted(text: str, way: _Way) -> Iterator[str]:
+    """The text at a length that is asked for: as it is, filled up, or cut."""
+    if len(text) < way.least:
+        for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
+            room = max(way.least - len(text) - len(gap), 0)
+            whole = filler * math.ceil(room / len(filler))
+            yield text + gap + (whole if len(text + gap + whole) <= way.most else whole[:room])
+    elif len(text) > way.most:
+        yield text[: way.most].rstrip() or text[: way.most]
+    else:
+        yield text
+
+
+def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
+    if isinstance(criteria, list) or "and" in criteria:
+        parts = criteria if isinstance(criteria, list) else criteria["and"]
+        ways = [_Way()]
+        for part in parts:
+            ways = [one.beside(other) for other in _ways(part, scope) for one in ways][:_MAX_WAYS]
+        return ways
+    if "or" in criteria:
+        choices = itertools.chain.from_iterable(_ways(part, scope) for part in criteria["or"])
+        return list(itertools.islice(choices, _MAX_WAYS))
+    if "not" in criteria or ("condition" in criteria and not conditions.holds(criteria["condition"], scope)):
+        return [_Way()]
+    match criteria["type"]:
+        case "contains":
+            return [_Way((criteria["value"],))]
+        case "regex":
+            pattern = compiled(criteria["pattern"], criteria.get("flags", ""))
+            return [_Way((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))]
+        case "length":
+            return [_Way((), math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES)))]
+        case _:
+            return [_Way((_written(value_of(criteria["schema"])),))]
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def value_of(shape: Shape, level: int = 0) -> Any:
+    """A value that is meant to have the shape: what is required, each with the least that is allowed."""
+    within = level + 1
+    for key in ("const", "default", "example"):
+        if key in shape:
+            return shape[key]
+    for key in ("enum", "examples"):
+        if isinstance(shape.get(key), list) and shape[key]:
+            return shape[key][0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in shape and "type" not in shape:
+            return value_of(shape[key][0], within)
+    kind = shape.get("type", "object" if "properties" in shape or "required" in shape else "string")
+    match kind[0] if isinstance(kind, list) and kind else kind:
+        case "object":
+            known = shape.get("properties", {})
+            return {name: value_of(known.get(name, {}), within) for name in shape.get("required", ())}
+        case "array":
+            # Lists of lists of lists multiply.
+            count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
+            return [value_of(shape.get("items", {}), within) for _ in range(count)]
+        case "string":
+            text = compiled(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
+            return text.ljust(min(shape.get("minLength", 0), 1_000), "x")[: shape.get("maxLength")]
+        case "integer" | "number":
+            least = shape.get("minimum", shape.get("exclusiveMinimum", -1) + 1)
+            return min(max(least, 0), shape.get("maximum", max(least, 0)))
+        case "boolean":
+            return True
+        case _:
+            return None
