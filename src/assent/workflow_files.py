@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue
+from assent.workflow.issues import Issue, shown
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 200_000
@@ -32,13 +32,20 @@ def load_document(text: str | bytes, suffix: str) -> Any:
             text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise _refused("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MAX_WORKFLOW_BYTES:
-        raise _refused("too_large", f"The file has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken.")
+    refuse_size(len(text.encode("utf-8", "surrogatepass")))
     value = _yaml(text) if suffix.lower() in (".yaml", ".yml") else _json(text.removeprefix("\ufeff"))
     if depth(value) > MAX_JSON_DEPTH:
         raise _refused("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
     return value
+
+
+def refuse_size(size: int) -> None:
+    """Raise for more bytes than a definition may have."""
+    if size > MAX_WORKFLOW_BYTES:
+        message = (
+            f"The file has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
+        )
+        raise _refused("too_large", message)
 
 
 def _refused(code: str, message: str) -> DocumentRefused:
@@ -85,8 +92,11 @@ def _yaml(text: str) -> Any:
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             names = [self.construct_object(key, deep=True) for key, _ in node.value]
+            if "<<" in names:
+                message = 'Merge keys ("<<") are not read, only plain anchors; write the fields out.'
+                raise _refused("key", f"Line {node.start_mark.line + 1}: {message}")
             if odd := [name for name in names if not isinstance(name, str)]:
-                raise _refused("key", f"The key {odd[0]!r} is not a text; write it in quotes.")
+                raise _refused("key", f"The key {shown(odd[0])} is not a text; write it in quotes.")
             _unique([(name, None) for name in names])
             return super().construct_mapping(node, deep=True)
 

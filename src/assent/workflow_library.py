@@ -7,7 +7,9 @@ listed with everything that is wrong with it, and the others are served (W59). A
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
@@ -17,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow import Compiled, Definition, DefinitionRefused, Issue, compile_definition, parse
-from assent.workflow_files import SUFFIXES, DocumentRefused, load_document
+from assent.workflow_files import SUFFIXES, DocumentRefused, load_document, refuse_size
 
 BUILT_IN: Final = Path(__file__).parent / "workflows_builtin"
 MAX_FILES: Final = 5_000
@@ -30,10 +32,12 @@ COARSE_TICK_NS: Final = 2_000_000_000
 """How far a file system's clock may jump at once, and that of one which keeps whole seconds: two changes within it
 can bear one time."""
 
-Stamp = tuple[int, int, int]
-"""Of a file or a folder: when it changed, its size, and which one it is."""
+Stamp = tuple[int, int, int, int]
+"""Of a file or a folder: when its content and when anything of it changed, its size, and which one it is."""
+_ABSENT: Final[Stamp] = (0, 0, -1, 0)
+"""Of a file that was not looked at, or a link that leads nowhere."""
 
-_AS_SHIPPED: Final[Stamp] = (0, 0, 0)
+_AS_SHIPPED: Final[Stamp] = (0, 0, 0, 0)
 """Of a file that is not watched."""
 
 
@@ -87,9 +91,11 @@ class WorkflowLibrary:
         self._folders = tuple(str(folder) for folder in (BUILT_IN, *folders))
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
+        self._fresh: frozenset[str] = frozenset()
         self._watched: dict[str, Stamp | None] = {}
         self._directories: tuple[str, ...] = ()
         self._made_of: dict[str, tuple[str, ...]] = {}
+        self._paths: dict[str, str] = {}
         self._shelf: Shelf | None = None
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
@@ -99,24 +105,31 @@ class WorkflowLibrary:
         if self._shelf is not None and self._watched and self._unchanged(self._watched):
             return self._shelf
         stamps = self._listed()
-        if self._shelf is not None and stamps == self._seen:
+        if self._shelf is not None and stamps == self._seen and not self._fresh:
             return self._shelf
-        self._files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
-        self._seen = stamps
+        files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
+        if self._shelf is not None and files == self._files:
+            return self._shelf
+        self._files, self._seen = files, stamps
         self._compiled, self._refused, self._made_of = {}, {}, {}
         definitions: dict[str, Definition] = {}
-        files: dict[str, str] = {}
+        self._paths = {}
         hidden: list[tuple[str, str]] = []
         for path, file in self._files.items():
             if file.definition is not None:
-                if (earlier := files.get(file.definition.id)) is not None:
+                if (earlier := self._paths.get(file.definition.id)) is not None:
                     hidden.append((earlier, file.definition.id))
                 definitions[file.definition.id] = file.definition
-                files[file.definition.id] = path
+                self._paths[file.definition.id] = path
         invalid = tuple(file.invalid for file in self._files.values() if file.invalid is not None)
         # A later folder replaces what an earlier one holds on purpose; within one it may be an oversight.
-        shadowed = {path: files[name] for path, name in hidden if self._root(path) == self._root(files[name])}
-        self._shelf = Shelf(definitions, files, invalid, shadowed)
+        named = {workflow_id: name_of(path) for workflow_id, path in self._paths.items()}
+        shadowed = {
+            name_of(path): named[workflow_id]
+            for path, workflow_id in hidden
+            if self._root(path) == self._root(self._paths[workflow_id])
+        }
+        self._shelf = Shelf(definitions, named, invalid, shadowed)
         return self._shelf
 
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
@@ -129,10 +142,12 @@ class WorkflowLibrary:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:
             try:
-                file, drawn = shelf.files[workflow_id], _Drawn(shelf.definitions)
-                self._compiled[workflow_id] = compile_definition(definition, drawn, file=file)
-                files = (shelf.files[name] for name in sorted(drawn.asked) if name in shelf.files)
-                self._made_of[workflow_id] = (*self._directories, file, *files)
+                drawn = _Drawn(shelf.definitions)
+                self._compiled[workflow_id] = compile_definition(
+                    definition, drawn, file=shelf.files[workflow_id]
+                )
+                files = (self._paths[name] for name in sorted({workflow_id, *drawn.asked} & set(self._paths)))
+                self._made_of[workflow_id] = (*self._directories, *files)
             except DefinitionRefused as refused:
                 self._refused[workflow_id] = Invalid(refused.file, refused.issues)
                 return self._refused[workflow_id]
@@ -148,13 +163,13 @@ class WorkflowLibrary:
 
     def check(self, path: Path) -> Compiled | Invalid:
         """One file, with what the folders hold for it to refer to."""
-        file = self._read(str(path), (0, -1, 0))
+        file = self._read(str(path), _ABSENT)
         if file.invalid is not None or file.definition is None:
-            return file.invalid or Invalid(str(path), ())
+            return file.invalid or Invalid(name_of(str(path)), ())
         try:
-            return compile_definition(file.definition, self.shelf().definitions, file=str(path))
+            return compile_definition(file.definition, self.shelf().definitions, file=name_of(str(path)))
         except DefinitionRefused as refused:
-            return Invalid(str(path), refused.issues, file.definition.id)
+            return Invalid(name_of(str(path)), refused.issues, file.definition.id)
 
     def _unchanged(self, paths: Iterable[str]) -> bool:
         """Whether these files and folders are as they were when they were last listed: a look at each, on every
@@ -169,7 +184,7 @@ class WorkflowLibrary:
                 if stamp is not None:
                     return False
             else:
-                if stamp != (facts.st_mtime_ns, facts.st_size, facts.st_ino):
+                if stamp != (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino):
                     return False
         return True
 
@@ -186,24 +201,34 @@ class WorkflowLibrary:
                 try:
                     watched[path] = _stamp(os.stat(path))  # noqa: PTH116 - before it is listed
                     entries = sorted(os.scandir(path), key=_by_name)
+                except NotADirectoryError:
+                    # A file may stand among the folders.
+                    if is_definition(path) and (stamp := watched[path]) is not None:
+                        found[path] = stamp
+                    continue
                 except OSError:
                     watched[path] = None
                     continue
                 for entry in entries:
-                    if entry.name.endswith(SUFFIXES):
-                        if not entry.name.endswith(".schema.json"):
-                            watched[entry.path] = None
-                            with contextlib.suppress(OSError):
-                                found[entry.path] = watched[entry.path] = _stamp(entry.stat())
-                            if folder == _SHIPPED:
-                                # They are replaced with the program, which its folder shows.
-                                del watched[entry.path]
+                    if is_definition(entry.name):
+                        watched[entry.path] = None
+                        with contextlib.suppress(OSError):
+                            found[entry.path] = watched[entry.path] = _stamp(entry.stat())
+                        if watched[entry.path] is None and entry.is_symlink():
+                            found[entry.path] = _ABSENT
+                        if folder == _SHIPPED:
+                            # They are replaced with the program, which its folder shows.
+                            del watched[entry.path]
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         # What changes twice within one tick of the file system's clock shows only the first change.
         now_ns = time.time_ns()
-        fresh = any(stamp is not None and _may_hide_a_change(stamp[0], now_ns) for stamp in watched.values())
-        self._watched = {} if fresh else watched
+        self._fresh = frozenset(
+            path
+            for path, stamp in watched.items()
+            if stamp is not None and _may_hide_a_change(stamp[0], now_ns)
+        )
+        self._watched = {} if self._fresh else watched
         self._directories = tuple(directories)
         return found
 
@@ -213,22 +238,48 @@ class WorkflowLibrary:
 
     def _read(self, path: str, stamp: Stamp) -> _File:
         known = self._files.get(path)
-        if known is not None and known.stamp == stamp:
+        if known is not None and known.stamp == stamp and path not in self._fresh:
             return known
         document: Any = None
         try:
-            document = load_document(Path(path).read_bytes(), Path(path).suffix)
-            return _File(stamp, parse(document, path), None)
+            document = load_document(_bytes(path), Path(path).suffix)
+            return _File(stamp, parse(document, name_of(path)), None)
         except (DefinitionRefused, DocumentRefused) as refused:
             named = document.get("id") if isinstance(document, dict) else None
-            return _File(stamp, None, Invalid(path, refused.issues, named if isinstance(named, str) else ""))
+            named = named if isinstance(named, str) else ""
+            return _File(stamp, None, Invalid(name_of(path), refused.issues, named))
         except OSError as error:
             issue = Issue("$", "unreadable", f"The file cannot be read: {error.strerror}.")
-            return _File(stamp, None, Invalid(path, (issue,)))
+            return _File(stamp, None, Invalid(name_of(path), (issue,)))
+
+
+def is_definition(name: str) -> bool:
+    """Whether a file of that name is read."""
+    name = name.lower()
+    return name.endswith(SUFFIXES) and not name.endswith(".schema.json")
+
+
+def _bytes(path: str) -> bytes:
+    """What a file holds, unless it is too long to be a definition. A pipe would be waited for; a device never ends."""
+    with open(path, "rb", opener=_opened_at_once) as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+        refuse_size(facts.st_size)
+        return file.read()
+
+
+def _opened_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def name_of(path: str) -> str:
+    """A path as it can be written in an answer: names on disk are bytes, and need not be text."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _stamp(facts: os.stat_result) -> Stamp:
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
 
 
 def _may_hide_a_change(changed_ns: int, now_ns: int) -> bool:

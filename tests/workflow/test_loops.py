@@ -120,6 +120,28 @@ def test_a_loop_that_cannot_begin_blocks_and_names_its_variable(
 
 
 @pytest.mark.rule("W60")
+@pytest.mark.parametrize(
+    ("config", "first", "gone", "code"),
+    [
+        ({"type": "forEach", "items": "things"}, ["a", "b"], None, "loop_items_unset"),
+        ({"type": "forEach", "items": "things"}, ["a", "b"], "text", "loop_items_invalid"),
+        ({"type": "for", "count": "things"}, 2, None, "loop_count_unset"),
+    ],
+)
+def test_a_loop_that_loses_its_variable_on_the_way_blocks_and_never_skips_the_rest(
+    config: dict[str, Any], first: Any, gone: Any, code: str
+) -> None:
+    program = program_of(loop("the-loop", [step("inner")], **config), step("after"))
+    snapshot = begin(program, things=first)
+    outcome = advance(program, snapshot, Content(context={"things": gone}))
+    assert isinstance(outcome, Blocked)
+    assert [(issue.path, issue.code) for issue in outcome.issues] == [("context.things", code)]
+    assert step_key(program, go(program, outcome.snapshot).snapshot) == "the-loop[2]/inner"
+    none: Any = [] if config["type"] == "forEach" else 0
+    assert step_key(program, go(program, outcome.snapshot, things=none).snapshot) == "after"
+
+
+@pytest.mark.rule("W60")
 def test_a_loop_at_the_very_start_blocks_the_start() -> None:
     outcome = start(program_of(loop("the-loop", [step("inner")], type="forEach", items="things")), {})
     assert isinstance(outcome, Blocked) and outcome.issues[0].path == "context.things"

@@ -223,3 +223,25 @@ def test_after_ten_blocked_attempts_in_a_row_the_answer_says_so() -> None:
     assert blocked(program, snapshot).exhausted
     moved = advance(program, snapshot, Content(notes="At last."))
     assert isinstance(moved, Advanced) and moved.snapshot.blocked == 0
+
+
+@pytest.mark.rule("W35")
+@pytest.mark.parametrize("mode", ["a", "b", "none"])
+def test_a_rule_that_does_not_apply_neither_passes_an_or_nor_fails_a_not(mode: str) -> None:
+    def rule(word: str, only: str) -> dict[str, Any]:
+        condition = {"var": "mode", "equals": only}
+        return {"type": "contains", "value": word, "message": f"Say {word}", "condition": condition}
+
+    both = step("a-step", validationCriteria={"or": [rule("alpha", "a"), rule("beta", "b")]})
+    never = step("b-step", validationCriteria={"not": rule("alpha", "a")})
+    program = program_of(both, never)
+    outcome = start(program, {"mode": mode})
+    assert isinstance(outcome, Advanced)
+    wanted = {"a": ("alpha", "beta"), "b": ("beta", "alpha"), "none": ("anything", None)}[mode]
+    if wanted[1] is not None:
+        told = blocked(program, outcome.snapshot, notes=wanted[1])
+        assert [issue.message for issue in told.issues] == [f"Say {wanted[0]}"]
+        assert passes(program, outcome.snapshot, notes=told.notes_example)
+    after = advance(program, outcome.snapshot, Content(notes=wanted[0]))
+    assert isinstance(after, Advanced)
+    assert passes(program, after.snapshot, notes="alpha") is (mode != "a")

@@ -39,6 +39,7 @@ def test_a_pattern_finds_what_the_standard_engine_finds(pattern: str, text: str)
         (r"(.*)(.*)(.*)(.*)x$", "a" * 60_000),
         (r"(?!.*TODO)zzz", "a" * 60_000),
         (r"(\w+\s?)*$", "word " * 12_000 + "!"),
+        (r"[ab]*a[ab]{400}z", "".join("ab"[n * n % 97 % 2] for n in range(60_000))),
     ],
 )
 def test_a_catastrophic_pattern_takes_linear_time(pattern: str, text: str) -> None:
@@ -58,6 +59,8 @@ def test_a_catastrophic_pattern_takes_linear_time(pattern: str, text: str) -> No
         "(?:){100000000}",
         "((?:){500}){500}" * 3,
         "x" * 600,
+        "(?=.*[ab]{100}z)" * 6,
+        "(?=a)" * 17,
     ],
 )
 def test_what_no_automaton_can_do_in_bounds_is_refused(pattern: str) -> None:

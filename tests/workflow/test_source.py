@@ -28,6 +28,8 @@ def test_a_plain_definition_is_read() -> None:
 @pytest.mark.parametrize(
     ("steps", "path", "code"),
     [
+        ([step("a-step", validationCriteria=[{"type": "length", "min": 5, "max": 2, "message": "m"}])],
+         "$.steps[0].validationCriteria[0].max", "too_small"),
         ([step("same-id"), step("same-id")], "$.steps[1].id", "duplicate_id"),
         ([loop("the-loop", [step("same-id")], type="for", count=2), step("same-id")], "$.steps[1].id", "duplicate_id"),
         ([step("../etc/passwd")], "$.steps[0].id", "pattern"),
@@ -133,3 +135,19 @@ def test_any_step_is_read_or_refused_with_issues(fields: dict[str, Any], kind: s
         )
     except DefinitionRefused as refused:
         assert refused.issues
+
+
+def test_a_dimension_is_named_once() -> None:
+    dimension = {"id": "same", "purpose": "How sure", "levels": ["low", "high"]}
+    again = {**dimension, "purpose": "How else"}
+    gate = {"id": "gate", "purpose": "Ready", "dimensions": [dimension, again]}
+    whole = {**document(step("a-step", assessmentRefs=["gate"])), "assessments": [gate]}
+    assert ("$.assessments[0].dimensions[1].id", "duplicate_id") in codes(whole)
+
+
+def test_values_are_shown_as_their_author_wrote_them_and_the_nearest_field_is_named() -> None:
+    with pytest.raises(DefinitionRefused) as refused:
+        parse({**document(step("a-step", promt="x")), "description": None, "name": False}, "bad.yaml")
+    told = {issue.path: issue.message for issue in refused.value.issues}
+    assert "this is null" in told["$.description"] and "this is false" in told["$.name"]
+    assert 'did you mean "prompt"?' in told["$.steps[0].promt"]

@@ -31,6 +31,7 @@ BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: &a [*a]", ".yaml", "not_yaml"),
         (BILLION, ".yaml", "too_large"),
         ("1: x", ".yaml", "key"),
+        ("a: &a {b: 1}\nc: {<<: *a}", ".yaml", "key"),
         ('"' + "x" * 1_048_576 + '"', ".json", "too_large"),
         (b"\xff\xfe{", ".json", "not_utf8"),
     ],

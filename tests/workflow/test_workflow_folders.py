@@ -172,3 +172,70 @@ def test_a_step_costs_the_same_however_many_workflows_there_are(
     monkeypatch.setattr(os, "stat", noted)
     assert library.find_again("workflow-7") is once
     assert len(looked) <= 3 and looked[-1] == str(folder / "workflow-7.json")
+
+
+@pytest.mark.rule("W59")
+def test_a_name_that_is_no_text_is_told_and_the_others_are_served(tmp_path: Path) -> None:
+    folder = tmp_path / "workflows"
+    good, odd, bad = put(folder, "first"), b"odd-\xff.json", b"bad-\xfe.json"
+    (folder / os.fsdecode(odd)).write_bytes(good.read_bytes().replace(b"first", b"odd"))
+    (folder / os.fsdecode(bad)).write_text("{")
+    library = WorkflowLibrary([folder])
+    assert ids(library, folder) == {"first", "odd"}
+    [told] = library.shelf().invalid
+    assert told.file == str(folder / "bad-\\xfe.json")
+    assert json.dumps([*library.shelf().files.values()]).encode()
+    found = library.find("odd")
+    assert isinstance(found, Compiled)
+    (folder / os.fsdecode(odd)).write_bytes(good.read_bytes().replace(b"first", b"odd").replace(b"Do", b"To"))
+    assert library.find_again("odd") != found
+
+
+@pytest.mark.rule("W59")
+def test_what_is_no_file_to_read_is_told_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    folder = tmp_path / "workflows"
+    put(folder, "first")
+    os.mkfifo(folder / "pipe.json")
+    (folder / "nowhere.json").symlink_to(tmp_path / "absent.json")
+    (folder / "device.json").symlink_to("/dev/zero")
+    (folder / "folder.json").mkdir()
+    with (folder / "huge.json").open("wb") as huge:
+        huge.truncate(1 << 40)
+    library = WorkflowLibrary([folder])
+    assert ids(library, folder) == {"first"}
+    told = {Path(each.file).name: each.issues[0].code for each in library.shelf().invalid}
+    assert told == {
+        "pipe.json": "unreadable",
+        "nowhere.json": "unreadable",
+        "device.json": "unreadable",
+        "folder.json": "unreadable",
+        "huge.json": "too_large",
+    }
+    put(tmp_path, "linked", "absent.json")
+    assert ids(library, folder) == {"first", "linked"}
+
+
+@pytest.mark.rule("W55")
+def test_a_change_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "workflows"
+    path = put(folder, "first", prompt="Do it.")
+    settle(folder)
+    facts = path.stat()
+    library = WorkflowLibrary([folder])
+    once = library.find("first")
+    put(folder, "first", prompt="To do.")
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    again = library.find("first")
+    assert path.stat().st_size == facts.st_size and again != once
+    assert library.find_again("first") is again
+
+
+def test_a_file_may_stand_among_the_folders_and_endings_may_be_in_capitals(tmp_path: Path) -> None:
+    alone = put(tmp_path / "alone", "alone")
+    put(tmp_path / "many", "loud", "LOUD.JSON")
+    library = WorkflowLibrary([alone, tmp_path / "many"])
+    assert ids(library, tmp_path) == {"alone", "loud"}
+    put(tmp_path / "alone", "renamed", "alone.json")
+    assert ids(library, tmp_path) == {"renamed", "loud"}
+    alone.unlink()
+    assert ids(library, tmp_path) == {"loud"}

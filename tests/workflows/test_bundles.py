@@ -15,8 +15,11 @@ from tests.workflows.kit import APPROVE, Payload, Player, definition
 from assent.app import App
 from assent.engine import bundles, session_notes
 from assent.engine.bundles import Imported
+from assent.engine.retention import FORGET_JOB
 from assent.engine.session_notes import SessionNote
 from assent.engine.workflow_store import Tampered
+from assent.job_kinds import job_kinds
+from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.processes import Surfaces
@@ -231,6 +234,78 @@ async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Pla
         with pytest.raises(BundleRefused):
             await imported(play, raw)
     assert await play.tables() == before
+
+
+def changed(document: Payload, path: str, value: Any) -> bytes:
+    """A bundle with one thing changed and a digest that fits all the same: anybody can make one."""
+    *way, last = path.split(".")
+    place: Any = document
+    for part in way:
+        place = place[int(part) if part.isdigit() else part]
+    place[last] = value
+    sealed = {key: document[key] for key in ("format", "version", "content")}
+    return msgspec.json.encode({**sealed, "digest": digest(sealed)}, order="sorted") + b"\n"
+
+
+@pytest.mark.rule("W67", "W71")
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("content.sessionId", ""),
+        ("content.sessionId", "x" * 201),
+        ("content.runs", []),
+        ("content.runs.0.runId", "../../etc"),
+        ("content.runs.0.workflowId", "another"),
+        ("content.runs.0.createdMs", -(10**14)),
+        ("content.runs.0.nodes.1.eventSeq", 77),
+        ("content.runs.0.events.1.kind", "action_approved"),
+        ("content.runs.0.events.1.seq", 1),
+        ("content.runs.0.answers.0.at", 77),
+        ("content.runs.0.answers.0.node", -1),
+        ("content.runs.0.answers.0.attempt", -1),
+        ("content.runs.0.answers.0.answer", {}),
+        ("content.notes", [{"noteId": "n", "author": "A", "notes": "x", "createdMs": 1}] * 2),
+    ],
+)
+@pytest.mark.parametrize(
+    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
+)
+async def test_a_bundle_that_no_server_would_write_is_refused_whatever_its_digest(
+    play: Player, path: str, value: Any
+) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="one")
+    document = json.loads(files.write(await exported(play)))
+    before = await play.tables()
+    with pytest.raises(BundleRefused):
+        await imported(play, changed(document, path, value))
+    assert await play.tables() == before
+
+
+@pytest.mark.rule("W71")
+async def test_an_imported_session_exports_as_what_it_was_imported_from(play: Player, tmp_path: Path) -> None:
+    await live(play)
+    before = await exported(play)
+    other = await clean_server(play, tmp_path)
+    try:
+        await imported(other, files.write(before))
+        after = await exported(other)
+        assert msgspec.structs.replace(after, exported_ms=before.exported_ms) == before
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W71", "W72")
+async def test_an_old_session_that_comes_in_is_kept_as_if_it_was_just_touched(play: Player) -> None:
+    await play.start(sessionId="S" * 200)
+    raw = files.write(await exported(play, "S" * 200))
+    play.surface.clock.advance(days=200)
+    done = await imported(play, raw)
+    assert len(done.session_id) == 200 and done.session_id.endswith(" (2)")
+    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    [kept] = (await play.ask("workflow_resume", sessionId=done.session_id)).payload["runs"]
+    assert (await play.rehydrate(kept))["pending"]["stepId"] == "one"
+    assert (await play.ask("workflow_resume", sessionId="S" * 200)).payload["runs"] == []
 
 
 async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None:

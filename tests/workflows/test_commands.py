@@ -97,6 +97,46 @@ def test_an_author_follows_a_workflow_at_the_terminal(
     assert assent("workflow", "run", "no-such").code == 1
 
 
+def test_what_cannot_be_taken_at_the_terminal_is_said_and_asked_for_again(
+    assent: Assent,  # noqa: F811
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    typed = [
+        '{"notesMarkdown": 5}',
+        '{"context": 5}',
+        '{"other": 5}',
+        "{",
+        '{"context": {"wr.x": 1}}',
+        "good",
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed) + "\n"))
+    done = assent("workflow", "run", "three-steps")
+    assert done.code == 1 and "[two]" in done.err and "Stopped before the end" in done.err
+    assert done.err.count("> ") == len(typed) + 1 and "notesMarkdown is a text" in done.err
+    loop = {"type": "forEach", "items": "things", "maxIterations": 3}
+    looping = {"id": "the-loop", "type": "loop", "title": "L", "loop": loop, "body": [step("inner")]}
+    (folder / "looping.json").write_text(json.dumps(definition("looping", looping)))
+    refused = assent("workflow", "run", "looping")
+    assert refused.code == 1 and "context.things" in refused.err and "--context" in refused.err
+
+
+def test_files_that_cannot_be_read_or_written_are_named(assent: Assent, tmp_path: Path) -> None:  # noqa: F811
+    missing = assent("session", "import", str(tmp_path / "none.json"))
+    assert missing.code == 1 and "none.json cannot be read" in missing.err and "--data-dir" not in missing.err
+
+
+@pytest.mark.parametrize(("words", "kept"), [(("session", "export"), "(standard output)"),
+                                             (("session", "list"), "(the local default one)")])  # fmt: skip
+def test_help_says_what_is_meant_where_nothing_is_given(
+    assent: Assent,  # noqa: F811
+    words: tuple[str, ...],
+    kept: str,
+) -> None:
+    done = assent(*words, "--help")
+    assert kept in " ".join(done.out.replace("│", " ").split())
+
+
 @pytest.mark.slow
 @pytest.mark.rule("W71")
 def test_a_session_goes_out_and_comes_in_again(

@@ -22,7 +22,7 @@ def verify(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", metavar="FILE", help="A checkpoint kept elsewhere [the newest written here]."
+            "--checkpoint", metavar="FILE", help="A checkpoint kept elsewhere (the newest written here)."
         ),
     ] = None,
 ) -> int:

@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True)
 
 OfWorkspace = Annotated[
     str | None,
-    typer.Option("--workspace", "-w", metavar="ID-OR-NAME", help="Which workspace [the local default one]."),
+    typer.Option("--workspace", "-w", metavar="ID-OR-NAME", help="Which workspace (the local default one)."),
 ]
 WhichKey = Annotated[
     str, typer.Argument(metavar="KEY-ID", help="The key's id, from `assent keys list`.", show_default=False)
@@ -56,7 +56,7 @@ def create(
         typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(api_keys.SCOPES)}."),
     ] = None,
     expires_in_days: Annotated[
-        int | None, typer.Option("--expires-in-days", min=1, max=36_500, help="When it ends [never].")
+        int | None, typer.Option("--expires-in-days", min=1, max=36_500, help="When it ends (never).")
     ] = None,
 ) -> None:
     """Make a key. It is shown now and never again."""

@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 def owner_link(
     session: Session,
     name: Annotated[
-        str | None, typer.Option("--name", help="What your decisions are signed with [as before, or owner].")
+        str | None, typer.Option("--name", help="What your decisions are signed with (as before, or owner).")
     ] = None,
 ) -> None:
     """Print a link by which you sign in to the pages in your browser: once, within 15 minutes.

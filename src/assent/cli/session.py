@@ -51,9 +51,9 @@ Debug = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.", rich_help_panel=COMMON_PANEL)]
 
 Host = Annotated[
-    str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on [127.0.0.1].")
+    str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on (127.0.0.1).")
 ]
-Port = Annotated[str | None, typer.Option("--port", "-p", metavar="N", help="Port to listen on [8080].")]
+Port = Annotated[str | None, typer.Option("--port", "-p", metavar="N", help="Port to listen on (8080).")]
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Address that browsers reach it at.")
 ]

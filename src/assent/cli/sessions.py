@@ -42,7 +42,7 @@ def list_sessions(session: Session, workspace: OfWorkspace = None) -> None:
         for row in asyncio.run(run())
     ]
     lines = [(str(row["sessionId"]), str(row["runs"]), str(row["updatedAt"])) for row in rows]
-    session.give({"sessions": rows}, session.table(("SESSION", "RUNS", "LAST RUN"), lines))
+    session.give({"sessions": rows}, session.table(("SESSION", "RUNS", "UPDATED"), lines))
 
 
 def export(
@@ -51,7 +51,7 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to [standard output]. .md writes Markdown."
+            "--output", "-o", metavar="FILE", help="Where to (standard output). A name in .md gets Markdown."
         ),
     ] = None,
     markdown: Annotated[
@@ -78,7 +78,10 @@ def export(
     if output is None:
         sys.stdout.write(raw.decode())
         return
-    output.write_bytes(raw)
+    try:
+        output.write_bytes(raw)
+    except OSError as error:
+        raise Failure(f"{output} cannot be written: {error.strerror}.\nName another file with -o.") from None
     session.say(f"Session {session_id} is in {output}.")
 
 
@@ -90,7 +93,12 @@ def import_file(
     """Bring a session in. Where it is there already, it comes in as a new one beside it."""
     from assent.app import open_app
 
-    raw = file.read_bytes()
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise Failure(
+            f"{file} cannot be read: {error.strerror}.\nName a bundle of `assent session export`."
+        ) from None
 
     async def run() -> Imported:
         made = bundle_files.read(raw)
@@ -111,9 +119,7 @@ def import_file(
     try:
         done = asyncio.run(run())
     except BundleRefused as refused:
-        raise Failure(
-            f"{file} was not imported. {refused}\nExport the session again where it came from."
-        ) from None
+        raise Failure(f"{file} was not imported. {refused}") from None
     data: dict[str, Any] = {"sessionId": done.session_id, "runs": list(done.runs), "renamed": done.renamed}
     session.give(data, f"Imported as session {done.session_id}: {len(done.runs)} run(s).")
 

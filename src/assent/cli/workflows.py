@@ -29,7 +29,7 @@ from assent.workflow import (
     start,
 )
 from assent.workflow_files import SUFFIXES
-from assent.workflow_library import Invalid, WorkflowLibrary
+from assent.workflow_library import Invalid, WorkflowLibrary, is_definition, name_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -82,12 +82,8 @@ def validate(
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        return [
-            file
-            for file in sorted(path.rglob("*"))
-            if file.name.endswith(SUFFIXES) and not file.name.endswith(".schema.json")
-        ]
-    if not path.is_file():
+        return [file for file in sorted(path.rglob("*")) if is_definition(file.name) and not file.is_dir()]
+    if not path.exists():
         raise Failure(f"There is no file {path}.\nName a definition, or a folder of them.")
     return [path]
 
@@ -100,7 +96,7 @@ def _checked(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
     if by := next((by for path, by in library.shelf().shadowed.items() if Path(path) == file), None):
         message = f"{by} has the same id, and is the one that is listed. Give one of them another."
         warnings.append({"path": "$.id", "code": "duplicate_id", "message": message})
-    return {"file": str(file), "issues": [], "warnings": warnings}
+    return {"file": name_of(str(file)), "issues": [], "warnings": warnings}
 
 
 def _report(invalid: Invalid) -> dict[str, Any]:
@@ -137,7 +133,7 @@ def run(
     except ContentRefused as refused:
         raise Failure(_told(refused.issues)) from None
     if isinstance(outcome, Blocked):
-        raise Failure(_told(outcome.issues))
+        raise Failure(_told(outcome.issues) + "\nGive it at the start: --context '{\"name\": …}'")
     _warn(session, (*compiled.warnings, *outcome.warnings))
     return _follow(session, compiled.program, outcome.snapshot)
 
@@ -210,10 +206,12 @@ def _content(typed: str) -> Content:
     unknown = sorted(set(given) - {"notesMarkdown", "context", "output"})
     if unknown:
         raise Failure(f"There is no {unknown[0]!r} here; write notesMarkdown, context or output.")
-    context = given.get("context", {})
+    context, notes = given.get("context", {}), given.get("notesMarkdown")
     if not isinstance(context, dict):
         raise Failure("context is an object.")
-    return Content(notes=given.get("notesMarkdown"), output=given.get("output"), context=context)
+    if notes is not None and not isinstance(notes, str):
+        raise Failure("notesMarkdown is a text.")
+    return Content(notes=notes, output=given.get("output"), context=context)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 from assent.workflow import Snapshot, lineage, pending
 from assent.workflow.bundle import (
+    EVENT_KINDS,
+    MAX_SESSION_ID_CHARS,
     Bundle,
     BundleRefused,
     ExportedAnswer,
@@ -38,9 +40,6 @@ from assent.workflow.lineage import Lineage
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
 from assent.workflow.snapshot import SNAPSHOT_FORMAT
-
-KINDS: Final = frozenset({"workflow_started", "step_acked", "step_blocked", "checkpoint_kept"})
-"""What a bundle takes of a log: what happened to the run. What happened to actions is another ledger's."""
 
 MOST_EVENTS: Final = 1_000_000
 _STATE_MARK: Final = "<this server's stateToken>"
@@ -78,6 +77,11 @@ def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]
     nodes = yield statements.list_workflow_nodes(**named)
     answers = yield statements.list_workflow_answers(**named)
     checkpoints = yield statements.list_workflow_checkpoints(**named)
+    # Numbered by themselves: what else the log tells is not taken along, and no gap shows that it was there.
+    told = [event for event in events if event.kind in EVENT_KINDS]
+    numbers = {event.seq: number for number, event in enumerate(told, 1)}
+    if not {row["event_seq"] for row in (*nodes, *checkpoints)} <= numbers.keys():
+        raise stored.Tampered(f"run {run_id} has steps that its log does not know")
     exported = ExportedRun(
         run_id=run_id,
         workflow_id=row["workflow_id"],
@@ -85,16 +89,15 @@ def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]
         name=row["name"],
         created_ms=row["created_ms"],
         updated_ms=row["updated_ms"],
-        nodes=[_node(each) for each in nodes],
+        nodes=[_node(each, numbers) for each in nodes],
         answers=[_answer(each) for each in answers],
         checkpoints=[
-            ExportedCheckpoint(c["node"], c["digest"], c["notes"], c["event_seq"], c["created_ms"])
+            ExportedCheckpoint(c["node"], c["digest"], c["notes"], numbers[c["event_seq"]], c["created_ms"])
             for c in checkpoints
         ],
         events=[
-            ExportedEvent(event.seq, event.kind, event.at_ms, json.loads(event.body))
-            for event in events
-            if event.kind in KINDS
+            ExportedEvent(numbers[event.seq], event.kind, event.at_ms, json.loads(event.body))
+            for event in told
         ],
     )
     if (flaw := flaw_of(exported)) is not None:
@@ -102,7 +105,7 @@ def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]
     return exported
 
 
-def _node(row: Row) -> ExportedNode:
+def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
     return ExportedNode(
         node=row["node"],
         parent=row["parent"],
@@ -111,7 +114,7 @@ def _node(row: Row) -> ExportedNode:
         notes=row["notes"],
         artifacts=json.loads(row["artifacts"]),
         snapshot=json.loads(row["snapshot"]),
-        event_seq=row["event_seq"],
+        event_seq=numbers[row["event_seq"]],
         created_ms=row["created_ms"],
     )
 
@@ -180,7 +183,7 @@ def check(bundle: Bundle) -> dict[str, Program]:
             if workflow_hash(programs[name]) != name:
                 raise BundleRefused(f"The workflow {name} is not what its hash says.")
         for run in bundle.runs:
-            if run.workflow_hash not in programs:
+            if run.workflow_hash not in programs or programs[run.workflow_hash].id != run.workflow_id:
                 raise BundleRefused(f"The workflow of run {run.run_id} is missing.")
             if (flaw := flaw_of(run)) is not None:
                 raise BundleRefused(f"Run {run.run_id}: {flaw}.")
@@ -205,7 +208,8 @@ def import_session(
     number = 1
     while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
         number, taken = number + 1, True
-        session_id = f"{bundle.session_id} ({number})"
+        suffix = f" ({number})"
+        session_id = bundle.session_id[: MAX_SESSION_ID_CHARS - len(suffix)] + suffix
     for run in bundle.runs:
         taken = taken or bool(
             (yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run.run_id))
@@ -220,6 +224,8 @@ def import_session(
     for n in bundle.notes:
         note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
         yield from session_notes.keep(workspace_id, session_id, note)
+    # Bringing it in is touching it: what is old elsewhere is not removed here before anybody has seen it (W72).
+    yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
     return Imported(session_id, tuple(run_ids), taken)
 
 
@@ -284,6 +290,7 @@ def _import_run(
             event_seq=numbers[each.event_seq],
             created_ms=each.created_ms,
         )
+    yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=run.updated_ms)
     for given in run.answers:
         kept = _minted(given, keys, session_id, run_id)
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)

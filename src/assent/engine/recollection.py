@@ -89,6 +89,16 @@ def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
     return Spoken(answer, text.checkpointed(shown, tokens, again=bool(known)))
 
 
+def in_any_case(words: str) -> str:
+    """A regular expression for a text in either case, of the kind that both stores read."""
+    return "".join(map(_either_case, words))
+
+
+def _either_case(char: str) -> str:
+    faces = {face for face in (char, char.lower(), char.upper()) if len(face) == 1}
+    return "[" + "".join(f"\\U{ord(face):08X}" for face in sorted(faces)) + "]"
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A run that was found again."""
 
@@ -106,10 +116,9 @@ def find_runs(
 ) -> Transaction[tuple[Found, ...]]:
     """Earlier runs, freshest first, each at its preferred tip (W27)."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
-    if query:
-        escaped = query.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    if words := query.strip():
         rows = yield statements.search_workflow_runs(
-            workspace_id=desk.workspace_id, pattern=f"%{escaped}%", **filters
+            workspace_id=desk.workspace_id, pattern=in_any_case(words), **filters
         )
     else:
         rows = yield statements.list_workflow_runs(workspace_id=desk.workspace_id, **filters)

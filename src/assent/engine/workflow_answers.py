@@ -34,6 +34,7 @@ class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     require_confirmation: bool
     step_key: str | msgspec.UnsetType = msgspec.UNSET
     action: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    model_tier: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class NextCall(msgspec.Struct, frozen=True):
@@ -182,6 +183,7 @@ def view(shown: Pending) -> PendingView:
         require_confirmation=shown.require_confirmation,
         step_key=shown.step_key,
         action=shown.action if shown.action is not None else msgspec.UNSET,
+        model_tier=shown.model_tier or msgspec.UNSET,
     )
 
 

@@ -6,6 +6,7 @@ Decides the durability settings. Deliberately unaware of threads, batches and ot
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -198,10 +199,15 @@ def _connect(path: Path) -> sqlite3.Connection:
         cached_statements=CACHED_STATEMENTS,
     )
     connection.row_factory = sqlite3.Row
-    # SQLite's own knows only the letters of ASCII, and a search must find the others too.
+    # As they come, they know the case of ASCII letters only, and no patterns.
     connection.create_function("lower", 1, _lower, deterministic=True)
+    connection.create_function("regexp", 2, _occurs, deterministic=True)
     return connection
 
 
-def _lower(text: str | None) -> str | None:
-    return text.lower() if text is not None else None
+def _lower(value: str | bytes | float | None) -> str | bytes | float | None:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _occurs(pattern: str, value: object) -> bool:
+    return isinstance(value, str) and re.search(pattern, value) is not None

@@ -286,12 +286,12 @@ def _compiled(call: Call, workflow_id: str) -> Compiled:
     if found is None:
         known = call.services.workflows().shelf().definitions
         close = difflib.get_close_matches(workflow_id, known, n=1)
-        suggestion = f"; did you mean {close[0]}?" if close else ""
+        suggestion = f" (perhaps {close[0]})" if close else ""
         raise Refusal(
             Reason.WORKFLOW_NOT_FOUND, facts={"workflow": repr(workflow_id[:80]), "suggestion": suggestion}
         )
     issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
-    raise bad_argument("workflowId", f"a workflow without mistakes ({issues})", workflow_id)
+    raise bad_argument("workflowId", f"a workflow without mistakes ({found.file}: {issues})", workflow_id)
 
 
 def _ticket(context: dict[str, Any]) -> str | None:

@@ -6,14 +6,24 @@ found. It carries no tokens (a server mints its own) and no approvals (nobody ca
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
 from assent.kernel.canonical import digest
+from assent.workflow.issues import shown
 
 FORMAT: Final = "assent.session"
 VERSION: Final = 1
+EVENT_KINDS: Final = frozenset({"workflow_started", "step_acked", "step_blocked", "checkpoint_kept"})
+"""What a bundle takes of a log: what happened to the run. What happened to actions is another ledger's."""
+
+MAX_SESSION_ID_CHARS: Final = 200
+_LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999, beyond which nothing can be shown as a date."""
+_RUN_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class BundleRefused(Exception):  # noqa: N818 - an answer
@@ -107,7 +117,8 @@ def read(raw: bytes) -> Bundle:
         raise BundleRefused("This is no bundle of a session.")
     if document.get("version") != VERSION:
         raise BundleRefused(
-            f"This bundle has version {str(document.get('version'))[:20]}; this server reads version {VERSION}."
+            f"This bundle has version {shown(document.get('version'), 20)}; this server reads version {VERSION}. "
+            "Export and import with the same release."
         )
     stated = document.pop("digest", None)
     try:
@@ -116,8 +127,53 @@ def read(raw: bytes) -> Bundle:
     except (ValueError, TypeError, RecursionError) as error:
         raise BundleRefused(f"This bundle cannot be read: {error}.") from error
     if bundle is None:
-        raise BundleRefused("This bundle was changed after it was exported: its digest does not fit.")
+        raise BundleRefused(
+            "This bundle was changed after it was exported: its digest does not fit. "
+            "Export the session again where it came from."
+        )
+    for flaw in _flaws(bundle):
+        raise BundleRefused(f"This bundle holds together by its digest but not by itself: {flaw}.")
     return bundle
+
+
+def _flaws(bundle: Bundle) -> Iterator[str]:
+    """What no export writes, whoever made the digest: names, times and places that lead nowhere."""
+    if not 0 < len(bundle.session_id) <= MAX_SESSION_ID_CHARS or "\0" in bundle.session_id:
+        yield "its session has no name that can be used"
+    if not bundle.runs or len({run.run_id for run in bundle.runs}) != len(bundle.runs):
+        yield "it has no runs, or one of them twice"
+    if len({note.note_id for note in bundle.notes}) != len(bundle.notes):
+        yield "a note of its session stands in it twice"
+    times = [bundle.exported_ms, *(note.created_ms for note in bundle.notes)]
+    for run in bundle.runs:
+        times += [run.created_ms, run.updated_ms]
+        times += [node.created_ms for node in run.nodes]
+        times += [answer.created_ms for answer in run.answers]
+        times += [each.created_ms for each in run.checkpoints]
+        times += [event.at_ms for event in run.events]
+        for flaw in _run_flaws(run):
+            yield f"run {shown(run.run_id)} {flaw}"
+    if not all(0 <= time <= _LAST_MS for time in times):
+        yield "it holds a time that is none"
+
+
+def _run_flaws(run: ExportedRun) -> Iterator[str]:
+    if not _RUN_ID.fullmatch(run.run_id):
+        yield "has no id that can be used"
+    if {event.kind for event in run.events} - EVENT_KINDS:
+        yield "tells of what does not belong to a session"
+    if [event.seq for event in run.events] != list(range(1, len(run.events) + 1)):
+        yield "has events out of order"
+    nodes, events = {node.node for node in run.nodes}, {event.seq for event in run.events}
+    if not {node.event_seq for node in run.nodes} | {each.event_seq for each in run.checkpoints} <= events:
+        yield "has a step that its log does not know"
+    named = {place for answer in run.answers for place in (answer.node, answer.at, answer.child)} - {None}
+    if not named | {each.node for each in run.checkpoints} <= nodes:
+        yield "has an answer that leads nowhere"
+    if any(
+        answer.attempt < 0 or not isinstance(answer.answer.get("ackToken"), bool) for answer in run.answers
+    ):
+        yield "has an answer that is none"
 
 
 def digest_of(raw: bytes) -> str:

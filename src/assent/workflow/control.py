@@ -182,9 +182,7 @@ class Walk:
             items = self._outer().get(loop.items or "") if running else self.scope().get(loop.items or "")
             if isinstance(items, list):
                 return len(items)
-            if running:
-                return 0
-            raise Stuck(_unset(loop, loop.items or "", items, "a list", "items"))
+            raise Stuck(_unset(loop, loop.items or "", items, "a list", "items", running))
         if isinstance(loop.count, int):
             return loop.count
         count = self._outer().get(loop.count or "") if running else self.scope().get(loop.count or "")
@@ -196,27 +194,31 @@ class Walk:
             and number % 1 == 0
         ):
             return int(number)
-        if running:
-            return 0
-        raise Stuck(_unset(loop, loop.count or "", count, "a whole number, 0 or more,", "count"))
+        raise Stuck(_unset(loop, loop.count or "", count, "a whole number, 0 or more,", "count", running))
 
     def _outer(self) -> Scope:
         return scope(self.program, self.context, self.frames[:-1], self.decisions)
 
 
-def _unset(loop: Repeat, name: str, value: Any, wanted: str, what: str) -> Issue:
+def _unset(loop: Repeat, name: str, value: Any, wanted: str, what: str, running: bool) -> Issue:
     state = "is not set" if value is UNSET or value is None else f"is not {wanted.split(',')[0]}"
+    when = "is not at its end" if running else "comes next"
     return Issue(
         f"context.{name}",
         f"loop_{what}_unset" if value is UNSET or value is None else f"loop_{what}_invalid",
-        f'Loop "{loop.title}" comes next and needs `{name}`, which {state}: send {wanted} as context.{name}.',
+        f'Loop "{loop.title}" {when} and needs `{name}`, which {state}: send {wanted} as context.{name}.',
     )
 
 
 def _too_many(loop: Repeat, total: int) -> Issue:
     name = loop.items if loop.mode == "forEach" else loop.count
+    if not isinstance(name, str):
+        message = f'Loop "{loop.title}" counts to {total} and takes at most {loop.most} iterations: '
+        return Issue(
+            f"loop.{loop.id}.count", "loop_limit_exceeded", message + "its author must change the file."
+        )
     return Issue(
-        f"context.{name}" if isinstance(name, str) else f"loop.{loop.id}.count",
+        f"context.{name}",
         "loop_limit_exceeded",
         f'Loop "{loop.title}" takes at most {loop.most} iterations, and `{name}` asks for {total}: send fewer.',
     )

@@ -65,6 +65,8 @@ def check_criteria(criteria: Any, path: str, level: int = 0) -> list[Issue]:
         issues.append(Issue(f"{path}.{needed}", "required", f'A {criteria["type"]} rule needs "{needed}".'))
     if criteria["type"] == "length" and not {"min", "max"} & set(criteria):
         issues.append(Issue(f"{path}.min", "required", 'A length rule needs "min" or "max".'))
+    if criteria.get("min", 0) > criteria.get("max", criteria.get("min", 0)):
+        issues.append(Issue(f"{path}.max", "too_small", 'No length fits: write a "max" of at least "min".'))
     if criteria["type"] == "regex" and "pattern" in criteria:
         try:
             compiled(criteria["pattern"], criteria.get("flags", ""))
@@ -88,25 +90,41 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:
     """The rules that do not hold, in the author's order."""
-    if criteria is None:
-        return []
+    applying = _applying(criteria, scope) if criteria is not None else None
+    return [] if applying is None else _failures(applying, notes, output)
+
+
+def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
+    """The criteria without the rules whose condition does not hold; nothing where none is left.
+
+    A rule that does not apply is as if it was not written: it neither passes an `or` nor fails a `not`.
+    """
     if isinstance(criteria, list):
-        return [failure for part in criteria for failure in failures(part, notes, output, scope)]
+        parts = [part for part in (_applying(each, scope) for each in criteria) if part is not None]
+        return parts or None
+    for key in ("and", "or", "not"):
+        if key in criteria:
+            inner = _applying(criteria[key], scope)
+            return None if inner is None else {key: inner}
+    return criteria if conditions.holds(criteria.get("condition"), scope) else None
+
+
+def _failures(criteria: Criteria, notes: str, output: Any) -> list[Failure]:
+    if isinstance(criteria, list):
+        return [failure for part in criteria for failure in _failures(part, notes, output)]
     if "and" in criteria:
-        return failures(criteria["and"], notes, output, scope)
+        return _failures(criteria["and"], notes, output)
     if "or" in criteria:
-        attempts = [failures(part, notes, output, scope) for part in criteria["or"]]
+        attempts = [_failures(part, notes, output) for part in criteria["or"]]
         return (
             []
             if any(not attempt for attempt in attempts)
             else [failure for part in attempts for failure in part]
         )
     if "not" in criteria:
-        if failures(criteria["not"], notes, output, scope):
+        if _failures(criteria["not"], notes, output):
             return []
         return [Failure("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
-    if "condition" in criteria and not conditions.holds(criteria["condition"], scope):
-        return []
     return [] if _holds(criteria, notes, output) else [Failure(criteria["type"], criteria["message"])]
 
 

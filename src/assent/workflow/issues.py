@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import msgspec
 
 
@@ -23,7 +26,28 @@ class Warning(msgspec.Struct, frozen=True, order=True):
 
 def shown(value: object, limit: int = 60) -> str:
     """A value as it may stand in a message: short, on one line, without control characters."""
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else _as_json(value)
     text = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
     quoted = f'"{text[:limit]}{"…" if len(text) > limit else ""}"'
     return quoted if isinstance(value, str) else quoted[1:-1]
+
+
+def _as_json(value: object) -> str:
+    """As the author wrote it: null and true, not the names they have here."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+def twice(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
+    """Entries of a list that bear the name of an earlier one."""
+    seen: set[str] = set()
+    entries = owner.get(field)
+    for n, entry in enumerate(entries if isinstance(entries, list) else ()):
+        name = entry.get(key) if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            if name in seen:
+                message = f"{shown(name)} is used twice; give each its own {key}."
+                yield Issue(f"{path}.{field}[{n}].{key}", "duplicate_id", message)
+            seen.add(name)

@@ -49,7 +49,7 @@ def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
 
 def diagram(program: Program) -> str:
     """The steps as a numbered outline, loops indented, with what each one waits for."""
-    lines = [f"{program.name} ({program.id} {program.version})"]
+    lines = [f"{_line(program.name)} ({program.id} {program.version})"]
     _outline(program, program.top, "", lines)
     return "\n".join(lines)
 
@@ -62,10 +62,15 @@ def _outline(program: Program, indexes: tuple[int, ...], prefix: str, lines: lis
         marks = [f"if {describe(node.when)}"] if node.when is not None else []
         if isinstance(node, Ask):
             marks += _marks(node)
-            lines.append(f"{indent}{number}. {node.title}{_bracketed(marks)}")
+            lines.append(f"{indent}{number}. {_line(node.title)}{_bracketed(marks)}")
         else:
-            lines.append(f"{indent}{number}. ↻ {node.title}{_bracketed([_loop(node), *marks])}")
+            lines.append(f"{indent}{number}. ↻ {_line(node.title)}{_bracketed([_loop(node), *marks])}")
             _outline(program, node.body, f"{number}.", lines)
+
+
+def _line(title: str) -> str:
+    """A title on one line, whatever its author put into it."""
+    return " ".join("".join(char if char.isprintable() else " " for char in title).split())
 
 
 def _marks(node: Ask) -> list[str]:
@@ -120,7 +125,8 @@ def describe(condition: Condition | None) -> str:
         if key in condition:
             inner = [describe(part) for part in condition[key]]
             parts.append(
-                f" {key} ".join(f"({part})" if len(inner) > 1 else part for part in inner) or "always"
+                f" {key} ".join(f"({part})" if len(inner) > 1 else part for part in inner)
+                or ("always" if key == "and" else "never")
             )
     if "not" in condition:
         parts.append(f"not ({describe(condition['not'])})")

@@ -6,6 +6,7 @@ nowhere outside the schema it is given, and takes time linear in the value for a
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -112,7 +113,7 @@ def _text(value: str, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
                 f"Write at least {shape['minLength']} characters; this has {len(value)}.{hint}",
             )
         else:
-            yield Issue(path, "too_short", f"This is empty; write a text or leave the field out.{hint}")
+            yield Issue(path, "too_short", f"This is empty; write a text.{hint}")
     if len(value) > shape.get("maxLength", len(value)):
         yield Issue(
             path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}"
@@ -172,14 +173,16 @@ def _object(value: dict[str, Any], shape: Shape, path: str, hint: str) -> Iterat
         if name in known:
             yield from _walk(part, known[name], f"{path}.{name}")
         elif others is False:
-            fields = ", ".join(sorted(known)[:40])
-            yield Issue(
-                f"{path}.{name}",
-                "unknown_field",
-                f"There is no field {shown(name)} here; use {fields}, or remove it.",
-            )
+            yield Issue(f"{path}.{name}", "unknown_field", _unknown_field(name, known))
         elif isinstance(others, dict):
             yield from _walk(part, others, f"{path}.{name}")
+
+
+def _unknown_field(name: str, known: Shape) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f'; did you mean "{near[0]}"?' if near else ""
+    fields = ", ".join(sorted(known)[:40])
+    return f"There is no field {shown(name)} here{meant}. Use {fields}, or remove it."
 
 
 def _composed(value: Any, shape: Shape, path: str, hint: str) -> Iterator[Issue]:

@@ -8,16 +8,23 @@ by the compiler, because there an unknown name is a warning.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
 from assent.workflow.format import WORKFLOW
-from assent.workflow.issues import Issue
+from assent.workflow.issues import Issue, twice
 from assent.workflow.shapes import mismatches
 from assent.workflow.source_steps import check_steps
+
+_NAMED: Final = (
+    ("assessments", "id"),
+    ("references", "id"),
+    ("extensionPoints", "slotId"),
+    ("functionDefinitions", "name"),
+)
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -163,24 +170,11 @@ def parse(document: Any, file: str) -> Definition:
 def _issues(document: Any) -> Iterator[Issue]:
     yield from mismatches(document, WORKFLOW, "$")
     if isinstance(document, dict):
-        yield from _twice(document, "assessments", "id")
-        yield from _twice(document, "references", "id")
-        yield from _twice(document, "extensionPoints", "slotId")
-        yield from _twice(document, "functionDefinitions", "name")
+        for field, key in _NAMED:
+            yield from twice(document, field, key, "$")
+        entries = document.get("assessments")
+        for n, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict):
+                yield from twice(entry, "dimensions", "id", f"$.assessments[{n}]")
         if isinstance(document.get("steps"), list):
             yield from check_steps(document)
-
-
-def _twice(document: dict[str, Any], field: str, key: str) -> Iterator[Issue]:
-    seen: set[str] = set()
-    entries = document.get(field)
-    for n, entry in enumerate(entries if isinstance(entries, list) else ()):
-        name = entry.get(key) if isinstance(entry, dict) else None
-        if isinstance(name, str):
-            if name in seen:
-                yield Issue(
-                    f"$.{field}[{n}].{key}",
-                    "duplicate_id",
-                    f'"{name}" is used twice; give each its own {key}.',
-                )
-            seen.add(name)

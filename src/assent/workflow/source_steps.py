@@ -179,7 +179,9 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
     match loop.get("type"):
         case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
             yield Issue(
-                f"{path}.condition", "required", f'A {kind} loop needs "condition" or "conditionSource".'
+                f"{path}.condition",
+                "required",
+                f'Loops of type "{kind}" need "condition" or "conditionSource".',
             )
         case "for" if "count" not in loop:
             yield Issue(

@@ -124,6 +124,8 @@ def _step(pending: Pending | None) -> str:
     if pending is None:
         return ""
     parts = [f"# {pending.title}", f"Step: `{pending.step_key}`", pending.prompt]
+    if pending.model_tier is not None:
+        parts.append(f"Recommended for this step: a {pending.model_tier} model.")
     if pending.action is not None:
         parts.append(f"This step is about calling a tool. Its call:\n{_json(pending.action)}")
     if pending.require_confirmation:

@@ -159,19 +159,33 @@ WHERE workspace_id = :workspace_id
   AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
 ORDER BY updated_ms DESC, run_id DESC LIMIT :most
 
--- name: search_workflow_runs
+-- name: search_workflow_runs [sqlite]
+-- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
+-- Both cases of a letter stand in the pattern: a database of the C locale knows them of ASCII letters only.
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
+FROM workflow_runs r
+WHERE r.workspace_id = :workspace_id
+  AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
+  AND (
+  r.session_id REGEXP :pattern OR r.name REGEXP :pattern OR r.workflow_id REGEXP :pattern
+  OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
+             AND n.notes REGEXP :pattern)
+  OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+             AND c.notes REGEXP :pattern))
+ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
+
+-- name: search_workflow_runs [postgres]
 -- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
 SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
 FROM workflow_runs r
 WHERE r.workspace_id = :workspace_id
   AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
   AND (
-  lower(r.session_id) LIKE lower(:pattern) ESCAPE '!' OR lower(r.name) LIKE lower(:pattern) ESCAPE '!'
-  OR lower(r.workflow_id) LIKE lower(:pattern) ESCAPE '!'
+  r.session_id ~ :pattern OR r.name ~ :pattern OR r.workflow_id ~ :pattern
   OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
-             AND lower(n.notes) LIKE lower(:pattern) ESCAPE '!')
+             AND n.notes ~ :pattern)
   OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
-             AND lower(c.notes) LIKE lower(:pattern) ESCAPE '!'))
+             AND c.notes ~ :pattern))
 ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: list_session_runs
