@@ -88,7 +88,7 @@ class WorkflowLibrary:
     """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
-        self._folders = tuple(str(folder) for folder in (BUILT_IN, *folders))
+        self._folders = tuple(str(folder.expanduser()) for folder in (BUILT_IN, *folders))
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
         self._fresh: frozenset[str] = frozenset()
@@ -138,6 +138,15 @@ class WorkflowLibrary:
         definition = shelf.definitions.get(workflow_id)
         if definition is None:
             return next((each for each in shelf.invalid if each.workflow_id == workflow_id), None)
+        return self._compile(shelf, workflow_id, definition)
+
+    def listing(self) -> tuple[Shelf, tuple[Invalid, ...]]:
+        """What is there now, and which of its definitions no program can be made of: one look for all of them."""
+        shelf = self.shelf()
+        made = [self._compile(shelf, name, definition) for name, definition in shelf.definitions.items()]
+        return shelf, tuple(each for each in made if isinstance(each, Invalid))
+
+    def _compile(self, shelf: Shelf, workflow_id: str, definition: Definition) -> Compiled | Invalid:
         if workflow_id in self._refused:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:

@@ -239,3 +239,31 @@ def test_a_file_may_stand_among_the_folders_and_endings_may_be_in_capitals(tmp_p
     assert ids(library, tmp_path) == {"renamed", "loud"}
     alone.unlink()
     assert ids(library, tmp_path) == {"loud"}
+
+
+def test_a_list_looks_at_each_file_once_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "workflows"
+    for number in range(50):
+        put(folder, f"workflow-{number}")
+    settle(folder)
+    library = WorkflowLibrary([folder])
+    library.listing()
+    looked: list[str] = []
+    stat = os.stat
+
+    def noted(path: Any, **more: Any) -> os.stat_result:
+        looked.append(str(path))
+        return stat(path, **more)
+
+    monkeypatch.setattr(os, "stat", noted)
+    shelf, refused = library.listing()
+    monkeypatch.undo()
+    assert len(shelf.definitions) >= 50 and refused == () and len(looked) <= 60
+
+
+def test_a_folder_may_be_named_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    put(tmp_path / "mine", "first")
+    assert ids(WorkflowLibrary([Path("~/mine")]), tmp_path) == {"first"}

@@ -16,6 +16,7 @@ from assent.app import App
 from assent.engine import bundles, session_notes
 from assent.engine.bundles import Imported
 from assent.engine.retention import FORGET_JOB
+from assent.engine.session_audit import flawed_runs
 from assent.engine.session_notes import SessionNote
 from assent.engine.workflow_store import Tampered
 from assent.job_kinds import job_kinds
@@ -34,6 +35,7 @@ GATED = definition(
     step("review", outputContract={"contractRef": "mr_review.changed_files"}),
     step("end"),
 )
+KEPT = ("workflow_nodes", "workflow_checkpoints", "workflow_programs", "workflow_runs")
 FILES = {"kind": "mr_review.changed_files", "changedFiles": [{"path": "a.py", "summary": "New", "risk": "L"}]}
 
 
@@ -181,6 +183,15 @@ async def test_a_bundle_of_another_version_is_refused(play: Player, version: Any
         files.read(json.dumps(document).encode())
 
 
+@pytest.mark.rule("W68")
+async def test_a_place_of_another_generation_is_not_gone_on_from(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    await play.sql("UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"format\":1', '\"format\":9')")
+    before = await play.tables()
+    assert (await play.send(at, notesMarkdown="on")).is_error
+    assert await play.tables() == before
+
+
 @pytest.mark.rule("W71")
 @pytest.mark.parametrize(
     ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
@@ -213,6 +224,47 @@ async def test_what_was_altered_in_the_store_is_not_exported(play: Player, table
     await play.sql(f"UPDATE {table} SET {column} = replace({column}, 't', 'T')")
     with pytest.raises(Tampered):
         await exported(play)
+
+
+BEHIND = {
+    "notes": "UPDATE workflow_nodes SET notes = 'forged' WHERE node = 1",
+    "a title": "UPDATE workflow_nodes SET title = 'forged' WHERE node = 1",
+    "an output": "UPDATE workflow_nodes SET artifacts = '[]' WHERE node = 3",
+    "a place": "UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"at\":1', '\"at\":2')",
+    "half a place": "UPDATE workflow_nodes SET snapshot = '{' WHERE node = 1",
+    "a parent": "UPDATE workflow_nodes SET parent = 0 WHERE node = 2",
+    "a step gone": "DELETE FROM workflow_nodes WHERE node = 2",
+    "an end": "UPDATE workflow_nodes SET is_complete = 1 WHERE node = 1",
+    "a checkpoint": "UPDATE workflow_checkpoints SET notes = 'forged'",
+    "a checkpoint gone": "DELETE FROM workflow_checkpoints",
+    "the workflow": "UPDATE workflow_programs SET program = replace(program, 'plan', 'plot')",
+    "no workflow": "DELETE FROM workflow_programs",
+    "its name": "UPDATE workflow_runs SET workflow_id = 'another'",
+    "its session": "UPDATE workflow_runs SET session_id = 'another'",
+}
+
+
+@pytest.mark.rule("W67")
+async def test_what_was_altered_behind_the_server_is_found_by_verification(play: Player) -> None:
+    at = await play.advance(await play.start(GATED, sessionId="S"), notesMarkdown="the plan")
+    await play.checkpoint(at, "the truth")
+    refusal = (await play.send(at, notesMarkdown="ready")).payload
+    await play.decide(APPROVE, refusal["actionId"])
+    at = await play.advance(at, notesMarkdown="ready")
+    await play.advance(at, output=FILES)
+    assert await play.journal_holds()
+    app = play.surface.app
+    for name, change in BEHIND.items():
+        kept = {table: await play.sql(f"SELECT * FROM {table}") for table in KEPT}
+        await play.sql(change)
+        found = [each async for each in flawed_runs(app.store)]
+        verdict = await play.journal_holds()
+        for table, rows in kept.items():
+            await play.sql(f"DELETE FROM {table}")
+            for row in rows:
+                await play.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+        assert [each.run_id for each in found] == [at["session"]["runId"]] and not verdict, name
+    assert await play.journal_holds()
 
 
 @pytest.mark.rule("W71")
@@ -332,3 +384,34 @@ async def test_a_session_is_readable_as_markdown(play: Player) -> None:
     assert text.startswith("# Session S") and "## Test" in text
     assert "another plan" in text and "2 branches" in text
     assert "2 run(s)" in text
+
+
+async def test_markdown_holds_everything_that_a_review_came_to(play: Player) -> None:
+    contract = {"contractRef": "mr_review.findings"}
+    at = await play.start(
+        definition("reviewed", step("triage"), step("find", outputContract=contract), step("free")),
+        sessionId="R",
+    )
+    review = {"mrTitle": "fix(di): wire it", "classification": "Standard", "focusAreas": ["wiring", "use"]}
+    triage = {"kind": "mr_review.phase_0_triage", "review": review, "revisionLogEntry": "Triage done."}
+    at = await play.advance(at, output=triage)
+    place = {"file": "src/a.py", "line": 79}
+    why = {"rationale": "Agents fail.", "suggestion": "Say it."}
+    finding = {"severity": "Major", "location": place, "title": "It drifts", **why}
+    comment = {"location": place, "title": "Mend the drift", "body": "```\ncode\n```"}
+    at = await play.advance(
+        at, output={"kind": "mr_review.findings", "findings": [finding], "mrComments": [comment]}
+    )
+    await play.advance(at, output={"kind": "mr_review.findings", "findings": "none, really"})
+    text = session_text.markdown(await exported(play, "R"), bundles.lineage_of, str)
+    for said in (
+        "fix(di): wire it",
+        "wiring, use",
+        "Triage done.",
+        "`src/a.py:79`",
+        "Agents fail.",
+        "Say it.",
+    ):
+        assert said in text, said
+    assert "````markdown\n`src/a.py:79` **Mend the drift**\n\n```\ncode\n```\n````" in text
+    assert "### Output `mr_review.findings`" in text and "none, really" in text

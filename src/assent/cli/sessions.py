@@ -14,6 +14,7 @@ from assent.cli.session import Session, command, timestamp
 from assent.cli.workspaces import find_workspace
 from assent.engine import bundles
 from assent.engine.bundles import Imported
+from assent.engine.workflow_store import Tampered
 from assent.failures import Failure
 from assent.ports import Rows, Single
 from assent.stores.loader import statements
@@ -68,7 +69,17 @@ def export(
             now_ms = opened.clock.now_ms()
             return await opened.store.read(lambda: bundles.export(found.workspace_id, session_id, now_ms))
 
-    made = asyncio.run(run())
+    try:
+        made = asyncio.run(run())
+    except Tampered as tampered:
+        raise Failure(
+            f"Session {session_id} was changed behind the server's back: {tampered}.\n"
+            "Nothing was written. See what else was: assent audit verify"
+        ) from None
+    except (BundleRefused, ValueError) as error:
+        raise Failure(
+            f"Session {session_id} cannot be read: {error}\nNothing was written. See why: assent audit verify"
+        ) from None
     if made is None:
         raise Failure(f"There is no session {session_id!r}.\nSee the ones there are: assent session list")
     if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):

@@ -41,9 +41,7 @@ def _library(session: Session, *more: Path) -> WorkflowLibrary:
 
 def list_workflows(session: Session) -> None:
     """List the workflows that can be followed here, and the files that are none."""
-    library = _library(session)
-    shelf = library.shelf()
-    refused = [found for name in shelf.definitions if isinstance(found := library.find(name), Invalid)]
+    shelf, refused = _library(session).listing()
     broken = {each.file for each in refused}
     rows = [
         (each.id, each.version, each.name, shelf.files[each.id])
@@ -60,6 +58,9 @@ def list_workflows(session: Session) -> None:
         session.say(
             f"warning: {each.file} is no workflow. See why: {session.again('workflow', 'validate', each.file)}"
         )
+    for folder in session.settings.workflow_dirs:
+        if not Path(folder).expanduser().exists():
+            session.say(f"warning: there is no {folder}, which ASSENT_WORKFLOW_DIRS names.")
     for file, by in sorted(shelf.shadowed.items()):
         session.say(f"warning: {file} is not listed: {by} has the same id. Give one of them another.")
 

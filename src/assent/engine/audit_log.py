@@ -153,6 +153,7 @@ async def verify(
         events += count
         findings += found
     findings += await store.read(lambda: _headless(workspace_id))
+    findings += await _verify_runs(store, workspace_id)
     checkpoints, found = await _verify_checkpoints(store, signer, kept)
     findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
     return Verdict(not findings, streams, events, checkpoints, tuple(findings))
@@ -184,6 +185,17 @@ async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
     if (problem := journal.verify_chain([], head, start=at)) is not None:
         return count, found(problem.flaw, problem.seq)
     return count, []
+
+
+async def _verify_runs(store: Store, workspace_id: str | None) -> list[Finding]:
+    """What is kept of workflow runs beside the journal, against what the journal sealed."""
+    # Programs and snapshots are another world than chains and signatures: it is loaded by who verifies.
+    from assent.engine.session_audit import flawed_runs
+
+    return [
+        Finding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
+        async for flaw in flawed_runs(store, workspace_id)
+    ]
 
 
 async def _verify_checkpoints(

@@ -7,7 +7,7 @@ that had them, and an approval that came in a file would be nobody's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -39,6 +39,7 @@ from assent.workflow.handles import Handle, mint, place
 from assent.workflow.lineage import Lineage
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
+from assent.workflow.program import encode as encode_program
 from assent.workflow.snapshot import SNAPSHOT_FORMAT
 
 MOST_EVENTS: Final = 1_000_000
@@ -54,9 +55,9 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
         return None
     runs, programs = [], {}
     for row in rows:
-        runs.append((yield from _export_run(workspace_id, row)))
-        found = yield statements.find_program(workspace_id=workspace_id, workflow_hash=row["workflow_hash"])
-        programs[row["workflow_hash"]] = json.loads(found[0]["program"])
+        runs.append((yield from export_run(workspace_id, row)))
+        program = yield from stored.read_program(workspace_id, row["workflow_hash"])
+        programs[row["workflow_hash"]] = json.loads(encode_program(program))
     noted = yield from session_notes.listing(workspace_id, session_id)
     return Bundle(
         session_id=session_id,
@@ -67,7 +68,8 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
     )
 
 
-def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
+def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
+    """A whole run; raises `Tampered` where its rows are not what its log says (W67)."""
     run_id = RunId(row["run_id"])
     named = {"workspace_id": workspace_id, "run_id": run_id}
     events = yield from journal.read_stream(workspace_id, run_id, limit=MOST_EVENTS)
@@ -100,9 +102,19 @@ def _export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]
             for event in told
         ],
     )
-    if (flaw := flaw_of(exported)) is not None:
+    if (flaw := flaw_of(exported) or _misplaced(row, nodes, exported)) is not None:
         raise stored.Tampered(f"run {run_id}: {flaw}")
     return exported
+
+
+def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
+    """Where a run's rows say otherwise than what they hold or its log what it belongs to."""
+    started = run.events[0].body
+    if (started.get("sessionId"), started.get("workflowHash")) != (row["session_id"], row["workflow_hash"]):
+        return "it is not in the session or pinned to the workflow that its log says"
+    if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
+        return "a step is marked complete that is not, or the other way round"
+    return None
 
 
 def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:

@@ -109,6 +109,20 @@ class Tampered(Exception):  # noqa: N818 - a state of the store
     """What is stored is not what was stored (W67)."""
 
 
+def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
+    """A pinned program as the store has it, checked."""
+    rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
+    if not rows:
+        raise Tampered(f"the program {workflow_hash} that runs are pinned to is gone")
+    try:
+        program = decode_program(rows[0]["program"].encode())
+    except msgspec.DecodeError as error:
+        raise Tampered(f"the stored program {workflow_hash} cannot be read") from error
+    if digest_of(program) != workflow_hash:
+        raise Tampered(f"the stored program {workflow_hash} is not what was pinned")
+    return program
+
+
 _programs: dict[str, Program] = {}
 _KEPT_PROGRAMS = 64
 
@@ -117,10 +131,7 @@ def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
     """A pinned program. The hash names its content, so one that was decoded before is the same (W7, W17)."""
     if (known := _programs.get(workflow_hash)) is not None:
         return known
-    rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
-    program = decode_program(rows[0]["program"].encode())
-    if digest_of(program) != workflow_hash:
-        raise Tampered(f"the stored program {workflow_hash} is not what was pinned")
+    program = yield from read_program(workspace_id, workflow_hash)
     if len(_programs) >= _KEPT_PROGRAMS:
         _programs.pop(next(iter(_programs)))
     _programs[workflow_hash] = program

@@ -199,10 +199,14 @@ def _connect(path: Path) -> sqlite3.Connection:
         cached_statements=CACHED_STATEMENTS,
     )
     connection.row_factory = sqlite3.Row
-    # As they come, they know the case of ASCII letters only, and no patterns.
+    teach(connection)
+    return connection
+
+
+def teach(connection: sqlite3.Connection) -> None:
+    """The functions that our statements use: SQLite's own know the case of ASCII letters only, and no patterns."""
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("regexp", 2, _occurs, deterministic=True)
-    return connection
 
 
 def _lower(value: str | bytes | float | None) -> str | bytes | float | None:

@@ -128,12 +128,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
-    shelf = call.services.workflows().shelf()
-    refused = [
-        found
-        for workflow_id in shelf.definitions
-        if isinstance(found := call.services.workflows().find(workflow_id), Invalid)
-    ]
+    shelf, refused = call.services.workflows().listing()
     broken = {each.file for each in refused}
     return WorkflowListing(
         ok=True,

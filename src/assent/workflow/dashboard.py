@@ -11,6 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.workflow.contracts import REGISTRY
+from assent.workflow.shapes import mismatches
+
 
 class Table(msgspec.Struct, frozen=True):
     """Rows with one identity each."""
@@ -124,7 +127,9 @@ def _nothing(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashb
     return board
 
 
-REDUCERS: Final[dict[str, Callable[[Dashboard, str, dict[str, Any]], Dashboard]]] = {
+Reducer = Callable[[Dashboard, str, dict[str, Any]], Dashboard]
+_SHAPES: Final = {known.kind: known.schema for known in REGISTRY.values() if known.schema is not None}
+REDUCERS: Final[dict[str, Reducer]] = {
     "mr_review.phase_0_triage": _triage,
     "mr_review.changed_files": _changed_files,
     "mr_review.findings": _findings,
@@ -137,14 +142,27 @@ def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | Non
     """Fold `(step key, artifact)` pairs, in the order they were sent, onto a dashboard."""
     board = board or Dashboard()
     for step_key, artifact in outputs:
-        board = REDUCERS.get(str(artifact.get("kind")), _document)(board, step_key, artifact)
+        board = _reducer(artifact)(board, step_key, artifact)
         board = _logged(board, step_key, artifact)
     return board
 
 
+def _reducer(artifact: dict[str, Any]) -> Reducer:
+    """Who folds an output in. A step without a contract takes any: what has not the form of its kind is a document."""
+    kind = str(artifact.get("kind"))
+    if kind not in REDUCERS or (kind in _SHAPES and mismatches(artifact, _SHAPES[kind], "$")):
+        return _document
+    return REDUCERS[kind]
+
+
+def place_of(entry: Mapping[str, Any]) -> str:
+    """The file and line that a finding or a comment is about, as it is written; empty where it names none."""
+    file, line = _place(entry)
+    return f"`{file}:{line}`" if line else f"`{file}`" if file else ""
+
+
 def copy_ready(comment: Mapping[str, Any]) -> str:
     """A comment as a person pastes it: place, title, body."""
-    file, line = _place(comment)
-    place = f"`{file}:{line}`" if line else f"`{file}`" if file else ""
-    head = " ".join(filter(None, (place, f"**{comment['title']}**" if comment.get("title") else "")))
+    title = f"**{comment['title']}**" if comment.get("title") else ""
+    head = " ".join(filter(None, (place_of(comment), title)))
     return "\n\n".join(filter(None, (head, str(comment.get("body", "")))))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
+
+import msgspec
 
 from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
-from assent.workflow.dashboard import Dashboard, reduce
+from assent.workflow.dashboard import Dashboard, copy_ready, place_of, reduce
 from assent.workflow.lineage import Lineage
 
 
@@ -49,6 +53,9 @@ def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
 
 def _results(dashboard: Dashboard) -> list[str]:
     parts = []
+    if dashboard.header:
+        facts = [f"- {name}: {_said(value)}" for name, value in dashboard.header.items()]
+        parts.append("### Review\n\n" + "\n".join(facts))
     for table in dashboard.tables.values():
         rule = "|".join(" --- " for _ in table.columns)
         rows = [
@@ -59,13 +66,40 @@ def _results(dashboard: Dashboard) -> list[str]:
             "\n".join([f"### {table.title}\n", "| " + " | ".join(table.columns) + " |", f"|{rule}|", *rows])
         )
     if dashboard.findings:
-        parts.append(
-            "### Findings\n\n"
-            + "\n".join(
-                f"- **{each.get('severity', '')}** {each.get('title', '')}" for each in dashboard.findings
-            )
-        )
+        parts.append("### Findings\n\n" + "\n".join(map(_finding, dashboard.findings)))
+    if dashboard.comments:
+        parts.append("### Comments, ready to paste")
+        parts += [_fenced(copy_ready(each), "markdown") for each in dashboard.comments]
+    for kind, document in dashboard.documents.items():
+        text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2).decode()
+        parts.append(f"### Output `{kind}`\n\n{_fenced(text, 'json')}")
+    if dashboard.revision_log:
+        log = [f"- `{each['step']}`: {_said(each['entry'])}" for each in dashboard.revision_log]
+        parts.append("### Revision log\n\n" + "\n".join(log))
     return parts
+
+
+def _finding(entry: dict[str, Any]) -> str:
+    head = (
+        f"- **{_said(entry.get('severity', ''))}** {_said(entry.get('title', ''))} {place_of(entry)}".rstrip()
+    )
+    more = [f"  {_said(entry[name])}" for name in ("rationale", "suggestion") if entry.get(name)]
+    return "\n".join([head, *more])
+
+
+def _said(value: Any) -> str:
+    """A value on one line: a list as its parts, what is no text as JSON."""
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
+    return " ".join(text.split())
+
+
+def _fenced(text: str, language: str) -> str:
+    """A block that nothing in the text closes."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _cell(text: str) -> str:

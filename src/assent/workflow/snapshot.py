@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow.context import EMPTY_BYTES
-from assent.workflow.program import Ask, Program, Repeat
+from assent.workflow.program import Ask, Program, Repeat, UnknownFormat
 from assent.workflow.values import Scope
 
 SNAPSHOT_FORMAT: Final = 1
@@ -55,8 +55,11 @@ _DECODER: Final = msgspec.json.Decoder(Snapshot)
 
 
 def decode(stored: bytes) -> Snapshot:
-    """The snapshot in its stored form."""
-    return _DECODER.decode(stored)
+    """The snapshot in its stored form; refuses another format by name (W68)."""
+    snapshot = _DECODER.decode(stored)
+    if snapshot.format != SNAPSHOT_FORMAT:
+        raise UnknownFormat(f"snapshot format {snapshot.format}; this server reads {SNAPSHOT_FORMAT}")
+    return snapshot
 
 
 def scope_of(program: Program, snapshot: Snapshot) -> Scope:

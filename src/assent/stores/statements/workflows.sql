@@ -198,6 +198,12 @@ WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY created
 SELECT node, edge, child, answer, text, created_ms FROM workflow_answers
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node, edge
 
+-- name: list_runs_after
+-- The runs of a workspace, or of all where none is named, in the order of their keys.
+SELECT workspace_id, run_id, session_id, workflow_id, workflow_hash, name, created_ms, updated_ms FROM workflow_runs
+WHERE (workspace_id, run_id) > (:after_workspace, :after_run) AND (:workspace_id = '' OR workspace_id = :workspace_id)
+ORDER BY workspace_id, run_id LIMIT :most
+
 -- name: find_workflow_session
 -- Whether there is a session of this name.
 SELECT session_id, created_ms, updated_ms FROM workflow_sessions
