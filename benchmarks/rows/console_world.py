@@ -111,7 +111,9 @@ async def _long_run(app: App, nodes: int) -> str:
 
     def follow() -> Transaction[None]:
         assert isinstance(compiled, Compiled)
-        first = yield from sessions.begin_run(desk, compiled, {"more": True}, "Much", run_id, None, "Much")
+        first = yield from sessions.begin_run(
+            desk, compiled.program.id, compiled, {"more": True}, "Much", run_id, None, "Much"
+        )
         answers = [first.answer]
         for number in range(1, nodes):
             at = answers[len(answers) // 2] if number % STEPS_TO_A_FORK == 0 else answers[-1]

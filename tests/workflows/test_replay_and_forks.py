@@ -132,6 +132,25 @@ async def test_a_start_is_repeated_only_with_its_key(play: Player) -> None:
     assert all(answer == again[0] for answer in again)
 
 
+@pytest.mark.rule("W17", "W19")
+@pytest.mark.parametrize("change", ["changed", "removed", "broken"])
+async def test_a_start_with_a_key_is_repeated_whatever_became_of_the_file(play: Player, change: str) -> None:
+    path = play.write(three_steps("short-lived"))
+    first = await play.start("short-lived", idempotencyKey="k", context={"a": 1})
+    if change == "changed":
+        play.write({**three_steps("short-lived"), "name": "Another"})
+    elif change == "removed":
+        path.unlink()
+    else:
+        path.write_text("{")
+    assert await play.start("short-lived", idempotencyKey="k", context={"a": 1}) == first
+    other = await play.ask("workflow_start", workflowId="short-lived", idempotencyKey="k", context={"a": 2})
+    assert other.reason == "idempotency_conflict"
+    if change != "changed":
+        for extra in ({}, {"idempotencyKey": "new"}):
+            assert (await play.ask("workflow_start", workflowId="short-lived", **extra)).is_error
+
+
 @pytest.mark.rule("W20")
 async def test_a_state_token_alone_says_where_the_run_stands_and_writes_nothing(play: Player) -> None:
     at = await play.start()

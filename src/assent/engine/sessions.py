@@ -52,21 +52,26 @@ START: Final = "workflow_start"
 
 def begin_run(
     desk: Desk,
-    compiled: Compiled,
+    workflow_id: str,
+    compiled: Compiled | Refusal,
     context: dict[str, Any],
     session_id: str,
     run_id: RunId,
     key: str | None,
     named_session: str,
 ) -> Transaction[Spoken]:
-    """Start a run of a workflow, pinned to the program as it is now."""
-    program, now_ms = compiled.program, desk.now_ms
+    """Start a run of a workflow, pinned to the program as it is now. A start that was answered is answered the same,
+    whatever became of the file since."""
+    now_ms = desk.now_ms
     size_of(context, "context")
-    arguments = canonical.digest({"workflowId": program.id, "context": context, "sessionId": named_session})
+    arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
     if key is not None:
         seen = yield from once.recall(desk.workspace_id, START, key, arguments, now_ms)
         if seen is not None:
             return msgspec.json.decode(seen, type=Spoken)
+    if isinstance(compiled, Refusal):
+        raise compiled
+    program = compiled.program
     patch, notes = split_notes(context, None)
     check_notes(notes)
     outcome = start(program, patch)

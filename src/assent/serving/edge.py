@@ -174,7 +174,7 @@ class Edge:
 
     def _unknown(self, name: str) -> Refusal:
         close = self.catalog.suggest(name)
-        suggestion = f"; did you mean {close}?" if close is not None else ""
+        suggestion = f" (did you mean {close}?)" if close is not None else ""
         return Refusal(Reason.UNKNOWN_TOOL, facts={"tool": repr(name[:80]), "suggestion": suggestion})
 
 

@@ -156,7 +156,9 @@ async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDeta
 
 
 async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
-    compiled = _compiled(call, request.workflow_id)
+    found = _found(call, request.workflow_id)
+    if isinstance(found, Refusal) and request.idempotency_key is None:
+        raise found
     desk = await _desk(call)
     run_id = RunId(call.services.new_id(call.now_ms))
     session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
@@ -166,7 +168,14 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
         await _write(
             call,
             lambda: sessions.begin_run(
-                desk, compiled, request.context, session_id, run_id, request.idempotency_key, named
+                desk,
+                request.workflow_id,
+                found,
+                request.context,
+                session_id,
+                run_id,
+                request.idempotency_key,
+                named,
             ),
         )
     )
@@ -275,18 +284,25 @@ def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
 
 
 def _compiled(call: Call, workflow_id: str) -> Compiled:
+    found = _found(call, workflow_id)
+    if isinstance(found, Refusal):
+        raise found
+    return found
+
+
+def _found(call: Call, workflow_id: str) -> Compiled | Refusal:
     found = call.services.workflows().find(workflow_id)
     if isinstance(found, Compiled):
         return found
     if found is None:
         known = call.services.workflows().shelf().definitions
         close = difflib.get_close_matches(workflow_id, known, n=1)
-        suggestion = f" (perhaps {close[0]})" if close else ""
-        raise Refusal(
+        suggestion = f" (did you mean {close[0]}?)" if close else ""
+        return Refusal(
             Reason.WORKFLOW_NOT_FOUND, facts={"workflow": repr(workflow_id[:80]), "suggestion": suggestion}
         )
     issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
-    raise bad_argument("workflowId", f"a workflow without mistakes ({found.file}: {issues})", workflow_id)
+    return bad_argument("workflowId", f"a workflow without mistakes ({issues})", workflow_id)
 
 
 def _ticket(context: dict[str, Any]) -> str | None:
