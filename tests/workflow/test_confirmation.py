@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workflow.library import decision, loop, program_of, step
+from tests.workflow.library import decision, document, loop, program_of, step
 
 from assent.workflow import (
     Advanced,
@@ -17,6 +17,8 @@ from assent.workflow import (
     Program,
     Snapshot,
     advance,
+    compile_definition,
+    parse,
     pending,
     start,
     step_key,
@@ -125,3 +127,120 @@ def test_a_confirmed_loop_decision_needs_both() -> None:
     assert isinstance(advance(program, snapshot, Content(), APPROVED), Blocked)
     assert isinstance(advance(program, snapshot, Content(output=decision("stop"))), NeedsConfirmation)
     assert isinstance(advance(program, snapshot, Content(output=decision("stop")), APPROVED), Complete)
+
+
+def called(routine: list[dict[str, Any]], *after: dict[str, Any], **caller: Any) -> Program:
+    """A workflow that calls a routine with these steps, and goes on with those."""
+    given = parse({**document(*routine), "id": "wr.routine-called"}, "routine.json")
+    call = {
+        "id": "call",
+        "title": "The call",
+        "templateCall": {"templateId": "wr.templates.routine.called"},
+        **caller,
+    }
+    return compile_definition(parse(document(call, *after), "test.json"), {given.id: given}).program
+
+
+def asked_at(program: Program, decision: Decision = APPROVED, limit: int = 20) -> tuple[list[str], list[str]]:
+    """The steps that are passed, and those of them at which a person is asked, each of whom decides alike."""
+    at = start(program)
+    passed: list[str] = []
+    asked: list[str] = []
+    while not isinstance(at, Complete):
+        assert len(passed) < limit and not isinstance(at, Blocked | NeedsConfirmation)
+        shown = pending(program, at.snapshot)
+        assert shown is not None
+        passed.append(shown.step_id)
+        after = advance(program, at.snapshot, Content())
+        if isinstance(after, NeedsConfirmation):
+            asked.append(passed[-1])
+            after = advance(program, at.snapshot, Content(), decision)
+        assert not isinstance(after, Blocked | NeedsConfirmation)
+        at = after
+    return passed, asked
+
+
+@pytest.mark.rule("W40")
+@pytest.mark.parametrize(
+    ("last", "asks"),
+    [
+        ([step("last")], ["call.last"]),
+        ([loop("last", [step("body")], type="for", count=2)], ["call"]),
+        ([step("last", runCondition={"var": "never"})], ["call"]),
+        ([step("last", requireConfirmation=True)], ["call.last"]),
+        ([step("last", requireConfirmation={"var": "never"})], ["call"]),
+        ([step("last", action={"tool": "chieflab_post"})], ["call.last"]),
+        ([loop("last", "body", type="for", count=2), step("body")], ["call"]),
+        ([step("confirm"), loop("last", [step("body")], type="for", count=2)], ["call"]),
+        ([step("last", verification={"command": "make test"})], ["call"]),
+    ],
+)
+def test_a_call_that_must_be_confirmed_is_whatever_its_routine_ends_with(
+    last: list[dict[str, Any]], asks: list[str]
+) -> None:
+    passed, asked = asked_at(called([step("first"), *last], step("after"), requireConfirmation=True))
+    assert asked == asks
+    assert passed[-1] == "after" and passed.index(asks[-1]) == len(passed) - 2
+
+
+@pytest.mark.rule("W40")
+def test_the_rule_of_a_call_takes_no_gate_away_from_its_routine() -> None:
+    gated = [step("first"), step("last", requireConfirmation=True)]
+    assert asked_at(called(gated, requireConfirmation={"var": "never"}))[1] == ["call.last"]
+
+
+@pytest.mark.rule("W40")
+def test_a_call_that_is_skipped_asks_nobody() -> None:
+    skipped = called(
+        [loop("last", [step("body")], type="for", count=2)],
+        step("after"),
+        requireConfirmation=True,
+        runCondition={"var": "never"},
+    )
+    assert asked_at(skipped) == (["after"], [])
+
+
+@pytest.mark.rule("W40")
+def test_decisions_in_a_routine_are_read_inside_it_and_by_its_caller() -> None:
+    routine = [
+        step("release", requireConfirmation=True, onReject="continue"),
+        step("sorry", runCondition={"var": "wr.decisions.release.decision", "equals": "rejected"}),
+        step("party", runCondition={"var": "wr.decisions.release.decision", "equals": "approved"}),
+    ]
+    after = [
+        step("by-step", runCondition={"var": "wr.decisions.call.release.reason", "contains": "today"}),
+        step("by-call", runCondition={"var": "wr.decisions.call.decision", "equals": "rejected"}),
+    ]
+    assert asked_at(called(routine, *after), REJECTED)[0] == [
+        "call.release",
+        "call.sorry",
+        "by-step",
+        "by-call",
+    ]
+    assert asked_at(called(routine, *after))[0] == ["call.release", "call.party"]
+
+
+@pytest.mark.rule("W40")
+def test_a_decision_before_a_loop_is_read_under_the_loop() -> None:
+    gated = {
+        **loop("each", [step("body")], type="for", count=1),
+        "requireConfirmation": True,
+        "onReject": "continue",
+    }
+    told = step("told", runCondition={"var": "wr.decisions.each.decision", "equals": "rejected"})
+    assert asked_at(program_of(gated, told), REJECTED)[0][-1] == "told"
+    assert asked_at(program_of(gated, told))[0][-1] == "body"
+
+
+@pytest.mark.rule("W40")
+def test_where_a_rejection_stays_the_rejection_is_told_and_not_where_it_would_lead() -> None:
+    program = program_of(
+        step("release", requireConfirmation=True),
+        {
+            **loop("redo", [step("body")], type="forEach", items="things"),
+            "runCondition": {"var": "wr.decisions.release.decision", "equals": "rejected"},
+        },
+    )
+    at = start(program)
+    refused = advance(program, at.snapshot, Content(), REJECTED)
+    assert isinstance(refused, NeedsConfirmation) and refused.rejected == "Not today."

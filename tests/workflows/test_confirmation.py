@@ -9,7 +9,7 @@ import pytest
 from tests.workflow.library import step
 from tests.workflows.kit import APPROVE, EDIT, REJECT, Payload, Player, definition
 
-from assent.engine import decisions
+from assent.engine import change_requests, decisions
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import EXECUTE_TOOL
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -256,3 +256,82 @@ async def test_an_action_step_shows_its_call_and_waits(play: Player) -> None:
     refusal = await asked(play, at, **NOTES)
     [(effect,)] = await play.sql("SELECT effect FROM actions WHERE action_id = ?", refusal["actionId"])
     assert msgspec.json.decode(effect)["details"]["call"]["args"] == {"topic": "importers"}
+
+
+async def test_nothing_that_sends_or_publishes_touches_a_confirmation(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    action_id = refusal["actionId"]
+    for approved in (False, True):
+        if approved:
+            await play.decide(APPROVE, action_id)
+        before = await play.action(action_id)
+        for tool, more in (
+            (EXECUTE_TOOL, {}),
+            ("chieflab_use_manual_fallback", {}),
+            ("chieflab_retry_blocked_action", {}),
+            ("chieflab_record_manual_publish", {"url": "https://example.org/1"}),
+        ):
+            answer = await play.ask(tool, actionId=action_id, **more)
+            assert answer.is_error, tool
+            if approved:
+                assert "workflow_advance" in answer.payload["problems"][0]["expected"], tool
+        assert await play.action(action_id) == before
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    assert "same call" in refusal["userMessage"]
+    approved = await play.decide(APPROVE, refusal["actionId"])
+    assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
+    following = approved["nextToolCalls"][0]
+    assert (following["name"], set(following["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    other = await asked(play, at, notesMarkdown="Release 2.0.")
+    rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
+    assert [call["name"] for call in rejected["nextToolCalls"]] == ["workflow_advance"]
+
+
+async def test_a_text_that_was_changed_back_is_what_the_agent_submitted(play: Player) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    submitted = (await play.action(action_id))["content"]["body"]
+    await play.decide(EDIT, action_id, body="Release it\n\nTo nobody.")
+    await play.decide(EDIT, action_id, body=submitted)
+    told = await asked(play, at, **NOTES)
+    assert told["actionId"] == action_id and "changed" not in told["userMessage"]
+    await play.decide(APPROVE, action_id)
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: Player) -> None:
+    [(workspace,)] = await play.sql("SELECT workspace_id FROM workspaces WHERE name = 'acme'")
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    person = Decider(WorkspaceId(workspace), "Ada", Assurance.LINK, "page")
+    now_ms = play.surface.clock.now_ms()
+    await play.surface.app.store.write(
+        lambda: change_requests.ask_for_changes(
+            person, ActionId(action_id), "Only to the pilots.", Seen(), lambda _: None, now_ms
+        )
+    )
+    assert "Only to the pilots." in (await asked(play, at, **NOTES))["userMessage"]
+
+
+@pytest.mark.rule("E3", "W28")
+async def test_a_run_that_came_to_its_end_says_so(play: Player) -> None:
+    at = await at_gate(play)
+    run_id = at["session"]["runId"]
+
+    async def status() -> str:
+        answer = await play.ask("chieflab_get_run", runId=run_id)
+        said: str = answer.payload["status"]
+        return said
+
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, action_id)
+    last = await play.advance(at, **NOTES)
+    assert await status() == "running"
+    assert (await play.advance(last))["isComplete"]
+    assert await status() == "complete"

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, addressing
-from assent.engine.decisions import once_only, walk
+from assent.engine.decisions import once_only, refuse_confirmation, walk
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.lifecycle import gate
@@ -32,6 +32,7 @@ async def look_again(
 ) -> ActionRecord:
     """The action as its connector stands now."""
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    refuse_confirmation(action)
     effect, readiness = await way_out(services, workspace_id, action.effect)
     now_ms = services.clock.now_ms()
 

@@ -15,7 +15,7 @@ import msgspec
 from assent.engine import actions, journal, session_notes
 from assent.engine import workflow_store as stored
 from assent.engine.session_notes import SessionNote
-from assent.engine.sessions import OPERATOR
+from assent.engine.sessions import COMPLETE, OPERATOR, RUNNING
 from assent.engine.workflow_answers import ADVANCE, Answer
 from assent.engine.workflow_store import RunRecord
 from assent.kernel.ids import RunId, WorkspaceId
@@ -268,7 +268,7 @@ def _import_run(
             tool="session_import",
             inputs={"workflowId": run.workflow_id, "sessionId": session_id},
             outputs={"workflowHash": run.workflow_hash, "bundle": digest},
-            status="running",
+            status=COMPLETE if any(node.snapshot.get("at") is None for node in run.nodes) else RUNNING,
             parent_run_id=None,
             created_ms=run.created_ms,
         )

@@ -21,6 +21,7 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
     action, _ = yield from actions.find(decider.workspace_id, action_id)
     if action.effect.connector == MANUAL:
         return action
+    decisions.refuse_confirmation(action)
     return (
         yield from decisions.edit(
             decider, action_id, {"connector": MANUAL, "target": None}, Seen(), links, now_ms
@@ -34,6 +35,7 @@ def record_publish(
     """The human published an approved action by hand, and this is where."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_execution(action, policy, now_ms, links)
+    decisions.refuse_confirmation(action)
     if action.effect.connector != MANUAL:
         raise Refusal(
             Reason.VALIDATION_ERROR,

@@ -295,6 +295,23 @@ def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Tra
     return (yield from actions.put_all(changed, tuple((step, facts) for step in moves), now_ms))
 
 
+def refuse_confirmation(action: Action) -> None:
+    """What confirms a step of a workflow is sent by nobody: the agent's own next advance is its effect (W40)."""
+    if action.effect.connector == WORKFLOW:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action.action_id,
+            problems=[
+                Problem(
+                    "actionId",
+                    "an action that is sent or published; for this one make the same workflow_advance call again once "
+                    "it is approved",
+                    "the confirmation of a step of a workflow",
+                )
+            ],
+        )
+
+
 def refuse_stale(action: Action, seen: Seen) -> None:
     """A decision is about the content that was looked at. A digest may be given in its short form."""
     plain = action.digest.removeprefix(canonical.DIGEST_PREFIX)

@@ -20,7 +20,17 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, addressing, credits, jobs, measurement, notifications, once, rest
+from assent.engine import (
+    actions,
+    addressing,
+    credits,
+    decisions,
+    jobs,
+    measurement,
+    notifications,
+    once,
+    rest,
+)
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
@@ -215,7 +225,8 @@ def claim(
 
 
 def refuse_wrong_tool(action: Action, tool: str) -> None:
-    """A bound executor fires its own kind only; the general one fires all."""
+    """A bound executor fires its own kind only; the general one fires all that can be fired."""
+    decisions.refuse_confirmation(action)
     if tool not in (action.executor_tool, EXECUTE_TOOL):
         raise Refusal(
             Reason.VALIDATION_ERROR,

@@ -25,6 +25,7 @@ from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Run, Status
 from assent.ports import Transaction
+from assent.stores.loader import statements
 from assent.workflow import (
     Advanced,
     Blocked,
@@ -48,6 +49,9 @@ from assent.workflow.values import render
 
 OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
+RUNNING: Final = "running"
+COMPLETE: Final = "complete"
+"""The status of a run of which a branch has come to its end; others may go on (W28)."""
 
 
 def begin_run(
@@ -96,7 +100,7 @@ def begin_run(
             tool=START,
             inputs={"workflowId": program.id, "sessionId": session_id},
             outputs={"workflowHash": compiled.workflow_hash},
-            status="running",
+            status=COMPLETE if isinstance(outcome, Complete) else RUNNING,
             parent_run_id=None,
             created_ms=now_ms,
         )
@@ -242,6 +246,8 @@ def _move(
         passed = msgspec.structs.replace(node.snapshot, blocked=0)
         yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
     yield from stored.insert_node(desk.workspace_id, run.run_id, new, event_seq=head.seq, now_ms=now_ms)
+    if isinstance(outcome, Complete):
+        yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
     following = pending(program, outcome.snapshot)
     warnings = (
         *outcome.warnings,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions
+from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import ADVANCE, Desk
@@ -30,6 +30,8 @@ from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warni
 from assent.workflow.handles import Handle
 
 CONNECTOR: Final = "workflow"
+SUBMITTED: Final = "submitted"
+"""The digest of what was staged, which an edit leaves as it was."""
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 
 
@@ -85,7 +87,8 @@ def _url(desk: Desk, run_id: RunId) -> str:
 
 def _rewritten(action: Action) -> bool:
     """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
-    return action.revision > 1
+    submitted: str = action.metadata[SUBMITTED]
+    return action.digest != submitted
 
 
 def ask(
@@ -131,13 +134,24 @@ def _message(action: Action, outcome: NeedsConfirmation, earlier: str | None) ->
         return (
             f"“{outcome.title}” was rejected: {why}. Change what you submit; that is then asked about anew."
         )
+    if action.status is Status.APPROVED and not _rewritten(action):
+        return f"“{outcome.title}” was approved just now. Make the same call again; it passes."
     if _rewritten(action):
         return (
             f"A person changed the text of “{outcome.title}”, so it is no longer what was submitted. Submit their "
             "text; that is then asked about anew."
         )
-    said = f"“{outcome.title}” waits for a person. Approve it in the chat, or open the review link."
-    return said if earlier is None else f"{said} {earlier}"
+    said = [
+        f"“{outcome.title}” waits for a person. Approve it in the chat, or open the review link; the same call passes "
+        "then."
+    ]
+    if wishes := change_requests.asked(action):
+        said.append(
+            f"A person wants it changed: {wishes[-1]['text']} Submit it so; that is asked about anew."
+        )
+    if earlier is not None:
+        said.append(earlier)
+    return " ".join(said)
 
 
 def told(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
@@ -201,7 +215,11 @@ def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome:
         preflight=preflight(effect, Readiness(ready=True)),
         created_ms=desk.now_ms,
         expires_ms=desk.now_ms + ACTION_TTL_MS,
-        metadata={"stepKey": outcome.step_key, "workflowId": node.run.workflow_id},
+        metadata={
+            "stepKey": outcome.step_key,
+            "workflowId": node.run.workflow_id,
+            SUBMITTED: effect.digest(),
+        },
     )
 
 

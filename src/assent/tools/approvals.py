@@ -275,13 +275,26 @@ SAYS = {
 }
 
 
+SAYS_OF_A_STEP = {
+    **SAYS,
+    "approved": "Approved. The workflow can go on past this step now.",
+    "rejected": "Rejected. The workflow does not go past this step with what was submitted; the reason is kept.",
+}
+ADVANCE: dict[str, Any] = {"stateToken": "…", "ackToken": "…"}
+
+
 def decided(action: Action) -> Decided:
     """The answer to a decision, with the calls that make sense next."""
     approval = action.approval
     about: dict[str, Any] = {"actionId": action.action_id}
+    of_a_step = action.effect.connector == decisions.WORKFLOW
     following: dict[str, tuple[SuggestedCall, ...]] = {
         "approved": (
-            SuggestedCall(action.executor_tool, about, "the user wants it to go out now"),
+            SuggestedCall(
+                action.executor_tool, ADVANCE, "now: the call that was refused, exactly as it was sent"
+            )
+            if of_a_step
+            else SuggestedCall(action.executor_tool, about, "the user wants it to go out now"),
             SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
         ),
         "awaiting_approval": (
@@ -291,6 +304,10 @@ def decided(action: Action) -> Decided:
             ),
         ),
     }
+    if of_a_step:
+        again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
+        following["rejected"] = (SuggestedCall(action.executor_tool, ADVANCE, again),)
+    says = SAYS_OF_A_STEP if of_a_step else SAYS
     return Decided(
         ok=True,
         action_id=action.action_id,
@@ -302,7 +319,7 @@ def decided(action: Action) -> Decided:
         assurance=approval.assurance if approval is not None else None,
         approved_by=approval.by if approval is not None else None,
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
-        user_message=SAYS.get(action.status, ""),
+        user_message=says.get(action.status, ""),
         next_tool_calls=following.get(action.status, ()),
         stop_rule="Do only what the human just decided.",
     )

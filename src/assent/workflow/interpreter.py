@@ -6,6 +6,7 @@ was (W26). Approval is asked for last, after everything else was found good (W40
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -152,7 +153,8 @@ def advance(
     waits = step.confirm is not None and (confirms(program, snapshot) or confirms(program, current))
     try:
         # Whether the way is free is found out before a human is asked, as if they had agreed.
-        outcome = _move(program, current, step, output, decision or (Decision("approved") if waits else None))
+        passing = decision if decision is not None and _lets_pass(step, decision) else Decision("approved")
+        outcome = _move(program, current, step, output, passing if waits else None)
     except Stuck as stuck:
         return _blocked(program, snapshot, current, step, list(stuck.issues))
     if not waits or (decision is not None and _lets_pass(step, decision)):
@@ -166,6 +168,13 @@ def advance(
         action=_action(step, program, current),
         rejected=decision.reason if decision is not None else None,
     )
+
+
+def _known_as(step: Ask) -> Iterator[str]:
+    """What a decision is read under: its step, and the loop or the calls of routines that the step is part of. The last
+    one in a call is about the call."""
+    parts = step.id.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
 
 
 def _lets_pass(step: Ask, decision: Decision) -> bool:
@@ -192,7 +201,8 @@ def _move(
             loop_id = artifact.get("loopId")
             walk.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
     if decision is not None:
-        walk.decisions = {**walk.decisions, step.id: {"decision": decision.status, "reason": decision.reason}}
+        made = {"decision": decision.status, "reason": decision.reason}
+        walk.decisions = walk.decisions | dict.fromkeys(_known_as(step), made)
     key = step_key(program, current)
     if current.at is not None:
         walk.finish(current.at)

@@ -74,7 +74,11 @@ def scope(
     decisions: dict[str, dict[str, str]],
 ) -> Scope:
     """Loop variables over the context, innermost first, and the humans' decisions under `wr.decisions`."""
-    server = {"wr": {"decisions": decisions}}
+    server: dict[str, Any] = {"wr": {"decisions": decisions}}
+    for name, made in decisions.items():
+        if "." in name:  # a step of a routine: its name alone is a path already
+            server |= {f"wr.decisions.{name}": made}
+            server |= {f"wr.decisions.{name}.{fact}": value for fact, value in made.items()}
     layers: list[dict[str, Any]] = [server, context]
     for frame in frames:
         loop = program.nodes[frame.loop]

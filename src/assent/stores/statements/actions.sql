@@ -16,6 +16,10 @@ UPDATE runs SET outputs = :outputs, status = :status
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND status = 'running'
 RETURNING run_id
 
+-- name: complete_run
+-- A run has come to an end; what came out of it is kept elsewhere.
+UPDATE runs SET status = :status WHERE workspace_id = :workspace_id AND run_id = :run_id
+
 -- name: end_review_links
 -- Links made before this moment stop working.
 UPDATE runs SET links_from_ms = :links_from_ms WHERE workspace_id = :workspace_id AND run_id = :run_id

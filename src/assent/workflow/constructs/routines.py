@@ -7,6 +7,7 @@ under the caller's condition, and a routine that leads back to itself is refused
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +23,8 @@ from assent.workflow.values import text_of
 
 ROUTINE_TEMPLATES: Final = "wr.templates.routine."
 _ARGUMENT: Final = re.compile(r"(?<![{$])\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})")
+_DECISIONS: Final = b"wr.decisions."
+_DECISION: Final = re.compile(r"(\bwr\.decisions\.)([a-z0-9-]+)")
 _KEPT: Final = frozenset(
     [
         "id",
@@ -110,16 +113,16 @@ def _inject(
         key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()
     }
     missing: set[str] = set()
-    steps = [_fill(part, args, missing) for part in routine.steps]
+    prefix = f"{within.prefix}{step.id}."
+    steps = [_placed(_fill(part, args, missing), routine, prefix) for part in routine.steps]
     _warn(step, routine_id, missing, lowering, path)
     # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
     # is asked in every case, else by a step behind it.
     confirm = lower_confirm(step.require_confirmation)
     named = bodies(tuple(steps))
     last = steps[-1]
-    closes = last.type != "loop" and last.id not in named
-    closes = closes and last.run_condition is None and isinstance(last.require_confirmation, bool)
-    if confirm is not None and closes and not last.require_confirmation:
+    closes = last.id not in named and _asked_in_every_case(last)
+    if confirm is not None and closes and not (last.require_confirmation or last.action):
         steps[-1] = msgspec.structs.replace(
             last,
             require_confirmation=step.require_confirmation,
@@ -127,7 +130,7 @@ def _inject(
             on_reject=step.on_reject,
         )
     inner = Within(
-        prefix=f"{within.prefix}{step.id}.",
+        prefix=prefix,
         when=within.condition(step.run_condition),
         functions=functions_of(routine),
         features=routine.features,
@@ -142,6 +145,12 @@ def _inject(
     if confirm is not None and not closes:
         nodes.append(lowering.add(_closing(step, confirm, within), path))
     return tuple(nodes)
+
+
+def _asked_in_every_case(step: Step) -> bool:
+    """Whether a step is the last that is asked, and no condition decides about it or about its own confirmation."""
+    plain = step.type != "loop" and step.verification is step.audit is step.synthesis is None
+    return plain and step.run_condition is None and isinstance(step.require_confirmation, bool)
 
 
 def _closing(step: Step, confirm: Confirm, within: Within) -> Ask:
@@ -171,6 +180,32 @@ def _warn(step: Step, routine_id: str, missing: set[str], lowering: Lowering, pa
                 path,
                 f'The steps come from the routine "{routine_id}": "{field.encode_name}" is not used here.',
             )
+
+
+def _all(steps: Iterable[Step]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        if step.body is not None and not isinstance(step.body, str):
+            yield from _all(step.body)
+
+
+def _placed(step: Step, routine: Definition, prefix: str) -> Step:
+    """What a routine says about decisions on its own steps, said about the steps that they become."""
+    if _DECISIONS not in msgspec.json.encode(step):
+        return step
+    own = {part.id for part in _all(routine.steps)}
+
+    def renamed(match: re.Match[str]) -> str:
+        return f"{match[1]}{prefix}{match[2]}" if match[2] in own else match[0]
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, str):
+            return _DECISION.sub(renamed, value)
+        if isinstance(value, dict):
+            return {key: placed(part) for key, part in value.items()}
+        return [placed(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+    return msgspec.convert(placed(msgspec.to_builtins(step)), Step)
 
 
 def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
