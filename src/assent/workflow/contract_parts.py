@@ -16,7 +16,7 @@ BAND: Final[Shape] = {"enum": ["high", "medium", "low"]}
 VERSION: Final[Shape] = {"const": 1}
 
 
-def opened(shape: Shape) -> Shape:
+def open_ended(shape: Shape) -> Shape:
     """The same shape, with room for fields it does not name."""
     return {**shape, "additionalProperties": True}
 

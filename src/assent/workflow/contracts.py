@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.workflow.contract_parts import Entry, kind_of, opened
+from assent.workflow.contract_parts import Entry, kind_of, open_ended
 from assent.workflow.format import listing, record, text
 from assent.workflow.handoff_contracts import HANDOFFS
 from assent.workflow.program import Contract
 
 _LOCATION: Final = record("file", file=text(1, 1_024), line={"type": "integer", "minimum": 1})
-_FINDING: Final = opened(
+_FINDING: Final = open_ended(
     record(
         "severity title",
         severity={"enum": ["Critical", "Major", "Minor", "Nit"]},
@@ -24,16 +24,16 @@ _FINDING: Final = opened(
         suggestion=text(0, 8_000),
     )
 )
-_COMMENT: Final = opened(record("body", location=_LOCATION, title=text(0, 500), body=text(1, 16_000)))
+_COMMENT: Final = open_ended(record("body", location=_LOCATION, title=text(0, 500), body=text(1, 16_000)))
 
 _ENTRIES: Final[dict[str, Entry]] = {
     "mr_review.phase_0_triage": (
         "mr_review.phase_0_triage",
-        opened(
+        open_ended(
             record(
                 "kind review",
                 kind=kind_of("mr_review.phase_0_triage"),
-                review=opened(
+                review=open_ended(
                     record(
                         "mrTitle classification",
                         mrTitle=text(1, 500),
@@ -55,12 +55,12 @@ _ENTRIES: Final[dict[str, Entry]] = {
     ),
     "mr_review.changed_files": (
         "mr_review.changed_files",
-        opened(
+        open_ended(
             record(
                 "kind changedFiles",
                 kind=kind_of("mr_review.changed_files"),
                 changedFiles=listing(
-                    opened(
+                    open_ended(
                         record(
                             "path summary",
                             path=text(1, 1_024),
@@ -81,7 +81,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
     ),
     "mr_review.findings": (
         "mr_review.findings",
-        opened(
+        open_ended(
             record(
                 "kind findings",
                 kind=kind_of("mr_review.findings"),
@@ -111,7 +111,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.loop_control": (
         "wr.loop_control",
-        opened(
+        open_ended(
             record(
                 "kind decision",
                 kind=kind_of("wr.loop_control"),
@@ -127,7 +127,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.assessment": (
         "wr.assessment",
-        opened(
+        open_ended(
             record(
                 "kind dimensions",
                 kind=kind_of("wr.assessment"),

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.workflow.contract_parts import BAND, LINE, LINES, VERSION, Entry, kind_of, opened
+from assent.workflow.contract_parts import BAND, LINE, LINES, VERSION, Entry, kind_of, open_ended
 from assent.workflow.format import listing, record, text
 
-_PATHS: Final = listing(opened(record("path", path=LINE, relevance=text(0, 2_000))), unique=False)
+_PATHS: Final = listing(open_ended(record("path", path=LINE, relevance=text(0, 2_000))), unique=False)
 
 HANDOFFS: Final[dict[str, Entry]] = {
     "wr.contracts.review_verdict": (
         "wr.review_verdict",
-        opened(
+        open_ended(
             record(
                 "kind verdict confidence findings summary",
                 kind=kind_of("wr.review_verdict"),
                 verdict={"enum": ["clean", "minor", "blocking"]},
                 confidence=BAND,
                 findings=listing(
-                    opened(
+                    open_ended(
                         record(
                             "severity summary",
                             severity={"enum": ["critical", "major", "minor", "nit"]},
@@ -42,7 +42,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.discovery_handoff": (
         "wr.discovery_handoff",
-        opened(
+        open_ended(
             record(
                 "kind selectedDirection confidenceBand",
                 kind=kind_of("wr.discovery_handoff"),
@@ -55,7 +55,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                 },
                 keyInvariants=LINES,
                 rejectedDirections=listing(
-                    opened(record("direction", direction=LINE, reason=text(0, 2_000))), unique=False
+                    open_ended(record("direction", direction=LINE, reason=text(0, 2_000))), unique=False
                 ),
                 implementationConstraints=LINES,
                 keyCodebaseLocations=_PATHS,
@@ -71,7 +71,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.shaping_handoff": (
         "wr.shaping_handoff",
-        opened(
+        open_ended(
             record(
                 "kind selectedShape appetite",
                 kind=kind_of("wr.shaping_handoff"),
@@ -98,7 +98,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.coding_handoff": (
         "wr.coding_handoff",
-        opened(
+        open_ended(
             record(
                 "kind",
                 kind=kind_of("wr.coding_handoff"),
@@ -109,7 +109,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                 testsAdded=LINES,
                 filesChanged=LINES,
                 correctedAssumptions=listing(
-                    opened(record("assumed actual", assumed=LINE, actual=LINE)), unique=False
+                    open_ended(record("assumed actual", assumed=LINE, actual=LINE)), unique=False
                 ),
             )
         ),
@@ -124,7 +124,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.gate_verdict": (
         "wr.gate_verdict",
-        opened(
+        open_ended(
             record(
                 "kind verdict",
                 kind=kind_of("wr.gate_verdict"),
@@ -143,18 +143,18 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.differentiation_handoff": (
         "wr.differentiation_handoff",
-        opened(
+        open_ended(
             record(
                 "kind shapingHandoff",
                 kind=kind_of("wr.differentiation_handoff"),
                 version=VERSION,
                 schemaVersion=text(1, 20),
                 generatedAt=text(1, 64),
-                evidenceFreshness=opened(
+                evidenceFreshness=open_ended(
                     record("", oldestCapturedAt=text(1, 64), newestCapturedAt=text(1, 64))
                 ),
                 validationChecklist=LINES,
-                shapingHandoff=opened(
+                shapingHandoff=open_ended(
                     record(
                         "rawIdea problem baseline appetiteHint",
                         rawIdea=LINE,
@@ -164,7 +164,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                         noGosHints=LINES,
                         constraints={"type": "object"},
                         evidenceTopK=listing(text(1, 200), unique=False, maxItems=200),
-                        defensibilityClaim=opened(
+                        defensibilityClaim=open_ended(
                             record("power", power=text(1, 200), cannibalization=text(0, 2_000))
                         ),
                     )
@@ -197,7 +197,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
     ),
     "wr.contracts.coordinator_signal": (
         "wr.coordinator_signal",
-        opened(
+        open_ended(
             record(
                 "kind signalKind payload",
                 kind=kind_of("wr.coordinator_signal"),
