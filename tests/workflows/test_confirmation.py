@@ -335,3 +335,25 @@ async def test_a_run_that_came_to_its_end_says_so(play: Player) -> None:
     assert await status() == "running"
     assert (await play.advance(last))["isComplete"]
     assert await status() == "complete"
+
+
+@pytest.mark.rule("E19")
+async def test_the_review_page_opens_and_says_what_became_of_the_step(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+
+    async def page() -> str:
+        http = play.surface.http
+        response = await http.get(
+            refusal["reviewUrl"], follow_redirects=True, headers={"Accept": "text/html"}
+        )
+        assert response.status_code == 200
+        return response.text
+
+    waiting = await page()
+    assert NOTES["notesMarkdown"] in waiting and "SECRET PROMPT" not in waiting
+    await play.decide(APPROVE, refusal["actionId"])
+    await play.advance(at, **NOTES)
+    done = await page()
+    assert "The workflow went on past this step" in done
+    assert "by hand" not in done and "provider calls it" not in done

@@ -8,6 +8,7 @@ import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import change_requests
+from assent.engine.decisions import WORKFLOW
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
 from assent.engine.review import RunReview, SendJob, memory_used
@@ -209,7 +210,7 @@ def card_of(
         attempt=_attempt(action, now_ms),
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
-        external_id=action.external_id,
+        external_id=action.external_id if effect.connector != WORKFLOW else None,
         external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         forms=forms_of(

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.journal import Event
+from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.records import Assurance
 from assent.serving.web.review_times import When, when
@@ -55,6 +56,12 @@ def _attempt(facts: Facts) -> str:
     return f"Sending began, asked for by {agent_name(str(facts.get('by', 'somebody')))}"
 
 
+def _handed_over(facts: Facts) -> str:
+    if facts.get("via") == ADVANCE:
+        return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'somebody')))}"
+    return f"Published by hand, recorded by {who(facts)}"
+
+
 SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "run_prepared": lambda facts: f"Prepared by {agent_name(str(facts.get('by', 'somebody')))}",
     "action_approve": _approved,
@@ -74,7 +81,7 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "action_found_done": lambda facts: "Found out: it had been sent",
     "action_found_refused": lambda facts: "Found out: the provider had refused it",
     "action_found_not_done": lambda facts: "Found out: it had not been sent",
-    "action_hand_over": lambda facts: f"Published by hand, recorded by {who(facts)}",
+    "action_hand_over": _handed_over,
     "late_answer": lambda facts: "A late answer arrived and was kept as evidence",
     "outcome_answered": _answered,
     "outcome_still_unknown": lambda facts: f"{_capital(who(facts))} looked and cannot say yet",
