@@ -357,3 +357,23 @@ async def test_the_review_page_opens_and_says_what_became_of_the_step(play: Play
     done = await page()
     assert "The workflow went on past this step" in done
     assert "by hand" not in done and "provider calls it" not in done
+
+
+@pytest.mark.rule("W20")
+async def test_whoever_comes_back_to_a_step_is_told_which_question_is_open_there(play: Player) -> None:
+    at = await at_gate(play)
+    assert (await play.rehydrate(at)).get("warnings", []) == []
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    for status in ("being asked", "has approved"):
+        [told] = (await play.rehydrate(at))["warnings"]
+        assert told["code"] == "asked_already" and action_id in told["message"] and status in told["message"]
+        if status == "being asked":
+            await play.decide(APPROVE, action_id)
+    resumed = (await play.ask("workflow_resume", sessionId="R")).payload["resumed"]
+    assert [told["code"] for told in resumed["warnings"]] == ["asked_already"]
+    assert (await play.advance(resumed, **NOTES))["pending"]["stepId"] == "after"
+    assert [told["code"] for told in (await play.rehydrate(at))["warnings"]] == ["decided_before"]
+    play.surface.clock.advance(days=400)
+    other = (await asked(play, at, notesMarkdown="other"))["actionId"]
+    codes = {told["code"]: told["message"] for told in (await play.rehydrate(at))["warnings"]}
+    assert other in codes["asked_already"] and "executed" in codes["decided_before"]

@@ -40,7 +40,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     shown = pending(program, node.snapshot)
     warnings = (
         *desk.drift(node.run.workflow_id, node.run.workflow_hash),
-        *(yield from confirmations.told(desk, state.run_id, shown)),
+        *(yield from confirmations.told_again(desk, state.run_id, state.node, shown)),
     )
     told = recap(notes, left_out=sum(row["left_out"] for row in way))
     answer = msgspec.structs.replace(

@@ -158,7 +158,26 @@ def told(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[
     """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
     if shown is None or not shown.require_confirmation:
         return ()
-    earlier = yield from _earlier(desk, run_id, shown.step_key, None)
+    return _warned((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+
+
+def told_again(
+    desk: Desk, run_id: RunId, node: int, shown: Pending | None
+) -> Transaction[tuple[Warning, ...]]:
+    """The same for whoever comes back to a node, where a question about it may be open."""
+    if shown is None or not shown.require_confirmation:
+        return ()
+    rows = yield statements.find_open_confirmation(
+        workspace_id=desk.workspace_id, run_id=run_id, node=node, now_ms=desk.now_ms
+    )
+    if not rows:
+        return _warned((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+    action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
+    already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
+    return (already, *_warned((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
+
+
+def _warned(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
     return (Warning("decided_before", earlier, shown.step_key),) if earlier is not None else ()
 
 
@@ -167,12 +186,16 @@ def _earlier(desk: Desk, run_id: RunId, step_key: str, but: ActionId | None) -> 
     rows = yield statements.list_step_confirmations(
         workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or ""
     )
-    if not rows:
-        return None
     happened = {row["status"] for row in rows}
-    status = next(each for each in _TOLD if each in happened)
-    return _TOLD[status]
+    return next((said for status, said in _TOLD.items() if status in happened), None)
 
+
+_ALREADY: Final = {
+    "approved": "A person has approved what was submitted here as action {0}. Exactly that content passes; "
+    "chieflab_get_action shows it. Other content is asked about anew.",
+    "awaiting_approval": "A person is being asked about what was submitted here as action {0}. Exactly that content "
+    "passes once it is approved; chieflab_get_action shows it. Other content is asked about anew.",
+}
 
 _TOLD: Final = {
     "executed": "The same step was already approved and executed before, on another branch or with other content; "

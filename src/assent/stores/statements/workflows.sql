@@ -152,6 +152,14 @@ SELECT DISTINCT a.status FROM workflow_confirmations c
 JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.step_key = :step_key AND c.action_id <> :but
 
+-- name: find_open_confirmation
+-- What a human was last asked about this very step of a node and what can still be passed with.
+SELECT a.action_id, a.status FROM workflow_confirmations c
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.node = :node
+  AND a.status IN ('awaiting_approval', 'approved') AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+ORDER BY c.event_seq DESC LIMIT 1
+
 -- name: list_workflow_runs
 -- Runs of a workspace, freshest first; empty filters match all.
 SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
