@@ -99,8 +99,9 @@ def test_a_rule_about_the_output_is_met_by_the_output_and_not_by_the_notes() -> 
     assert isinstance(begun, Advanced)
     outcome = advance(program, begun.snapshot, Content())
     assert isinstance(outcome, Blocked) and outcome.notes_example
-    both = Content(output=outcome.example, notes=outcome.notes_example)
-    assert isinstance(advance(program, begun.snapshot, both), Complete)
+    for output in (outcome.example, {"artifacts": [outcome.example]}):
+        both = Content(output=output, notes=outcome.notes_example)
+        assert isinstance(advance(program, begun.snapshot, both), Complete)
 
 
 @pytest.mark.rule("W49")

@@ -171,12 +171,18 @@ def _holds(rule: dict[str, Any], notes: str, output: Any) -> bool:
         case "length":
             return bool(rule.get("min", 0) <= len(notes) <= rule.get("max", len(notes)))
         case _:
-            return not mismatches(_document(notes, output), rule["schema"], "output")
+            return any(not mismatches(each, rule["schema"], "output") for each in _documents(notes, output))
 
 
-def _document(notes: str, output: Any) -> Any:
-    if output is not None:
-        return output
+def _documents(notes: str, output: Any) -> list[Any]:
+    """What a schema is held against: the output, in its other form each artifact too, else the notes."""
+    if output is None:
+        return [_document(notes)]
+    listed = output.get("artifacts") if isinstance(output, dict) and "kind" not in output else None
+    return [output, *(listed if isinstance(listed, list) else ())]
+
+
+def _document(notes: str) -> Any:
     try:
         document = msgspec.json.decode(notes)
     except (msgspec.DecodeError, RecursionError):
