@@ -13,8 +13,9 @@ from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
 from assent.workflow.issues import Issue, shown
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
-_MAX_YAML_NODES: Final = 200_000
-"""What anchors may unfold to: a small file must not become a large document."""
+_MAX_YAML_NODES: Final = 50_000
+"""What a file may hold, and what anchors may unfold to: reading takes time for each, and a small file must not become
+a large document."""
 
 
 class DocumentRefused(Exception):  # noqa: N818 - an answer to the author
@@ -33,6 +34,9 @@ def load_document(text: str | bytes, suffix: str) -> Any:
         except UnicodeDecodeError as error:
             raise _refused("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
     refuse_size(len(text.encode("utf-8", "surrogatepass")))
+    if not text.strip("\ufeff \t\r\n"):
+        code = "not_yaml" if suffix.lower() in (".yaml", ".yml") else "not_json"
+        raise _refused(code, "The file is empty; write id, name, description, version and steps.")
     value = _yaml(text) if suffix.lower() in (".yaml", ".yml") else _json(text.removeprefix("\ufeff"))
     if depth(value) > MAX_JSON_DEPTH:
         raise _refused("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
@@ -83,6 +87,14 @@ def _yaml(text: str) -> Any:
         """Plain JSON values only: no dates, no keys twice, no unfolding without end."""
 
         nodes = 0
+        composed = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.composed += 1
+            if self.composed > _MAX_YAML_NODES:
+                message = f"The file has more than {_MAX_YAML_NODES} values; split it into routines."
+                raise _refused("too_large", message)
+            return super().compose_node(parent, index)
 
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             self.nodes += 1

@@ -28,6 +28,11 @@ def test_a_plain_definition_is_read() -> None:
 @pytest.mark.parametrize(
     ("steps", "path", "code"),
     [
+        ([loop("the-loop", [step("inner")], type="while", conditionSource={"kind": {}})],
+         "$.steps[0].loop.conditionSource.kind", "enum"),
+        ([loop("the-loop", [step("inner")], type="for", count=2, itemVar="wr")],
+         "$.steps[0].loop.itemVar", "reserved_key"),
+        ([loop("the-loop", [step("inner")], type="for", count=2, itemVar=[])], "$.steps[0].loop.itemVar", "type"),
         ([step("a-step", validationCriteria=[{"type": "length", "min": 5, "max": 2, "message": "m"}])],
          "$.steps[0].validationCriteria[0].max", "too_small"),
         ([step("same-id"), step("same-id")], "$.steps[1].id", "duplicate_id"),

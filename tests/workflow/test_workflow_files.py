@@ -32,6 +32,8 @@ BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
         (BILLION, ".yaml", "too_large"),
         ("1: x", ".yaml", "key"),
         ("a: &a {b: 1}\nc: {<<: *a}", ".yaml", "key"),
+        ("- a\n" * 60_000, ".yaml", "too_large"),
+        (" \n", ".yaml", "not_yaml"),
         ('"' + "x" * 1_048_576 + '"', ".json", "too_large"),
         (b"\xff\xfe{", ".json", "not_utf8"),
     ],

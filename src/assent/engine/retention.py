@@ -27,6 +27,9 @@ def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[i
         fresh = yield statements.list_session_runs(**named)
         if len(fresh) != len(runs) or any(run["updated_ms"] >= before_ms for run in fresh):
             continue
+        session = yield statements.find_workflow_session(**named)
+        if not session or session[0]["updated_ms"] >= before_ms:
+            continue
         yield statements.forget_session_nodes(**named)
         yield statements.forget_session_answers(**named)
         yield statements.forget_session_checkpoints(**named)

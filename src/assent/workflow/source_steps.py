@@ -11,6 +11,7 @@ from typing import Any
 
 from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
 from assent.workflow import conditions
+from assent.workflow.context import RESERVED
 from assent.workflow.criteria import check_criteria
 from assent.workflow.format import CONDITION_SOURCES, STEP_SHAPES
 from assent.workflow.issues import Issue, shown
@@ -170,12 +171,17 @@ def _check_contract(contract: Raw, path: str) -> Iterator[Issue]:
 
 def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
     source = loop.get("conditionSource")
-    if isinstance(source, dict) and source.get("kind") in CONDITION_SOURCES:
-        yield from mismatches(source, CONDITION_SOURCES[source["kind"]], f"{path}.conditionSource")
+    kind = source.get("kind") if isinstance(source, dict) else None
+    if isinstance(source, dict) and isinstance(kind, str) and kind in CONDITION_SOURCES:
+        yield from mismatches(source, CONDITION_SOURCES[kind], f"{path}.conditionSource")
         if isinstance(source.get("condition"), dict):
             yield from conditions.check(source["condition"], f"{path}.conditionSource.condition")
     if isinstance(loop.get("condition"), dict):
         yield from conditions.check(loop["condition"], f"{path}.condition")
+    for name in ("iterationVar", "itemVar", "indexVar"):
+        if isinstance(loop.get(name), str) and loop[name] in ("wr", *RESERVED):
+            message = f"{shown(loop[name])} belongs to the server; choose another name."
+            yield Issue(f"{path}.{name}", "reserved_key", message)
     match loop.get("type"):
         case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
             yield Issue(
