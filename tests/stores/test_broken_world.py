@@ -185,6 +185,8 @@ class TestSqlite:
         await three_written(store, monkeypatch)
         data.rename(away)
         assert await unavailable(store, "early")
+        with pytest.raises(StoreUnavailable):
+            await store.read(count)
         assert not data.exists()
         away.rename(data)
         assert not await unavailable(store, "late")
@@ -204,6 +206,7 @@ class TestSqlite:
         other = open_store(address)
         assert not await unavailable(other, "of another process")
         assert not await unavailable(store, "in the new files")
+        assert await marks(store, "s") == ["of another process", "in the new files"]
         await other.close()
         await store.close()
         again = open_store(address)
@@ -229,6 +232,7 @@ class TestSqlite:
 async def three_written(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer has found its way and rests."""
     monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", 30.0)
+    assert await store.read(count) == 0
     for mark in ("first", "second", "third"):
         assert not await unavailable(store, mark)
         await at_rest(store)

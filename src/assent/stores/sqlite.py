@@ -9,6 +9,7 @@ Deliberately unaware of what any statement means.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -139,8 +140,15 @@ class SqliteStore:
         from assent.stores.sqlite_connection import connect_reader, look, translate
 
         connection: sqlite3.Connection | None = None
+        place: tuple[int, int] | None = None
         while (request := self._reads.get()) is not None:
             try:
+                found = os.stat(self.path)  # noqa: PTH116 - at every read
+                if connection is not None and place != (found.st_dev, found.st_ino):
+                    # Somebody put another file there: what the old one says is not true any more.
+                    connection.close()
+                    connection = None
+                place = (found.st_dev, found.st_ino)
                 connection = connection or connect_reader(self.path)
                 answer = Answer(request, *look(connection, request.begin))
             except Exception as error:
