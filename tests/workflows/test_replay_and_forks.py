@@ -198,6 +198,17 @@ async def test_notes_that_a_recap_does_not_even_read_are_counted(play: Player) -
     assert "note-38" in told["recap"] and told["recapOmitted"] > 10
 
 
+@pytest.mark.rule("W20", "W25")
+async def test_of_many_branches_the_newest_are_named_and_the_others_counted(play: Player) -> None:
+    at = await play.start()
+    for n in range(25):
+        await play.advance(at, notesMarkdown=f"branch-{n:02}")
+    answer = await play.ask("workflow_advance", stateToken=at["stateToken"])
+    assert (len(answer.payload["branches"]), answer.payload["branchesOmitted"]) == (20, 5)
+    told = answer.message["result"]["content"][0]["text"]
+    assert "branch-24" in told and "branch-04" not in told and "5 older ones" in told
+
+
 @pytest.mark.rule("W21")
 @pytest.mark.parametrize(
     "extra", [{"output": {"kind": "x"}}, {"notesMarkdown": "x"}, {"context": {"a": 1}}], ids=str

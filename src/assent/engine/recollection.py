@@ -37,6 +37,8 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     rows = yield statements.list_workflow_children(
         workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node
     )
+    rows = rows[::-1]
+    older = node.children - len(rows)
     shown = pending(program, node.snapshot)
     warnings = (
         *desk.drift(node.run.workflow_id, node.run.workflow_hash),
@@ -49,10 +51,11 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
         recap=told.text,
         recap_omitted=told.omitted,
         branches=tuple(BranchView(r["title"], r["step_key"], bool(r["is_complete"])) for r in rows),
+        branches_omitted=older or msgspec.UNSET,
     )
     children = [text.Child(row["title"] or row["step_key"], row["notes"]) for row in rows]
     tokens = tokens_of(answer) if shown is not None else None
-    return Spoken(answer, text.rehydrated(program, shown, tokens, told, children, warnings))
+    return Spoken(answer, text.rehydrated(program, shown, tokens, told, children, warnings, older))
 
 
 def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:

@@ -80,6 +80,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     recap: str | msgspec.UnsetType = msgspec.UNSET
     recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
     branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    branches_omitted: int | msgspec.UnsetType = msgspec.UNSET
     next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
 
 

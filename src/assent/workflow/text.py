@@ -81,6 +81,7 @@ def rehydrated(
     recap: Recap,
     children: Sequence[Child] = (),
     warnings: Sequence[Warning] = (),
+    older_children: int = 0,
 ) -> str:
     """The answer to a stateToken alone: where the run stands, what was noted, what already goes on from here."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
@@ -88,6 +89,8 @@ def rehydrated(
     branches = ""
     if children:
         listed = "\n".join(f"- {child.title}: {cut(child.summary, 400)}" for child in children)
+        if older_children:
+            listed = f"({older_children} older ones are left out.)\n{listed}"
         branches = (
             f"## Already continued from here\n{listed}\nAdvancing with other content makes one more branch."
         )

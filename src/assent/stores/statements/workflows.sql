@@ -77,9 +77,9 @@ INSERT INTO workflow_answers (workspace_id, run_id, node, edge, child, answer, t
 VALUES (:workspace_id, :run_id, :node, :edge, :child, :answer, :text, :created_ms)
 
 -- name: list_workflow_children
--- The branches that go on from a node, oldest first.
+-- The branches that go on from a node, the newest twenty, newest first.
 SELECT node, title, step_key, notes, is_complete FROM workflow_nodes
-WHERE workspace_id = :workspace_id AND run_id = :run_id AND parent = :node ORDER BY node LIMIT 20
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND parent = :node ORDER BY node DESC LIMIT 20
 
 -- name: list_workflow_ancestors
 -- The way from the start to a node, newest first, with what was noted on it: the newest notes within a budget of
