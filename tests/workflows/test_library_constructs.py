@@ -212,3 +212,26 @@ async def test_what_the_notes_are_held_against_is_said_before_they_are_written(p
     composed = {"or": [rules[1], {"not": rules[0]}]}
     other = prompt(await play.start(definition("composed", step("report", validationCriteria=composed))))
     assert "- one of: have at least 3" in other and "; or: not: contain" in other
+
+
+@pytest.mark.rule("W57")
+async def test_everything_that_is_said_about_a_parameter_reaches_the_agent_and_the_hash(play: Player) -> None:
+    def defined(**more: Any) -> Payload:
+        parameter = {"name": "depth", "type": "string", **more}
+        function = {"name": "look", "definition": "Look closely.", "parameters": [parameter]}
+        return definition(
+            "functions", step("one", functionReferences=["look()"]), functionDefinitions=[function]
+        )
+
+    said = {"description": "How far to go", "enum": ["near", "far"], "default": "near", "required": False}
+    at = await play.start(defined(**said))
+    assert (
+        "look(depth?: string): Look closely.\n  - depth: How far to go; one of near, far; default near"
+        in prompt(at)
+    )
+    hashes = set()
+    for left_out in ("", *said):
+        play.write(defined(**{name: value for name, value in said.items() if name != left_out}))
+        found = await play.ask("workflow_inspect", workflowId="functions")
+        hashes.add(found.payload["workflowHash"])
+    assert len(hashes) == 1 + len(said)

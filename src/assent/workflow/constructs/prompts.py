@@ -132,7 +132,18 @@ def _function(function: Function) -> str:
         parameter["name"] + ("" if parameter.get("required", True) else "?") + f": {parameter['type']}"
         for parameter in function.parameters
     )
-    return f"{function.name}({parameters}): {function.definition}"
+    more = [line for parameter in function.parameters if (line := _parameter(parameter))]
+    return "\n".join([f"{function.name}({parameters}): {function.definition}", *more])
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    """What a definition says about a parameter beyond its name and type; empty where that is nothing."""
+    said = [parameter["description"]] if parameter.get("description") else []
+    if "enum" in parameter:
+        said.append("one of " + ", ".join(map(text_of, parameter["enum"])))
+    if "default" in parameter:
+        said.append(f"default {text_of(parameter['default'])}")
+    return f"  - {parameter['name']}: {'; '.join(said)}" if said else ""
 
 
 def _arguments(args: dict[str, Any]) -> str:
