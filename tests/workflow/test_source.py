@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workflow.library import ARTIFACT_LOOP, document, loop, step
 
-from assent.workflow import Definition, DefinitionRefused, parse
+from assent.workflow import Definition, DefinitionRefused, compile_definition, parse
 
 pytestmark = pytest.mark.rule("W59")
 
@@ -156,3 +157,62 @@ def test_values_are_shown_as_their_author_wrote_them_and_the_nearest_field_is_na
     told = {issue.path: issue.message for issue in refused.value.issues}
     assert "this is null" in told["$.description"] and "this is false" in told["$.name"]
     assert 'did you mean "prompt"?' in told["$.steps[0].promt"]
+
+
+EVERYTHING: dict[str, Any] = {
+    **document(
+        step(
+            "first",
+            runCondition={"or": [{"var": "x", "in": [1]}, {"not": {"var": "y", "matches": "a"}}]},
+            validationCriteria={"and": [{"type": "length", "min": 1, "message": "m", "condition": {"var": "x"}}]},
+            promptFragments=[{"id": "more", "when": {"var": "x"}, "text": "t"}],
+            requireConfirmation={"kind": "human_approval", "condition": {"var": "x"}},
+            functionCalls=[{"name": "look", "args": {"a": 1}}],
+            audit={"prompt": "p", "rubric": ["r"]},
+            verification={"command": "c"},
+        ),
+        step(
+            "second",
+            outputContract={"kind": "k", "schema": {"type": "object"}, "example": {"kind": "k"}},
+            assessmentRefs=["gate"],
+            assessmentConsequences=[
+                {"when": {"anyEqualsLevel": "low"}, "effect": {"kind": "require_followup", "guidance": "g"}}
+            ],
+        ),
+        {"id": "third", "title": "T", "promptBlocks": {"goal": [{"kind": "ref", "refId": "r"}], "verify": ["v"]}},
+        {"id": "fourth", "title": "T", "templateCall": {"templateId": "t", "args": {"a": 1}}},
+        {"id": "fifth", "type": "parallel", "title": "P", "synthesis": {"prompt": "s"},
+         "parallelDelegations": [{"workflowId": "w", "contextMapping": {"a": "b"}, "runCondition": {"var": "x"}}]},
+        loop("sixth", [step("inner")], **ARTIFACT_LOOP),
+        loop("seventh", "first", type="forEach", items="things", itemVar="thing"),
+        step("eighth", action={"tool": "chieflab_launch_product", "args": {"a": "{{x}}"}}),
+    ),
+    "assessments": [
+        {"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}
+    ],
+    "functionDefinitions": [{"name": "look", "definition": "d", "parameters": [{"name": "a", "type": "string"}]}],
+    "extensionPoints": [{"slotId": "slot", "purpose": "p", "default": "d"}],
+    "references": [{"id": "ref", "title": "t", "source": "s", "purpose": "p", "authoritative": True}],
+}  # fmt: skip
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [*([way] if way else []), *(place for key, part in inner for place in places(part, (*way, key)))]
+
+
+@pytest.mark.parametrize(
+    "odd", [None, True, -1, 1.5, "", "x", [], {}, [None], [[]], {"kind": {}}, {"var": []}], ids=repr
+)
+def test_a_value_of_any_kind_anywhere_is_read_or_refused_by_its_path(odd: Any) -> None:
+    assert isinstance(parse(EVERYTHING, "good.json"), Definition)
+    for *way, last in places(EVERYTHING):
+        whole = copy.deepcopy(EVERYTHING)
+        place: Any = whole
+        for key in way:
+            place = place[key]
+        place[last] = odd
+        try:
+            compile_definition(parse(whole, "odd.json"), {}, file="odd.json")
+        except DefinitionRefused as refused:
+            assert all(issue.path.startswith("$") and issue.message for issue in refused.issues)
