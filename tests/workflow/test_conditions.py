@@ -47,7 +47,6 @@ def scope(**context: Any) -> Scope:
         ({"matches": "^\\d+$"}, 12, True),
         ({"matches": "x"}, None, False),
         ({"matches": "^v\\d+$"}, "v12x", False),
-        ({"matches": "^v\\d+$"}, "V12", True),
         ({"matches": "^1\\d$"}, 12, True),
         ({"matches": "t"}, True, False),
         ({"startsWith": "1"}, 12, True),
