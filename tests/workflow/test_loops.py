@@ -145,6 +145,7 @@ def test_a_loop_that_loses_its_variable_on_the_way_blocks_and_never_skips_the_re
 def test_a_loop_at_the_very_start_blocks_the_start() -> None:
     outcome = start(program_of(loop("the-loop", [step("inner")], type="forEach", items="things")), {})
     assert isinstance(outcome, Blocked) and outcome.issues[0].path == "context.things"
+    assert not outcome.snapshot.is_complete
 
 
 @pytest.mark.rule("W60")

@@ -184,12 +184,40 @@ async def test_a_loop_without_its_items_or_with_too_many_blocks_at_its_entry(
 
 
 @pytest.mark.rule("W60")
-async def test_a_run_whose_first_loop_lacks_its_items_does_not_start(play: Player) -> None:
-    play.write(definition("first", loop("each", [step("body")], type="forEach", items="files")))
-    answer = await play.ask("workflow_start", workflowId="first")
-    assert answer.reason == "validation_error"
-    assert [problem["path"] for problem in answer.payload["problems"]] == ["context.files"]
+async def test_a_run_whose_first_loop_lacks_its_items_waits_for_them(play: Player) -> None:
+    each = loop(
+        "each", [step("body", prompt="Look at {{file}}.")], type="forEach", items="files", itemVar="file"
+    )
+    blocked = await play.start(definition("first", each))
+    assert (blocked["kind"], blocked["reason"], blocked["isComplete"]) == ("blocked", "loop_blocked", False)
+    assert [(issue["path"], issue["code"]) for issue in blocked["issues"]] == [
+        ("context.files", "loop_items_unset")
+    ]
+    assert blocked["pending"]["stepId"] == "each" and "context.files" in blocked["pending"]["prompt"]
+    again = await play.advance(blocked, notesMarkdown="I do not know them.")
+    assert again["kind"] == "blocked" and again["ackToken"] != blocked["ackToken"]
+    assert (await play.rehydrate(again))["pending"] == blocked["pending"]
+    inside = await play.advance(again, context={"files": ["a.py"]})
+    assert (inside["pending"]["stepKey"], inside["pending"]["prompt"]) == ("each[1]/body", "Look at a.py.")
+    assert (await play.advance(inside))["isComplete"]
+    assert (await play.advance(again, context={"files": []}))["isComplete"], "another branch"
     assert (await play.start("first", context={"files": ["a"]}))["pending"]["stepId"] == "body"
+
+
+@pytest.mark.rule("W60", "W11")
+async def test_a_start_that_waits_for_a_loop_inside_a_loop_is_repeated_and_goes_on(play: Player) -> None:
+    inner = loop("inner", [step("body")], type="for", count="times")
+    workflow = definition("nested", loop("outer", [inner], type="forEach", items="files"), step("end"))
+    play.write(workflow)
+    blocked = await play.start("nested", context={"files": [1, 2]}, idempotencyKey="once")
+    assert blocked == await play.start("nested", context={"files": [1, 2]}, idempotencyKey="once")
+    assert [issue["path"] for issue in blocked["issues"]] == ["context.times"]
+    at = await play.advance(blocked, context={"times": 1})
+    keys = []
+    while at["pending"]["stepId"] != "end":
+        keys.append(at["pending"]["stepKey"])
+        at = await play.advance(at)
+    assert keys == ["outer[1]/inner[1]/body", "outer[2]/inner[1]/body"]
 
 
 @pytest.mark.rule("W61", "W63")

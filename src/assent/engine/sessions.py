@@ -17,7 +17,7 @@ from assent.engine import workflow_answers as answers
 from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
 from assent.engine.journal import Head
-from assent.engine.workflow_answers import Answer, Desk, IssueView, Spoken, token_refusal, tokens_of
+from assent.engine.workflow_answers import Answer, Desk, Spoken, token_refusal, tokens_of
 from assent.engine.workflow_confirmations import Asked
 from assent.engine.workflow_store import KeptAnswer, NewNode, NodeRecord, RunRecord
 from assent.kernel import canonical
@@ -79,8 +79,6 @@ def begin_run(
     patch, notes = split_notes(context, None)
     check_notes(notes)
     outcome = start(program, patch)
-    if isinstance(outcome, Blocked):
-        raise answers.invalid(outcome.issues)
     run = RunRecord(
         run_id=run_id,
         session_id=session_id,
@@ -125,9 +123,13 @@ def begin_run(
     }
     head = yield from stored.log(head, "workflow_started", body, now_ms)
     yield from stored.insert_node(desk.workspace_id, run_id, first, event_seq=head.seq, now_ms=now_ms)
-    warnings = (*compiled.warnings, *outcome.warnings)
+    warnings = compiled.warnings
+    if not isinstance(outcome, Blocked):
+        warnings += outcome.warnings
     shown = pending(program, outcome.snapshot)
     answer = answers.make(desk, run, 0, 0, shown, warnings)
+    if isinstance(outcome, Blocked):
+        answer = answers.blocked(answer, outcome)
     spoken = Spoken(answer, text.started(program, shown, tokens_of(answer), warnings))
     if key is not None:
         yield from once.remember(
@@ -273,19 +275,11 @@ def _block(
     shown = pending(program, node.snapshot)
     if outcome.exhausted or shown is None:
         return answers.given_up(outcome.issues)
-    issues = tuple(IssueView(issue.path, issue.code, issue.message) for issue in outcome.issues)
-    body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in issues]}
+    body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in outcome.issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)
     yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
     yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
-    answer = msgspec.structs.replace(
-        answers.make(desk, run, node.node, ack.attempt + 1, shown, ()),
-        kind="blocked",
-        reason=outcome.reason,
-        issues=issues,
-        example=outcome.example if outcome.example is not None else msgspec.UNSET,
-        notes_example=outcome.notes_example if outcome.notes_example is not None else msgspec.UNSET,
-    )
+    answer = answers.blocked(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
     said = text.blocked(outcome, shown, tokens_of(answer))
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
     yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)

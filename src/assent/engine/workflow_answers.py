@@ -14,7 +14,7 @@ from assent.engine.tenancy import Principal
 from assent.engine.workflow_store import RunRecord
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.workflow import ContentRefused, Issue, Pending, Warning, text
+from assent.workflow import Blocked, ContentRefused, Issue, Pending, Warning, text
 from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
 
 ADVANCE: Final = "workflow_advance"
@@ -173,6 +173,18 @@ def make(
         next_call=NextCall(ADVANCE, {"stateToken": state_token, "ackToken": ack_token})
         if ack_token is not None
         else msgspec.UNSET,
+    )
+
+
+def blocked(answer: Answer, outcome: Blocked) -> Answer:
+    """The same where the way is not free: what stands in it, and what would pass (W32, W60)."""
+    return msgspec.structs.replace(
+        answer,
+        kind="blocked",
+        reason=outcome.reason,
+        issues=tuple(IssueView(issue.path, issue.code, issue.message) for issue in outcome.issues),
+        example=outcome.example if outcome.example is not None else msgspec.UNSET,
+        notes_example=outcome.notes_example if outcome.notes_example is not None else msgspec.UNSET,
     )
 
 

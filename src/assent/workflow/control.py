@@ -40,6 +40,8 @@ class Stuck(Exception):  # noqa: N818 - an answer to the agent
     def __init__(self, *issues: Issue) -> None:
         super().__init__(issues[0].message)
         self.issues = issues
+        self.before: int | None = None
+        """The loop that could not begin, where it was that."""
 
 
 class Walk:
@@ -86,7 +88,11 @@ class Walk:
             node = self.program.nodes[index]
             if isinstance(node, Ask):
                 return index
-            self._enter(index, node)
+            try:
+                self._enter(index, node)
+            except Stuck as stuck:
+                stuck.before = index
+                raise
 
     def _loop(self, frame: Frame) -> Repeat:
         node = self.program.nodes[frame.loop]

@@ -100,14 +100,16 @@ Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 
 
 def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
-    """The first snapshot of a run. `Blocked` when the context lacks what a loop at the very start needs."""
+    """The first snapshot of a run. `Blocked` when the context lacks what a loop at the very start needs; its snapshot
+    is that of a run which waits for it."""
     values, size = context.updated({}, context.EMPTY_BYTES, initial or {})
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
     try:
         at = walk.settle()
     except Stuck as stuck:
-        return Blocked(before, "loop_blocked", outputs.bounded(list(stuck.issues)))
+        waiting = msgspec.structs.replace(before, at=stuck.before)
+        return Blocked(waiting, "loop_blocked", outputs.bounded(list(stuck.issues)))
     return _moved(walk, before, at, "", ())
 
 
@@ -204,9 +206,14 @@ def _move(
         made = {"decision": decision.status, "reason": decision.reason}
         walk.decisions = walk.decisions | dict.fromkeys(_known_as(step), made)
     key = step_key(program, current)
-    if current.at is not None:
-        walk.finish(current.at)
+    _finish(walk, current)
     return _moved(walk, current, walk.settle(), key, tuple(artifact for _, artifact in output.artifacts))
+
+
+def _finish(walk: Walk, current: Snapshot) -> None:
+    """The pending step is done. A loop that was only asked for what it needs has not begun yet."""
+    if current.at is not None and isinstance(walk.program.nodes[current.at], Ask):
+        walk.finish(current.at)
 
 
 def _moved(
@@ -269,8 +276,7 @@ def _example_decisions(program: Program, current: Snapshot) -> tuple[dict[str, A
         walk = Walk(program, current)
         for name in names:
             walk.decide("stop", name)
-        if current.at is not None:
-            walk.finish(current.at)
+        _finish(walk, current)
         try:
             walk.settle()
         except Stuck as stuck:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow.context import EMPTY_BYTES
-from assent.workflow.program import Ask, Program, Repeat, UnknownFormat
+from assent.workflow.program import Ask, Program, Repeat, Text, UnknownFormat
 from assent.workflow.values import Scope
 
 SNAPSHOT_FORMAT: Final = 1
@@ -29,7 +29,8 @@ class Frame(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """A point of a run. `at` is the node being asked, or nothing once the run is complete."""
+    """A point of a run. `at` is the node being asked, or nothing once the run is complete. A loop is asked only at the
+    very start, for what it needs to begin."""
 
     at: int | None
     done: str = "0"
@@ -107,7 +108,15 @@ def step_key(program: Program, snapshot: Snapshot) -> str:
 
 def pending_step(program: Program, snapshot: Snapshot) -> Ask:
     """The step being asked. A complete run has none."""
-    node = program.nodes[snapshot.at] if snapshot.at is not None else None
-    if not isinstance(node, Ask):
+    if snapshot.at is None:
         raise ValueError("the run is complete: no step is pending")
-    return node
+    node = program.nodes[snapshot.at]
+    return node if isinstance(node, Ask) else _at_the_door(node)
+
+
+def _at_the_door(loop: Repeat) -> Ask:
+    """What is asked where a run begins with a loop that cannot begin itself: nothing but what it needs (W60)."""
+    name, wanted = (loop.items, "a list of") if loop.mode == "forEach" else (loop.count, "a whole number,")
+    needed = f"`{name}`, {wanted} at most {loop.most}"
+    prompt = f"This loop cannot begin without {needed}. Find out what it is and send it as context.{name}."
+    return Ask(id=loop.id, title=loop.title, prompt=(Text(text=prompt),))
