@@ -302,7 +302,7 @@ def _found(call: Call, workflow_id: str) -> Compiled | Refusal:
             Reason.WORKFLOW_NOT_FOUND, facts={"workflow": repr(workflow_id[:80]), "suggestion": suggestion}
         )
     issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
-    return bad_argument("workflowId", f"a workflow without mistakes ({issues})", workflow_id)
+    return bad_argument("workflowId", f"a workflow without mistakes ({found.file}: {issues})", workflow_id)
 
 
 def _ticket(context: dict[str, Any]) -> str | None:
