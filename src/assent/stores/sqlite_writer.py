@@ -149,14 +149,17 @@ class Writer:
 
     def _keep_log_short(self) -> None:
         """Between batches, when nobody waits for an answer. What is broken here the next batch will meet."""
-        if self._connection is None or not self._in_place():
+        if self._connection is None:
             return
         try:
             size = self._log_bytes()
-            if size >= self._log_limit:
+        except OSError:
+            return
+        if size >= self._log_limit:
+            try:
                 self._empty_log(self._connection, size)
-        except Exception:
-            self._drop_connection()
+            except Exception:
+                self._drop_connection()
 
     def _in_place(self) -> bool:
         """Whether the connection writes to the files that are there: what somebody has moved away or removed must get
