@@ -87,8 +87,9 @@ def _url(desk: Desk, run_id: RunId) -> str:
 
 def _rewritten(action: Action) -> bool:
     """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
-    submitted: str = action.metadata[SUBMITTED]
-    return action.digest != submitted
+    submitted = action.metadata.get(SUBMITTED)
+    # What was staged by an earlier version does not say it.
+    return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def ask(
