@@ -14,7 +14,8 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, addressing
-from assent.engine.decisions import once_only, refuse_confirmation, walk
+from assent.engine.confirming import refuse_confirmation
+from assent.engine.decisions import once_only, walk
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.lifecycle import gate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from assent.engine import actions, decisions, measurement
+from assent.engine.confirming import refuse_confirmation
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import MANUAL
 from assent.kernel.ids import ActionId
@@ -21,7 +22,7 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
     action, _ = yield from actions.find(decider.workspace_id, action_id)
     if action.effect.connector == MANUAL:
         return action
-    decisions.refuse_confirmation(action)
+    refuse_confirmation(action)
     return (
         yield from decisions.edit(
             decider, action_id, {"connector": MANUAL, "target": None}, Seen(), links, now_ms
@@ -35,7 +36,7 @@ def record_publish(
     """The human published an approved action by hand, and this is where."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_execution(action, policy, now_ms, links)
-    decisions.refuse_confirmation(action)
+    refuse_confirmation(action)
     if action.effect.connector != MANUAL:
         raise Refusal(
             Reason.VALIDATION_ERROR,

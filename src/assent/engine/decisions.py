@@ -14,6 +14,7 @@ import msgspec
 
 from assent.drafting import channels, threads
 from assent.engine import actions, brain, jobs, once, pictures
+from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -31,7 +32,6 @@ from assent.stores.loader import statements
 _MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
 """The numbers that a thread was divided with."""
 
-WORKFLOW: Final = "workflow"
 SEND_JOB = "send_approved_action"
 
 T = TypeVar("T")
@@ -293,23 +293,6 @@ def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Tra
         state = moved(state, step)
     changed = msgspec.structs.replace(changed, status=state.status, execution_state=state.execution)
     return (yield from actions.put_all(changed, tuple((step, facts) for step in moves), now_ms))
-
-
-def refuse_confirmation(action: Action) -> None:
-    """What confirms a step of a workflow is sent by nobody: the agent's own next advance is its effect (W40)."""
-    if action.effect.connector == WORKFLOW:
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            action_id=action.action_id,
-            problems=[
-                Problem(
-                    "actionId",
-                    "an action that is sent or published; for this one make the same workflow_advance call again once "
-                    "it is approved",
-                    "the confirmation of a step of a workflow",
-                )
-            ],
-        )
 
 
 def refuse_stale(action: Action, seen: Seen) -> None:

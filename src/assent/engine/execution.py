@@ -20,17 +20,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import (
-    actions,
-    addressing,
-    credits,
-    decisions,
-    jobs,
-    measurement,
-    notifications,
-    once,
-    rest,
-)
+from assent.engine import actions, addressing, credits, jobs, measurement, notifications, once, rest
+from assent.engine.confirming import refuse_confirmation
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
 from assent.kernel import canonical
@@ -226,7 +217,7 @@ def claim(
 
 def refuse_wrong_tool(action: Action, tool: str) -> None:
     """A bound executor fires its own kind only; the general one fires all that can be fired."""
-    decisions.refuse_confirmation(action)
+    refuse_confirmation(action)
     if tool not in (action.executor_tool, EXECUTE_TOOL):
         raise Refusal(
             Reason.VALIDATION_ERROR,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from assent.engine import actions, decisions, pictures
+from assent.engine.confirming import WORKFLOW
 from assent.engine.decisions import Decider, Seen
 from assent.engine.failpoints import failpoint
 from assent.kernel.ids import ActionId
@@ -287,7 +288,7 @@ def decided(action: Action) -> Decided:
     """The answer to a decision, with the calls that make sense next."""
     approval = action.approval
     about: dict[str, Any] = {"actionId": action.action_id}
-    of_a_step = action.effect.connector == decisions.WORKFLOW
+    of_a_step = action.effect.connector == WORKFLOW
     following: dict[str, tuple[SuggestedCall, ...]] = {
         "approved": (
             SuggestedCall(

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import change_requests
-from assent.engine.decisions import WORKFLOW
+from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
 from assent.engine.review import RunReview, SendJob, memory_used
