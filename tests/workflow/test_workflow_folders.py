@@ -153,25 +153,37 @@ def test_a_run_that_goes_on_sees_what_becomes_of_its_workflow(
     assert library.find_again("caller") == library.find("caller") != once
 
 
-def test_a_step_costs_the_same_however_many_workflows_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def fifty(tmp_path: Path) -> Path:
+    """A folder of fifty workflows that nobody has touched for a while."""
     folder = tmp_path / "workflows"
     for number in range(50):
         put(folder, f"workflow-{number}")
     settle(folder)
-    library = WorkflowLibrary([folder])
-    once = library.find("workflow-7")
+    return folder
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every path that is looked at from here on."""
     looked: list[str] = []
     stat = os.stat
 
-    def noted(path: Any) -> os.stat_result:
+    def noted(path: Any, **more: Any) -> os.stat_result:
         looked.append(str(path))
-        return stat(path)
+        return stat(path, **more)
 
     monkeypatch.setattr(os, "stat", noted)
+    return looked
+
+
+def test_a_step_costs_the_same_however_many_workflows_there_are(fifty: Path, looks: list[str]) -> None:
+    library = WorkflowLibrary([fifty])
+    once = library.find("workflow-7")
+    looks.clear()
     assert library.find_again("workflow-7") is once
-    assert len(looked) <= 3 and looked[-1] == str(folder / "workflow-7.json")
+    looked = list(looks)
+    assert len(looked) <= 3 and looked[-1] == str(fifty / "workflow-7.json")
 
 
 @pytest.mark.rule("W59")
@@ -241,25 +253,12 @@ def test_a_file_may_stand_among_the_folders_and_endings_may_be_in_capitals(tmp_p
     assert ids(library, tmp_path) == {"loud"}
 
 
-def test_a_list_looks_at_each_file_once_however_many_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "workflows"
-    for number in range(50):
-        put(folder, f"workflow-{number}")
-    settle(folder)
-    library = WorkflowLibrary([folder])
+def test_a_list_looks_at_each_file_once_however_many_there_are(fifty: Path, looks: list[str]) -> None:
+    library = WorkflowLibrary([fifty])
     library.listing()
-    looked: list[str] = []
-    stat = os.stat
-
-    def noted(path: Any, **more: Any) -> os.stat_result:
-        looked.append(str(path))
-        return stat(path, **more)
-
-    monkeypatch.setattr(os, "stat", noted)
+    looks.clear()
     shelf, refused = library.listing()
-    monkeypatch.undo()
+    looked = list(looks)
     assert len(shelf.definitions) >= 50 and refused == () and len(looked) <= 60
 
 

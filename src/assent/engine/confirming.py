@@ -11,6 +11,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle.records import Action
 
 WORKFLOW: Final = "workflow"
+"""The connector of a workflow's confirmations, which nobody outside sees."""
 
 
 def refuse_confirmation(action: Action) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from assent.engine import actions, brain, measurement
 from assent.engine.brain import Entry
+from assent.engine.confirming import WORKFLOW
 from assent.engine.measurement import Scheduled
 from assent.engine.services import Services
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
@@ -33,8 +34,6 @@ RUNS_READ: Final = 30
 MAX_EFFECTS_ASKED: Final = 40
 LESSONS: Final = 3
 MAX_QUOTE_CHARS: Final = 240
-WORKFLOW: Final = "workflow"
-"""The connector of a workflow's confirmations, which nobody outside sees."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
