@@ -38,13 +38,15 @@ Rows = Sequence[Row]
 
 class Statement(msgspec.Struct, frozen=True):
     """A named statement, compiled once for both dialects. `params` is the order of its positional values,
-    `writes` whether it changes or locks anything."""
+    `writes` whether it changes or locks anything, `counted` whether SQLite answers with an empty row for each that it
+    has changed."""
 
     name: str
     sqlite: str
     postgres: str
     params: tuple[str, ...]
     writes: bool = True
+    counted: bool = False
 
     def __call__(self, **values: Any) -> Bound:
         try:

@@ -35,7 +35,7 @@ from assent.workflow.bundle import (
     ExportedRun,
     ExportedSessionNote,
 )
-from assent.workflow.handles import Handle, mint, place
+from assent.workflow.handles import Handle, key_name, mint, place
 from assent.workflow.lineage import Lineage
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
@@ -114,6 +114,10 @@ def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
         return "it is not in the session or pinned to the workflow that its log says"
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
+    told = {(step.parent, step.edge, step.node) for step in lineage_of(run).steps}
+    ways = {(node["node"], node["next_edge"], node["next_node"]) for node in nodes if node["next_edge"]}
+    if not ways <= told:
+        return "a step leads elsewhere than its log says"
     return None
 
 
@@ -279,6 +283,7 @@ def _import_run(
         head = yield from stored.log(head, event.kind, _named(event, session_id), event.at_ms)
         numbers[event.seq] = head.seq
     yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
+    ways = _first_ways(run, keys)
     for node in run.nodes:
         new = stored.NewNode(
             node=node.node,
@@ -290,7 +295,12 @@ def _import_run(
             snapshot=_snapshot(node),
         )
         yield from stored.insert_node(
-            workspace_id, run_id, new, event_seq=numbers[node.event_seq], now_ms=node.created_ms
+            workspace_id,
+            run_id,
+            new,
+            way=ways.get(node.node),
+            event_seq=numbers[node.event_seq],
+            now_ms=node.created_ms,
         )
     for each in run.checkpoints:
         yield statements.insert_workflow_checkpoint(
@@ -306,6 +316,19 @@ def _import_run(
     for given in run.answers:
         kept = _minted(given, keys, session_id, run_id)
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
+
+
+def _first_ways(run: ExportedRun, keys: tuple[bytes, ...]) -> dict[int, stored.Way]:
+    """By child, the first way on from each node, as the log tells it: where the bundle has no answer word for word, it
+    is made from the child again."""
+    kept = {(given.node, given.edge) for given in run.answers}
+    ways: dict[int, stored.Way] = {}
+    gone_on: set[int | None] = set()
+    for step in lineage_of(run).steps:
+        if step.parent is not None and step.parent not in gone_on and (step.parent, step.edge) not in kept:
+            ways[step.node] = stored.Way(step.edge, step.node, key_name(keys[0]))
+        gone_on.add(step.parent)
+    return ways
 
 
 def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:

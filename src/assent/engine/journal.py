@@ -85,6 +85,12 @@ def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Hea
     return _head(workspace_id, stream_id, rows)
 
 
+def lock_seen(head: Head) -> Transaction[Head]:
+    """Lock a stream whose head this transaction has read, and to which it has appended nothing since."""
+    rows = yield statements.lock_seen_head(workspace_id=head.workspace_id, stream_id=head.stream_id)
+    return _head(head.workspace_id, head.stream_id, rows) if rows else head
+
+
 def new_head(workspace_id: str, stream_id: str) -> Head:
     """The head of a stream whose id was just made: nobody else can know it, so there is nothing to lock."""
     return Head(workspace_id, stream_id, 0, GENESIS)

@@ -19,7 +19,7 @@ from assent.engine import workflow_store as stored
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import Answer, Desk, Spoken, token_refusal, tokens_of
 from assent.engine.workflow_confirmations import Asked
-from assent.engine.workflow_store import KeptAnswer, NewNode, NodeRecord, RunRecord
+from assent.engine.workflow_store import KeptAnswer, NewNode, NodeRecord, RunRecord, Way
 from assent.kernel import canonical
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
@@ -34,6 +34,8 @@ from assent.workflow import (
     Content,
     Issue,
     NeedsConfirmation,
+    Pending,
+    Warning,
     advance,
     check_notes,
     pending,
@@ -42,7 +44,7 @@ from assent.workflow import (
     text,
 )
 from assent.workflow.context import NOTES_KEY, joined_notes, size_of
-from assent.workflow.handles import Handle
+from assent.workflow.handles import Handle, key_name, named_first
 from assent.workflow.program import Program
 from assent.workflow.snapshot import pending_step, scope_of
 from assent.workflow.values import render
@@ -156,17 +158,20 @@ def step(
     seen = yield from stored.find_step(desk.workspace_id, state.run_id, state.node, edge)
     if seen is None:
         raise token_refusal("token_unknown_node")
-    if isinstance(seen, KeptAnswer):
-        return _again(seen)
+    if not isinstance(seen, NodeRecord):
+        return (yield from _again(desk, state.run_id, seen))
     program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
     gated = not seen.is_complete and pending_step(program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
-    head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
+    if seen.head is None:
+        head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
+    else:
+        head = yield from journal.lock_seen(seen.head)
     node = yield from stored.look_again(desk.workspace_id, seen, edge)
     if node is None:
         raise token_refusal("token_unknown_node")
-    if isinstance(node, KeptAnswer):
-        return _again(node)
+    if not isinstance(node, NodeRecord):
+        return (yield from _again(desk, state.run_id, node))
     if node.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
@@ -180,8 +185,32 @@ def step(
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
 
 
-def _again(kept: KeptAnswer) -> Spoken:
-    return Spoken(msgspec.json.decode(kept.answer, type=Answer), kept.text)
+def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction[Spoken]:
+    """What was answered before: the same tokens, also where another key makes new ones by now (W10), and nothing is
+    judged anew (W18)."""
+    if isinstance(answered, KeptAnswer):
+        return Spoken(msgspec.json.decode(answered.answer, type=Answer), answered.text)
+    child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
+    if child is None:
+        raise stored.Tampered(f"node {answered.child} of run {run_id} is gone")
+    program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
+    first = msgspec.structs.replace(desk, keys=named_first(desk.keys, answered.key))
+    return _arrived(first, child.run, child.node, program, pending(program, child.snapshot), ())
+
+
+def _arrived(
+    desk: Desk,
+    run: RunRecord,
+    node: int,
+    program: Program,
+    shown: Pending | None,
+    warnings: tuple[Warning, ...],
+) -> Spoken:
+    """The answer to an advance that made a node."""
+    answer = answers.make(desk, run, node, 0, shown, warnings)
+    if shown is None:
+        return Spoken(answer, text.completed(program, warnings))
+    return Spoken(answer, text.advanced(shown, tokens_of(answer), warnings))
 
 
 def content_digest(content: Content) -> str:
@@ -247,7 +276,6 @@ def _move(
         # The row of refused attempts ends here: who comes back to this node starts a new one (W39).
         passed = msgspec.structs.replace(node.snapshot, blocked=0)
         yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
-    yield from stored.insert_node(desk.workspace_id, run.run_id, new, event_seq=head.seq, now_ms=now_ms)
     if isinstance(outcome, Complete):
         yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
     following = pending(program, outcome.snapshot)
@@ -256,15 +284,16 @@ def _move(
         *desk.drift(run.workflow_id, run.workflow_hash),
         *(yield from confirmations.told(desk, run.run_id, following)),
     )
-    answer = answers.make(desk, run, child, 0, following, warnings)
-    said = (
-        text.advanced(following, tokens_of(answer), warnings)
-        if following is not None
-        else text.completed(program, warnings)
+    spoken = _arrived(desk, run, child, program, following, warnings)
+    # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
+    way = None if warnings or node.children else Way(edge, child, key_name(desk.keys[0]))
+    yield from stored.insert_node(
+        desk.workspace_id, run.run_id, new, way=way, event_seq=head.seq, now_ms=now_ms
     )
-    kept = KeptAnswer(child, msgspec.json.encode(answer).decode(), said)
-    yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
-    return Spoken(answer, said)
+    if way is None:
+        kept = KeptAnswer(child, msgspec.json.encode(spoken.answer).decode(), spoken.text)
+        yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
+    return spoken
 
 
 def _block(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -51,6 +51,8 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     children: int
     stored: str
     """The snapshot as it was read."""
+    head: Head | None
+    """Where the log of its run ended when it was read."""
 
 
 class NewNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,13 +98,20 @@ def notes_digest(notes: str) -> str:
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
+    """An answer word for word: where it cannot be made again."""
+
     child: int | None
     answer: str
     text: str
 
 
-NO_EDGE: Final = ""
-"""The edge of no answer."""
+class Way(msgspec.Struct, frozen=True):
+    """The first way on from a node: what was sent, the child that it led to, and the key that made its tokens. What was
+    answered there follows from the child (W10, W11)."""
+
+    edge: str
+    child: int
+    key: str
 
 
 class Tampered(Exception):  # noqa: N818 - a state of the store
@@ -177,8 +186,15 @@ def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transa
 
 
 def insert_node(
-    workspace_id: WorkspaceId, run_id: RunId, new: NewNode, *, event_seq: int, now_ms: int
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    new: NewNode,
+    *,
+    way: Way | None = None,
+    event_seq: int,
+    now_ms: int,
 ) -> Transaction[None]:
+    """`way` where it is the first child of its parent and nothing else need be kept to answer the same again."""
     yield statements.insert_workflow_node(
         workspace_id=workspace_id,
         run_id=run_id,
@@ -193,37 +209,53 @@ def insert_node(
         event_seq=event_seq,
         created_ms=now_ms,
     )
-    if new.parent is not None:
-        yield statements.count_workflow_child(workspace_id=workspace_id, run_id=run_id, node=new.parent)
-        yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+    if new.parent is None:
+        return
+    parent = {"workspace_id": workspace_id, "run_id": run_id, "node": new.parent}
+    if way is None:
+        yield statements.count_workflow_child(**parent)
+    else:
+        yield statements.take_first_way(**parent, edge=way.edge, child=way.child, key=way.key)
+    yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
 
 
 def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
-    rows = yield statements.find_workflow_node(
-        workspace_id=workspace_id, run_id=run_id, node=node, edge=NO_EDGE
-    )
-    return _node(rows[0]) if rows else None
+    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
+    return _node(workspace_id, rows[0]) if rows else None
 
 
 def find_step(
     workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str
-) -> Transaction[NodeRecord | KeptAnswer | None]:
-    """A node, or the answer that was given at it to the same tokens and content before."""
-    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node, edge=edge)
+) -> Transaction[NodeRecord | Way | KeptAnswer | None]:
+    """A node, or what was answered at it to the same tokens and content before."""
+    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
     if not rows:
         return None
-    return _node(rows[0]) if rows[0]["answer"] is None else _kept(rows[0])
+    found = _node(workspace_id, rows[0])
+    return (yield from _answered(workspace_id, found, rows[0], edge)) or found
+
+
+def _answered(
+    workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
+) -> Transaction[Way | KeptAnswer | None]:
+    if row["next_edge"] == edge:
+        return Way(edge, row["next_node"], row["next_key"])
+    if not (node.children or node.snapshot.blocked):
+        return None  # nothing was answered here yet
+    kept = yield statements.find_workflow_answer(
+        workspace_id=workspace_id, run_id=node.run.run_id, node=node.node, edge=edge
+    )
+    return KeptAnswer(kept[0]["child"], kept[0]["answer"], kept[0]["text"]) if kept else None
 
 
 def look_again(
     workspace_id: WorkspaceId, seen: NodeRecord, edge: str
-) -> Transaction[NodeRecord | KeptAnswer | None]:
+) -> Transaction[NodeRecord | Way | KeptAnswer | None]:
     """The same under its run's lock: what others did meanwhile counts."""
     rows = yield statements.find_workflow_changes(
         workspace_id=workspace_id,
         run_id=seen.run.run_id,
         node=seen.node,
-        edge=edge,
         nodes=seen.run.nodes,
         children=seen.children,
         snapshot=seen.stored,
@@ -233,18 +265,18 @@ def look_again(
     row = rows[0]
     if row["node"] is None:
         return None
-    if row["answer"] is not None:
-        return _kept(row)
-    return msgspec.structs.replace(
+    now = msgspec.structs.replace(
         seen,
         run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
         children=row["children"],
         snapshot=decode_snapshot(row["snapshot"].encode()),
         stored=row["snapshot"],
     )
+    return (yield from _answered(workspace_id, now, row, edge)) or now
 
 
-def _node(row: Row) -> NodeRecord:
+def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
+    ended = row["seq"] is not None
     return NodeRecord(
         run=run_of(row),
         node=row["node"],
@@ -256,11 +288,8 @@ def _node(row: Row) -> NodeRecord:
         is_complete=bool(row["is_complete"]),
         children=row["children"],
         stored=row["snapshot"],
+        head=Head(workspace_id, row["run_id"], row["seq"], row["hash"], row["updated_at"]) if ended else None,
     )
-
-
-def _kept(row: Row) -> KeptAnswer:
-    return KeptAnswer(row["child"], row["answer"], row["text"])
 
 
 def lock_node(

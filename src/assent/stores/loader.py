@@ -3,7 +3,8 @@
 A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name` parameters.
 Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `-- name: x [sqlite]`.
 What only one store does at all is marked `[postgres only]`, or `[sqlite, skipped on postgres]` where a transaction
-of both stores has a step that the other one does not need.
+of both stores has a step that the other one does not need. `[sqlite, counted]` answers with an empty row for each that
+it has changed: there RETURNING costs three times as much as the change.
 
 Decides the file format and refuses what breaks it when the files are read, not when a statement first runs.
 Deliberately unaware of drivers, connections and of what any statement means.
@@ -21,7 +22,9 @@ from assent.ports import Statement
 STATEMENTS = Path(__file__).parent / "statements"
 
 _NAME_LINE = re.compile(r"^--\s*name:\s*(.*?)\s*$")
-_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres)( only|, skipped on (?:sqlite|postgres))?\])?")
+_NAME = re.compile(
+    r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres)( only|, counted|, skipped on (?:sqlite|postgres))?\])?"
+)
 
 # What is not plain text: literals, comments, casts, our parameters, the end. The first three are stepped over as a
 # whole, so that a colon or a semicolon inside them is not taken for ours. The look-ahead only makes it fast.
@@ -51,13 +54,14 @@ class StatementError(Exception):
 
 class Block(NamedTuple):
     """One block as written: its place, its name, the dialect it is for (None: both), what the other one has instead
-    (None: a block of its own) and its SQL."""
+    (None: a block of its own), its SQL, and whether it answers with how many rows it has changed."""
 
     source: str
     name: str
     dialect: str | None
     otherwise: str | None
     sql: str
+    counted: bool
 
 
 def parse(text: str, source: str) -> list[Block]:
@@ -86,14 +90,18 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     if named is None:
         raise StatementError(f"{source}: {heading!r} is not 'name', 'name [sqlite]' or 'name [postgres]'")
     name, dialect, condition = named.groups()
+    counted = condition == ", counted"
+    if counted and dialect != "sqlite":
+        raise StatementError(f"{source}: statement {name} is counted on SQLite only; use RETURNING")
     if not code:
         raise StatementError(f"{source}: statement {name} has no SQL")
     first = next(line.strip() for line in lines if line.strip())
     sql = "\n".join(lines[lines.index(code[0]) :])
     if not first.startswith("--") or not first.strip("- "):
         raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
-    otherwise = None if condition is None else NOT_HERE if condition == " only" else SKIPPED
-    blocks.append(Block(source, name, dialect, otherwise, sql))
+    alone = condition is not None and not counted
+    otherwise = None if not alone else NOT_HERE if condition == " only" else SKIPPED
+    blocks.append(Block(source, name, dialect, otherwise, sql, counted))
 
 
 def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
@@ -128,7 +136,7 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
         odd = sorted(set(one.params) ^ set(other.params))
         raise StatementError(f"{postgres.source}: the variants of {name} differ in parameters {odd}")
     texts = one.text("?", one.params), other.text("$", one.params)
-    return Statement(name, *texts, one.params, one.writes or other.writes)
+    return Statement(name, *texts, one.params, one.writes or other.writes, sqlite.counted)
 
 
 def _of_one_dialect(block: Block, otherwise: str) -> Statement:

@@ -10,9 +10,17 @@ import re
 import sqlite3
 import time
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from assent.ports import Begin, Clock, ConstraintViolation, StoreUnavailable, UniqueViolation
+from assent.ports import (
+    Begin,
+    Clock,
+    ConstraintViolation,
+    Rows,
+    Statement,
+    StoreUnavailable,
+    UniqueViolation,
+)
 from assent.stores.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
 
@@ -86,15 +94,21 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
     try:
         bound = next(transaction)
         while True:
-            text = bound.statement.sqlite
             try:
-                rows = connection.execute(text, bound.values).fetchall() if text else []
+                rows = _run(connection, *bound)
             except sqlite3.Error as error:
                 raise translate(error) from error
             bound = transaction.send(rows)
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def _run(connection: sqlite3.Connection, statement: Statement, values: tuple[Any, ...]) -> Rows:
+    if not statement.sqlite:
+        return []
+    done = connection.execute(statement.sqlite, values)
+    return [()] * done.rowcount if statement.counted else done.fetchall()
 
 
 def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:

@@ -13,7 +13,7 @@ import msgspec
 
 
 class Step(msgspec.Struct, frozen=True, rename="camel"):
-    """A node as the log tells it. `latest` is the last event about it."""
+    """A node as the log tells it. `edge` is what led to it, `latest` the last event about it."""
 
     node: int
     parent: int | None
@@ -22,6 +22,7 @@ class Step(msgspec.Struct, frozen=True, rename="camel"):
     at_ms: int
     latest: int
     seal: str
+    edge: str = ""
     checkpoints: tuple[str, ...] = ()
 
 
@@ -59,6 +60,7 @@ def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
                 at_ms,
                 seq,
                 str(body.get("seal", "")),
+                str(body.get("ackHash", "")),
             )
         elif kind == "checkpoint_kept" and body["node"] in steps:
             step = steps[body["node"]]

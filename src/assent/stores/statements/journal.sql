@@ -8,6 +8,11 @@ SELECT seq, hash, updated_at FROM streams WHERE workspace_id = :workspace_id AND
 SELECT seq, hash, updated_at FROM streams WHERE workspace_id = :workspace_id AND stream_id = :stream_id
 FOR UPDATE;
 
+-- name: lock_seen_head [postgres, skipped on sqlite]
+-- The same for a stream whose head this transaction has read before: what the one writer has read is still so.
+SELECT seq, hash, updated_at FROM streams WHERE workspace_id = :workspace_id AND stream_id = :stream_id
+FOR UPDATE;
+
 -- name: make_head [postgres, skipped on sqlite]
 -- Makes the head of a stream that nobody has seen yet, and locks it. Whoever made it meanwhile is waited for: the update
 -- that changes nothing is what takes the row lock.
@@ -21,14 +26,13 @@ RETURNING seq, hash, updated_at;
 INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
 VALUES (:workspace_id, :stream_id, :seq, :kind, :now_ms, :body, :hash);
 
--- name: begin_stream [sqlite]
--- Makes the head of a new stream at its first event, which follows; no row comes back where others have appended. The
+-- name: begin_stream [sqlite, counted]
+-- Makes the head of a new stream at its first event, which follows; no row is counted where others have appended. The
 -- last conditions are always true: they are there because both variants take the same parameters.
 INSERT INTO streams (workspace_id, stream_id, seq, hash, updated_at)
 VALUES (:workspace_id, :stream_id, :seq, :hash, :dated_ms)
 ON CONFLICT (workspace_id, stream_id) DO UPDATE SET seq = :seq, hash = :hash, updated_at = :dated_ms
-WHERE streams.hash = :previous_hash AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL
-RETURNING seq;
+WHERE streams.hash = :previous_hash AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL;
 
 -- name: begin_stream [postgres]
 -- Makes the head of a new stream and appends the event in one round trip; no row comes back where others have appended.
@@ -43,13 +47,12 @@ INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
 SELECT workspace_id, stream_id, seq, :kind, :now_ms, :body, hash FROM made
 RETURNING seq;
 
--- name: append_event [sqlite]
+-- name: append_event [sqlite, counted]
 -- Moves the head to the event, which follows. The old hash is in the condition, so that a head which was not locked in
--- this transaction stays where it is, and no row comes back. The last conditions are always true, as above.
+-- this transaction stays where it is, and no row is counted. The last conditions are always true, as above.
 UPDATE streams SET seq = :seq, hash = :hash
 WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash
-  AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL AND :dated_ms IS NOT NULL
-RETURNING seq;
+  AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL AND :dated_ms IS NOT NULL;
 
 -- name: append_event [postgres]
 -- Moves the head and appends the event in one round trip; no row comes back where the head did not move, because it

@@ -28,13 +28,11 @@ SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, 
 FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: find_workflow_node
--- A node with its run, and what was answered to the same tokens and content before: what an advance needs, in one
--- look-up, however long the run is.
-SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.snapshot, n.is_complete, n.children, r.run_id, r.session_id,
-       r.workflow_id, r.workflow_hash, r.name, r.nodes, a.child, a.answer, a.text
+-- A node with its run and where the log of that run ends: what an advance needs, in one look-up, however long the run is.
+SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.snapshot, n.is_complete, n.children, n.next_edge, n.next_node,
+       n.next_key, r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, s.seq, s.hash, s.updated_at
 FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
-LEFT JOIN workflow_answers a
-  ON a.workspace_id = n.workspace_id AND a.run_id = n.run_id AND a.node = n.node AND a.edge = :edge
+LEFT JOIN streams s ON s.workspace_id = n.workspace_id AND s.stream_id = n.run_id
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
 
 -- name: insert_workflow_node
@@ -43,6 +41,11 @@ INSERT INTO workflow_nodes (workspace_id, run_id, node, parent, step_key, title,
                             is_complete, children, event_seq, created_ms)
 VALUES (:workspace_id, :run_id, :node, :parent, :step_key, :title, :notes, :artifacts, :snapshot,
         :is_complete, 0, :event_seq, :created_ms)
+
+-- name: take_first_way
+-- A node has got its first child, whose answer can be made again: from the child, with the key that made its tokens.
+UPDATE workflow_nodes SET children = 1, next_edge = :edge, next_node = :child, next_key = :key
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 
 -- name: count_workflow_child
 -- A node has got one more branch.
@@ -62,17 +65,19 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 -- name: find_workflow_changes [postgres, skipped on sqlite]
 -- What has become of a node between its look-up and the lock of its run; no row where nothing has. A node that is gone
 -- is a row without one. The one writer of SQLite is the lock from the start.
-SELECT n.node, n.snapshot, n.children, r.nodes, a.child, a.answer, a.text
+SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_key, r.nodes
 FROM (SELECT 1) AS looked
 LEFT JOIN workflow_nodes n ON n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
 LEFT JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
-LEFT JOIN workflow_answers a
-  ON a.workspace_id = n.workspace_id AND a.run_id = n.run_id AND a.node = n.node AND a.edge = :edge
 WHERE n.node IS NULL OR r.nodes <> :nodes OR n.children <> :children OR n.snapshot <> :snapshot
-   OR a.answer IS NOT NULL
+
+-- name: find_workflow_answer
+-- What was answered at a node to the same tokens and content before.
+SELECT child, answer, text FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND edge = :edge
 
 -- name: keep_workflow_answer
--- An answer, to be given again word for word.
+-- An answer that cannot be made again from a node, to be given again word for word.
 INSERT INTO workflow_answers (workspace_id, run_id, node, edge, child, answer, text, created_ms)
 VALUES (:workspace_id, :run_id, :node, :edge, :child, :answer, :text, :created_ms)
 
@@ -103,7 +108,8 @@ FROM counted ORDER BY node DESC
 
 -- name: list_workflow_nodes
 -- Every node of a run, in the order in which they came to be.
-SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, event_seq, created_ms
+SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, event_seq, created_ms,
+       next_edge, next_node
 FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node
 
 -- name: find_workflow_tip
