@@ -12,7 +12,7 @@ Nothing here knows a transport or a dialect.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -52,14 +52,17 @@ class Statement(msgspec.Struct, frozen=True):
         try:
             ordered = tuple(map(values.__getitem__, self.params))
         except KeyError:
-            ordered = ()
-        if not len(ordered) == len(values) == len(self.params):
-            odd = sorted(set(values) ^ set(self.params))
-            raise TypeError(f"statement {self.name}: parameters {odd} do not match")
+            raise self._mismatch(values) from None
+        if len(ordered) != len(values):
+            raise self._mismatch(values)
         return Bound(self, ordered)
 
+    def _mismatch(self, values: dict[str, Any]) -> TypeError:
+        odd = sorted(set(values) ^ set(self.params))
+        return TypeError(f"statement {self.name}: parameters {odd} do not match")
 
-class Bound(NamedTuple):
+
+class Bound(msgspec.Struct, frozen=True):
     """A statement with its values, ready for a driver."""
 
     statement: Statement

@@ -156,7 +156,9 @@ class WorkflowLibrary:
                     definition, drawn, file=shelf.files[workflow_id]
                 )
                 files = (self._paths[name] for name in sorted({workflow_id, *drawn.asked} & set(self._paths)))
-                self._made_of[workflow_id] = (*self._directories, *files)
+                # The shipped folder is replaced with the program, whose next start sees it.
+                folders = (path for path in self._directories if path != _SHIPPED)
+                self._made_of[workflow_id] = (*folders, *files)
             except DefinitionRefused as refused:
                 self._refused[workflow_id] = Invalid(refused.file, refused.issues)
                 return self._refused[workflow_id]

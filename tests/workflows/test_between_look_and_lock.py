@@ -22,7 +22,7 @@ from assent.processes import Surfaces
 GATED = definition("gated", step("release", requireConfirmation=True), step("after"))
 WRITTEN = definition("written", step("one", notesOptional=False), step("two"))
 NOTES = {"notesMarkdown": "Release 1.4."}
-LOCKS_THE_RUN = "lock_head"
+LOCKS_THE_RUN = ("lock_head", "lock_seen_head")
 
 Meanwhile = Callable[[Player], Awaitable[Any]]
 
@@ -71,7 +71,7 @@ class Two:
         """A transaction before whose first lock of a run another process acts."""
         bound = next(running)
         while True:
-            if bound.statement.name == LOCKS_THE_RUN and waiting:
+            if bound.statement.name in LOCKS_THE_RUN and waiting:
                 self.elsewhere(waiting.pop())
             rows = yield bound
             try:

@@ -35,7 +35,7 @@ GATED = definition(
     step("review", outputContract={"contractRef": "mr_review.changed_files"}),
     step("end"),
 )
-KEPT = ("workflow_nodes", "workflow_checkpoints", "workflow_programs", "workflow_runs")
+KEPT = ("workflow_nodes", "workflow_answers", "workflow_checkpoints", "workflow_programs", "workflow_runs")
 FILES = {"kind": "mr_review.changed_files", "changedFiles": [{"path": "a.py", "summary": "New", "risk": "L"}]}
 
 
@@ -241,6 +241,11 @@ BEHIND = {
     "no workflow": "DELETE FROM workflow_programs",
     "its name": "UPDATE workflow_runs SET workflow_id = 'another'",
     "its session": "UPDATE workflow_runs SET session_id = 'another'",
+    "a way": "UPDATE workflow_nodes SET next_node = 2 WHERE node = 0",
+    "what led there": "UPDATE workflow_nodes SET next_edge = 'forged' WHERE node = 0",
+    "no way": "UPDATE workflow_nodes SET next_edge = NULL WHERE node = 0",
+    "where an answer led": "UPDATE workflow_answers SET child = 1",
+    "an answer gone": "DELETE FROM workflow_answers",
 }
 
 
@@ -252,6 +257,7 @@ async def test_what_was_altered_behind_the_server_is_found_by_verification(play:
     await play.decide(APPROVE, refusal["actionId"])
     at = await play.advance(at, notesMarkdown="ready")
     await play.advance(at, output=FILES)
+    await play.advance(at, output=FILES, notesMarkdown="Another branch.")
     assert await play.journal_holds()
     app = play.surface.app
     for name, change in BEHIND.items():
@@ -312,7 +318,10 @@ def changed(document: Payload, path: str, value: Any) -> bytes:
         ("content.runs.0.nodes.1.eventSeq", 77),
         ("content.runs.0.events.1.kind", "action_approved"),
         ("content.runs.0.events.1.seq", 1),
+        ("content.runs.0.answers", []),
         ("content.runs.0.answers.0.at", 77),
+        ("content.runs.0.answers.0.child", 1),
+        ("content.runs.0.answers.0.edge", "0" * 64),
         ("content.runs.0.answers.0.node", -1),
         ("content.runs.0.answers.0.attempt", -1),
         ("content.runs.0.answers.0.answer", {}),
@@ -327,6 +336,7 @@ async def test_a_bundle_that_no_server_would_write_is_refused_whatever_its_diges
 ) -> None:
     at = await play.start(sessionId="S")
     await play.advance(at, notesMarkdown="one")
+    await play.advance(at, notesMarkdown="another branch")
     document = json.loads(files.write(await exported(play)))
     before = await play.tables()
     with pytest.raises(BundleRefused):

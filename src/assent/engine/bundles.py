@@ -114,9 +114,9 @@ def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
         return "it is not in the session or pinned to the workflow that its log says"
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
-    told = {(step.parent, step.edge, step.node) for step in lineage_of(run).steps}
-    ways = {(node["node"], node["next_edge"], node["next_node"]) for node in nodes if node["next_edge"]}
-    if not ways <= told:
+    led, kept = _led(lineage_of(run)), _answered(run)
+    ways = {(node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]}
+    if not ways.items() <= led.items() or not led.keys() <= ways.keys() | kept.keys():
         return "a step leads elsewhere than its log says"
     return None
 
@@ -159,7 +159,8 @@ def lineage_of(run: ExportedRun) -> Lineage:
 
 def flaw_of(run: ExportedRun) -> str | None:
     """Where nodes and log of a run do not agree."""
-    told = {step.node: step for step in lineage_of(run).steps}
+    lineage = lineage_of(run)
+    told = {step.node: step for step in lineage.steps}
     if [node.node for node in run.nodes] != sorted(told):
         return "its nodes are not those of its log"
     for node in run.nodes:
@@ -168,12 +169,39 @@ def flaw_of(run: ExportedRun) -> str | None:
         sealed = stored.seal(node.parent, node.step_key, node.title, node.notes, artifacts, snapshot)
         if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
             return f"node {node.node} is not what its log says"
+    led, answered = _led(lineage), _answered(run)
+    if not answered.items() <= led.items():
+        return "it has an answer that its log does not know"
+    if not led.keys() <= answered.keys() | _first(lineage):
+        return "the answer to a branch is missing"
     kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}
     if {(each.node, each.digest) for each in run.checkpoints} != kept or any(
         stored.notes_digest(each.notes) != each.digest for each in run.checkpoints
     ):
         return "its checkpoints are not those of its log"
     return None
+
+
+Edge = tuple[int | None, str]
+"""A node and what was sent there."""
+
+
+def _led(told: Lineage) -> dict[Edge, int]:
+    """Where each advance of a run led, as its log tells it."""
+    return {(step.parent, step.edge): step.node for step in told.steps if step.parent is not None}
+
+
+def _first(told: Lineage) -> set[Edge]:
+    """The first way on from each node: what was answered there follows from the child."""
+    ways: dict[int | None, Edge] = {}
+    for step in told.steps:
+        ways.setdefault(step.parent, (step.parent, step.edge))
+    return set(ways.values())
+
+
+def _answered(run: ExportedRun) -> dict[Edge, int]:
+    """The advances whose answers are kept word for word."""
+    return {(given.node, given.edge): given.child for given in run.answers if given.child is not None}
 
 
 def _snapshot(node: ExportedNode) -> Snapshot:
@@ -319,16 +347,14 @@ def _import_run(
 
 
 def _first_ways(run: ExportedRun, keys: tuple[bytes, ...]) -> dict[int, stored.Way]:
-    """By child, the first way on from each node, as the log tells it: where the bundle has no answer word for word, it
-    is made from the child again."""
-    kept = {(given.node, given.edge) for given in run.answers}
-    ways: dict[int, stored.Way] = {}
-    gone_on: set[int | None] = set()
-    for step in lineage_of(run).steps:
-        if step.parent is not None and step.parent not in gone_on and (step.parent, step.edge) not in kept:
-            ways[step.node] = stored.Way(step.edge, step.node, key_name(keys[0]))
-        gone_on.add(step.parent)
-    return ways
+    """By child, the first way on from each node of which the bundle has no answer word for word."""
+    told, name = lineage_of(run), key_name(keys[0])
+    first = _first(told) - _answered(run).keys()
+    return {
+        child: stored.Way(edge, child, name)
+        for (parent, edge), child in _led(told).items()
+        if (parent, edge) in first
+    }
 
 
 def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:

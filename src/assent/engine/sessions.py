@@ -267,7 +267,7 @@ def _move(
         "contentDigest": digest,
         "branch": node.children > 0,
         "complete": isinstance(outcome, Complete),
-        "loops": [msgspec.to_builtins(event) for event in outcome.events],
+        "loops": outcome.events,
         "by": desk.principal.name,
         "seal": new.seal(),
     }

@@ -82,8 +82,11 @@ def seal(
     parent: int | None, step_key: str, title: str, notes: str, artifacts: str, snapshot: Snapshot
 ) -> str:
     """How often a step was refused is not part of it: that is counted on the node itself."""
-    plain = encode_snapshot(msgspec.structs.replace(snapshot, blocked=0)).decode()
-    parts = msgspec.json.encode((parent, step_key, title, notes, artifacts, plain))
+    if snapshot.blocked:
+        snapshot = msgspec.structs.replace(snapshot, blocked=0)
+    parts = msgspec.json.encode(
+        (parent, step_key, title, notes, artifacts, encode_snapshot(snapshot).decode())
+    )
     return hashlib.sha256(parts).hexdigest()
 
 

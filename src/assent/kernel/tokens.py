@@ -22,6 +22,7 @@ import msgspec
 from assent.kernel.limits import MIN_SECRET_BYTES
 
 MAC_BYTES: Final = 32
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 class TokenInvalid(ValueError):  # noqa: N818 - a state of the token
@@ -34,7 +35,7 @@ class WeakSecret(ValueError):  # noqa: N818 - a state of the secret
 
 def encode(raw: bytes) -> str:
     """base64url without padding."""
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+    return binascii.b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
 
 
 def decode(text: str) -> bytes:

@@ -236,10 +236,29 @@ def decoded(tool: Tool, arguments: Any) -> Any:
             Refusal(Reason.VALIDATION_ERROR, problems=problems_with(tool, arguments, str(error)))
         ) from error
     # PostgreSQL keeps no NUL in any text, and both stores take the same values.
-    if nul := list(_nul_paths(arguments, "")):
+    if _holds_nul(arguments):
+        nul = islice(_nul_paths(arguments, ""), MAX_PROBLEMS)
         problems = [Problem(path, "text without NUL characters", "a NUL character") for path in nul]
-        raise Refusal(Reason.VALIDATION_ERROR, problems=problems[:MAX_PROBLEMS])
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     return request
+
+
+def _holds_nul(value: Any) -> bool:
+    """Whether there is one anywhere: where is only looked for then."""
+    row = [value]
+    while row:
+        below: list[Any] = []
+        for node in row:
+            if isinstance(node, str):
+                if "\0" in node:
+                    return True
+            elif isinstance(node, dict):
+                below.extend(node)
+                below.extend(node.values())
+            elif isinstance(node, list):
+                below.extend(node)
+        row = below
+    return False
 
 
 def _nul_paths(value: Any, path: str) -> Iterator[str]:

@@ -61,7 +61,7 @@ class Block(NamedTuple):
     dialect: str | None
     otherwise: str | None
     sql: str
-    counted: bool
+    counted: bool = False
 
 
 def parse(text: str, source: str) -> list[Block]:

@@ -10,14 +10,13 @@ import re
 import sqlite3
 import time
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from assent.ports import (
     Begin,
     Clock,
     ConstraintViolation,
     Rows,
-    Statement,
     StoreUnavailable,
     UniqueViolation,
 )
@@ -94,21 +93,18 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
     try:
         bound = next(transaction)
         while True:
-            try:
-                rows = _run(connection, *bound)
-            except sqlite3.Error as error:
-                raise translate(error) from error
+            statement = bound.statement
+            rows: Rows = []
+            if statement.sqlite:
+                try:
+                    done = connection.execute(statement.sqlite, bound.values)
+                    rows = [()] * done.rowcount if statement.counted else done.fetchall()
+                except sqlite3.Error as error:
+                    raise translate(error) from error
             bound = transaction.send(rows)
     except StopIteration as end:
         result: T = end.value
         return result
-
-
-def _run(connection: sqlite3.Connection, statement: Statement, values: tuple[Any, ...]) -> Rows:
-    if not statement.sqlite:
-        return []
-    done = connection.execute(statement.sqlite, values)
-    return [()] * done.rowcount if statement.counted else done.fetchall()
 
 
 def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:

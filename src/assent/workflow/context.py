@@ -48,8 +48,11 @@ def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[d
 
 def joined_notes(*given: str | None) -> str | None:
     """Notes that came in several places as one text: none are dropped, and what is said twice is kept once (W12)."""
-    said = dict.fromkeys(part for part in given if part is not None and part.strip())
-    return "\n\n".join(said) if said else next((part for part in given if part is not None), None)
+    there = [part for part in given if part is not None]
+    if len(there) < 2:
+        return there[0] if there else None
+    said = dict.fromkeys(part for part in there if part.strip())
+    return "\n\n".join(said) if said else there[0]
 
 
 def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:

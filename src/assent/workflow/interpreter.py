@@ -119,7 +119,11 @@ def pending(program: Program, snapshot: Snapshot) -> Pending | None:
         return None
     step = pending_step(program, snapshot)
     names = scope_of(program, snapshot)
-    parts = [render(part.text, names) for part in step.prompt if conditions.holds(part.when, names)]
+    parts = [
+        render(part.text, names)
+        for part in step.prompt
+        if part.when is None or conditions.holds(part.when, names)
+    ]
     return Pending(
         step_id=step.id,
         title=render(step.title, names),

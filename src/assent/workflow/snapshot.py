@@ -47,9 +47,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return self.at is None
 
 
+_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+
+
 def encode(snapshot: Snapshot) -> bytes:
     """The stored form."""
-    return msgspec.json.encode(snapshot, order="deterministic")
+    return _ENCODER.encode(snapshot)
 
 
 _DECODER: Final = msgspec.json.Decoder(Snapshot)

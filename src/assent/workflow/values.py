@@ -90,7 +90,7 @@ def _shortened(value: Any) -> str:
 
 def render(template: str, scope: Scope) -> str:
     """Fill `{{name}}`, `{{name.part}}` and `{{name + 1}}`, once: what a value holds is never read as a template."""
-    text = _PLACE.sub(lambda match: _place(match[1], scope), template)
+    text = _PLACE.sub(lambda match: _place(match[1], scope), template) if "{{" in template else template
     return (
         text
         if len(text) <= MAX_PROMPT_CHARS
