@@ -138,7 +138,7 @@ def find_runs(
                     workflow_id=run.workflow_id,
                     name=run.name,
                     state_token=mint(desk.keys, Handle("st", run.run_id, tip.node)),
-                    is_complete=tip.is_complete,
+                    is_complete=tip.snapshot.is_complete,
                     nodes=run.nodes,
                 )
             )

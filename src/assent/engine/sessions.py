@@ -161,7 +161,7 @@ def step(
     if not isinstance(seen, NodeRecord):
         return (yield from _again(desk, state.run_id, seen))
     program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
-    gated = not seen.is_complete and pending_step(program, seen.snapshot).confirm is not None
+    gated = not seen.snapshot.is_complete and pending_step(program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
     if seen.head is None:
         head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
@@ -172,7 +172,7 @@ def step(
         raise token_refusal("token_unknown_node")
     if not isinstance(node, NodeRecord):
         return (yield from _again(desk, state.run_id, node))
-    if node.is_complete:
+    if node.snapshot.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
     if gated:

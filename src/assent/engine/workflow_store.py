@@ -42,12 +42,7 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     run: RunRecord
     node: int
-    parent: int | None
-    step_key: str
-    title: str
-    notes: str
     snapshot: Snapshot
-    is_complete: bool
     children: int
     stored: str
     """The snapshot as it was read."""
@@ -283,12 +278,7 @@ def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
     return NodeRecord(
         run=run_of(row),
         node=row["node"],
-        parent=row["parent"],
-        step_key=row["step_key"],
-        title=row["title"],
-        notes=row["notes"],
         snapshot=decode_snapshot(row["snapshot"].encode()),
-        is_complete=bool(row["is_complete"]),
         children=row["children"],
         stored=row["snapshot"],
         head=Head(workspace_id, row["run_id"], row["seq"], row["hash"], row["updated_at"]) if ended else None,

@@ -8,6 +8,7 @@ this module is for what must be equal across programs.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -81,7 +82,7 @@ def _survey(value: Any) -> tuple[int, bool]:
             if isinstance(node, dict):
                 nests = True
                 below.extend(node.values())
-                simple = simple and all(map(_is_ascii, node))
+                simple = simple and _are_ascii(node)
             elif isinstance(node, (list, tuple)):
                 nests = True
                 below.extend(node)
@@ -92,5 +93,8 @@ def _survey(value: Any) -> tuple[int, bool]:
     return levels, simple
 
 
-def _is_ascii(key: Any) -> bool:
-    return type(key) is str and key.isascii()
+def _are_ascii(keys: Iterable[Any]) -> bool:
+    try:
+        return "".join(keys).isascii()
+    except TypeError:
+        return False  # a key that is no text

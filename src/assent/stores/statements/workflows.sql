@@ -29,8 +29,8 @@ FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: find_workflow_node
 -- A node with its run and where the log of that run ends: what an advance needs, in one look-up, however long the run is.
-SELECT n.node, n.parent, n.step_key, n.title, n.notes, n.snapshot, n.is_complete, n.children, n.next_edge, n.next_node,
-       n.next_key, r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, s.seq, s.hash, s.updated_at
+SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_key, r.run_id, r.session_id, r.workflow_id,
+       r.workflow_hash, r.name, r.nodes, s.seq, s.hash, s.updated_at
 FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
 LEFT JOIN streams s ON s.workspace_id = n.workspace_id AND s.stream_id = n.run_id
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
