@@ -1,7 +1,8 @@
 """Stage, approve, execute by one caller in process, against the same four transactions on bare SQLite.
 
 What we add to the floor is the judging, the digests, the hash chain, the memory of the decision, the schedule of the
-measurement, the job that is taken back, and handing work to the writer thread and answers back.
+measurement, and the job that is taken back. The store is that of a local user's process (`assent stdio`), in which one
+caller waits for each answer.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ AGAINST: Final = "the same four transactions on bare sqlite3"
 def measure(scratch: Path) -> list[Figure]:
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        app = world(scratch)
+        app = world(scratch, one_client=True)
         stack.callback(lambda: runner.run(app.close()))
         insider = Insider(app)
         runner.run(inside(insider, WARM_UP))

@@ -7,6 +7,7 @@ Only the provider at the end is a function that returns at once, because its tim
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from itertools import count
@@ -61,11 +62,11 @@ class StillConnector:
         return None
 
 
-def world(data_dir: Path) -> App:
-    """The server of a data directory, not serving anybody yet."""
+def world(data_dir: Path, *, one_client: bool = False) -> App:
+    """The server of a data directory, not serving anybody yet. `one_client` as in the process of a local user."""
     given = {"ASSENT_DATA_DIR": str(data_dir), "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000"}
     settings = load_settings({}, given).settings
-    return App(settings, connectors={"still": StillConnector()})
+    return App(settings, connectors={"still": StillConnector()}, one_client=one_client)
 
 
 def database(data_dir: Path) -> Path:
@@ -78,19 +79,21 @@ class Insider:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def _call(self) -> Call:
+    async def _next(self) -> Call:
+        """A call, in a round of the event loop of its own, as the messages of a client are."""
+        await asyncio.sleep(0)
         return Call(self._app.services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
 
     async def stage(self) -> str:
         """The id of an action that waits for approval."""
-        reply = await testing_stage(self._call(), TestingStage(**wanted()))
+        reply = await testing_stage(await self._next(), TestingStage(**wanted()))
         return reply.actions[0].id
 
     async def approve(self, action_id: str) -> None:
-        await approve_action(self._call(), ApproveAction(action_id=action_id))
+        await approve_action(await self._next(), ApproveAction(action_id=action_id))
 
     async def execute(self, action_id: str) -> None:
-        await publish_approved_post(self._call(), ExecuteAction(action_id=action_id))
+        await publish_approved_post(await self._next(), ExecuteAction(action_id=action_id))
 
     async def loop(self) -> None:
         action_id = await self.stage()

@@ -3,8 +3,9 @@
 A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name` parameters.
 Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `-- name: x [sqlite]`.
 What only one store does at all is marked `[postgres only]`, or `[sqlite, skipped on postgres]` where a transaction
-of both stores has a step that the other one does not need. `[sqlite, counted]` answers with an empty row for each that
-it has changed: there RETURNING costs three times as much as the change.
+of both stores has a step that the other one does not need. Where only it counts whether a row was changed, a statement
+with RETURNING is marked `[counted]`: SQLite then goes without, because it costs there three times as much as the
+change, and answers with an empty row for each. `[sqlite, counted]` is the same for one that is written twice.
 
 Decides the file format and refuses what breaks it when the files are read, not when a statement first runs.
 Deliberately unaware of drivers, connections and of what any statement means.
@@ -23,8 +24,10 @@ STATEMENTS = Path(__file__).parent / "statements"
 
 _NAME_LINE = re.compile(r"^--\s*name:\s*(.*?)\s*$")
 _NAME = re.compile(
-    r"([a-z][a-z0-9_]*)(?:\s+\[(sqlite|postgres)( only|, counted|, skipped on (?:sqlite|postgres))?\])?"
+    r"([a-z][a-z0-9_]*)"
+    r"(?:\s+\[(?:(sqlite|postgres)( only|, counted|, skipped on (?:sqlite|postgres))?|(counted))\])?"
 )
+_RETURNING = re.compile(r"\s+RETURNING\s+[\w, ]+$")
 
 # What is not plain text: literals, comments, casts, our parameters, the end. The first three are stepped over as a
 # whole, so that a colon or a semicolon inside them is not taken for ours. The look-ahead only makes it fast.
@@ -89,9 +92,9 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     named = _NAME.fullmatch(heading)
     if named is None:
         raise StatementError(f"{source}: {heading!r} is not 'name', 'name [sqlite]' or 'name [postgres]'")
-    name, dialect, condition = named.groups()
-    counted = condition == ", counted"
-    if counted and dialect != "sqlite":
+    name, dialect, condition, both = named.groups()
+    counted = both is not None or condition == ", counted"
+    if counted and dialect == "postgres":
         raise StatementError(f"{source}: statement {name} is counted on SQLite only; use RETURNING")
     if not code:
         raise StatementError(f"{source}: statement {name} has no SQL")
@@ -99,8 +102,7 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     sql = "\n".join(lines[lines.index(code[0]) :])
     if not first.startswith("--") or not first.strip("- "):
         raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
-    alone = condition is not None and not counted
-    otherwise = None if not alone else NOT_HERE if condition == " only" else SKIPPED
+    otherwise = None if condition is None or counted else NOT_HERE if condition == " only" else SKIPPED
     blocks.append(Block(source, name, dialect, otherwise, sql, counted))
 
 
@@ -135,8 +137,10 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     if set(one.params) != set(other.params):
         odd = sorted(set(one.params) ^ set(other.params))
         raise StatementError(f"{postgres.source}: the variants of {name} differ in parameters {odd}")
-    texts = one.text("?", one.params), other.text("$", one.params)
-    return Statement(name, *texts, one.params, one.writes or other.writes, sqlite.counted)
+    ours, theirs = one.text("?", one.params), other.text("$", one.params)
+    if sqlite.counted:
+        ours = _RETURNING.sub("", ours)
+    return Statement(name, ours, theirs, one.params, one.writes or other.writes, sqlite.counted)
 
 
 def _of_one_dialect(block: Block, otherwise: str) -> Statement:

@@ -55,7 +55,7 @@ _KEPT: Final = 512
 def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
     """The token of a place, made with the newest key."""
     body = _body(handle)
-    text = f"{handle.kind}.{VERSION}.{tokens.encode(body + _mac(keys[0], handle.kind, body))}"
+    text = f"{handle.kind}.{VERSION}." + tokens.encode(body + _mac(keys[0], handle.kind, body))
     if len(_minted) >= _KEPT:
         _minted.clear()
     _minted[keys[0], text] = handle

@@ -71,7 +71,7 @@ def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
     if outcome.notes_example is not None:
         parts.append(f"Notes of this form pass:\n```\n{cut(outcome.notes_example, 1_000)}\n```")
     retry = "Retry with the same stateToken and this NEW ackToken (the one you just used is spent):"
-    return _joined(*parts, f"{retry}\n{_json(_call(tokens))}")
+    return _joined(*parts, f"{retry}\n{_call(tokens)}")
 
 
 def rehydrated(
@@ -119,7 +119,7 @@ def needs_confirmation(pending: Pending, tokens: Tokens, review_url: str | None)
         f"# Waiting for a human: {pending.title}",
         "Your work on this step is good, and the step needs a person's consent. Show them what you submitted and ask."
         + link,
-        "After they have decided, repeat exactly this call, with the same content:\n" + _json(_call(tokens)),
+        "After they have decided, repeat exactly this call, with the same content:\n" + _call(tokens),
     )
 
 
@@ -142,12 +142,15 @@ def _next_call(tokens: Tokens | None) -> str:
     return (
         "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what "
         "you did, found and decided), `context` (values for later steps) and `output` (if the step asks for it):\n"
-        + _json(_call(tokens))
+        + _call(tokens)
     )
 
 
-def _call(tokens: Tokens) -> dict[str, str]:
-    return {"stateToken": tokens.state_token, "ackToken": tokens.ack_token}
+def _call(tokens: Tokens) -> str:
+    """As `_json` would write it: nothing in a token needs escaping."""
+    return (
+        f'```json\n{{\n  "stateToken": "{tokens.state_token}",\n  "ackToken": "{tokens.ack_token}"\n}}\n```'
+    )
 
 
 def _warnings(warnings: Sequence[Warning]) -> str:

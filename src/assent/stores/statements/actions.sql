@@ -66,7 +66,7 @@ FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
 
--- name: store_action
+-- name: store_action [counted]
 -- Compare and set on the version: the state that was judged is the state that is left.
 UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
   execution_state = :execution_state, preflight = :preflight, risk = :risk, schedule_ms = :schedule_ms, approval = :approval,

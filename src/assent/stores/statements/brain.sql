@@ -54,7 +54,7 @@ UPDATE brain_entries SET state = :state
 WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND entry_id = :entry_id
 RETURNING entry_id
 
--- name: schedule_measurement
+-- name: schedule_measurement [counted]
 -- A run whose effect went out will be measured; the first effect decides when.
 INSERT INTO measurements (workspace_id, run_id, tenant_id, due_ms)
 VALUES (:workspace_id, :run_id, :tenant_id, :due_ms)

@@ -1,4 +1,4 @@
--- name: insert_job
+-- name: insert_job [counted]
 -- Puts a job in the outbox of the transaction that causes it. A key that is still kept changes nothing and returns
 -- no row. The id is made from the key, so a racing twin may meet either constraint first: none is named.
 INSERT INTO jobs (workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms)

@@ -4,7 +4,3 @@
 ALTER TABLE workflow_nodes ADD COLUMN next_edge TEXT;
 ALTER TABLE workflow_nodes ADD COLUMN next_node INTEGER;
 ALTER TABLE workflow_nodes ADD COLUMN next_key TEXT;
-
--- Every event of every kind paid a page of the log for it, and only the audit page reads by it: looking at all events of
--- a workspace takes half a microsecond each.
-DROP INDEX events_by_time;
