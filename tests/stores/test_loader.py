@@ -82,6 +82,18 @@ def test_a_step_that_one_store_does_not_need_is_skipped_there() -> None:
     assert (found.sqlite, found.postgres) == ("SELECT ?1", SKIPPED)
 
 
+def test_a_counted_statement_returns_nothing_on_sqlite() -> None:
+    found = compiled("-- name: take [counted]\n-- Why.\nUPDATE t SET a = :a\nRETURNING b, c;")["take"]
+    assert (found.sqlite, found.postgres) == ("UPDATE t SET a = ?1", "UPDATE t SET a = $1\nRETURNING b, c")
+    assert found.counted
+    twice = compiled(
+        "-- name: take [sqlite, counted]\n-- Why.\nUPDATE t SET a = :a;\n"
+        "-- name: take [postgres]\n-- Why.\nUPDATE t SET a = :a RETURNING b;"
+    )["take"]
+    assert (twice.sqlite, twice.postgres) == ("UPDATE t SET a = ?1", "UPDATE t SET a = $1 RETURNING b")
+    assert twice.counted
+
+
 @pytest.mark.parametrize(
     ("sql", "writes"),
     [
@@ -108,6 +120,8 @@ def test_a_statement_is_known_to_write(sql: str, writes: bool) -> None:
         ("-- name: x [oracle]\n-- Why.\nSELECT 1;", "is not 'name'"),
         ("-- name: x\n-- Why.\nSELECT 1; SELECT 2;", "more than one"),
         ("-- name: x\n-- Why.\nSELECT 1;\n-- name: x\n-- Why.\nSELECT 2;", "already defined"),
+        ("-- name: x [postgres, counted]\n-- Why.\nSELECT 1;", "counted on SQLite only"),
+        ("-- name: x [counted]\n-- Why.\nUPDATE t SET a = 1;", "no RETURNING"),
         ("-- name: x [sqlite]\n-- Why.\nSELECT 1;", r"no \[postgres\] variant"),
         ("-- name: x [postgres]\n-- Why.\nSELECT 1;", r"no \[sqlite\] variant"),
         (

@@ -23,6 +23,31 @@ async def test_a_hundred_replays_give_one_answer_and_write_nothing(play: Player)
     assert first["pending"]["stepId"] == "two"
 
 
+@pytest.mark.rule("W11", "W16", "W18")
+async def test_a_replay_says_the_same_words_whatever_was_done_after_it(play: Player) -> None:
+    """What was answered follows from where the call led, and nothing that happens there later changes that."""
+    at = await play.start(definition("two", step("one"), step("two", notesOptional=False), step("three")))
+    first = await play.send(at, **CONTENT)
+    await play.checkpoint(first.payload, "noted")
+    refused = await play.send(first.payload)
+    assert refused.payload["kind"] == "blocked"
+    last = await play.send(first.payload, notesMarkdown="done")
+    branch = await play.send(at, notesMarkdown="another way")
+    end = await play.send(last.payload, notesMarkdown="done")
+    assert end.payload["isComplete"]
+    before = await play.tables()
+    for told, place, content in (
+        (first, at, CONTENT),
+        (refused, first.payload, {}),
+        (last, first.payload, {"notesMarkdown": "done"}),
+        (branch, at, {"notesMarkdown": "another way"}),
+        (end, last.payload, {"notesMarkdown": "done"}),
+    ):
+        again = await play.send(place, **content)
+        assert again.message["result"] == told.message["result"]
+    assert await play.tables() == before
+
+
 @pytest.mark.rule("W11", "W13")
 async def test_twenty_equal_advances_at_once_are_one(play: Player) -> None:
     at = await play.start()

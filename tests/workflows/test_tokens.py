@@ -196,3 +196,23 @@ async def test_after_a_rotation_old_tokens_work_once_more_and_replays_stay_the_s
         assert await twice.advance(fresh, notesMarkdown="a branch") == third
         found = await twice.ask("workflow_resume", workflowId="three-steps")
         assert found.payload["resumed"]["pending"]["stepId"] == "three"
+
+
+@pytest.mark.rule("W6", "W10", "W11")
+async def test_an_answer_whose_key_is_out_of_use_is_given_again_with_tokens_that_work(
+    play: Player, tmp_path: Path
+) -> None:
+    at = await play.start()
+    second = await play.advance(at, notesMarkdown="done")
+    async with Replica(play, tmp_path, THIRD, OTHER, MASTER) as other:
+        before = await other.tables()
+        keys, run = other.surface.app.workflow_keys, RunId(at["session"]["runId"])
+        fresh = {
+            "stateToken": mint(keys, Handle("st", run, 0)),
+            "ackToken": mint(keys, Handle("ack", run, 0)),
+        }
+        again = await other.advance(fresh, notesMarkdown="done")
+        assert await other.tables() == before
+        assert again["pending"] == second["pending"]
+        assert again["stateToken"] != second["stateToken"]
+        assert (await other.advance(again, notesMarkdown="more"))["pending"]["stepId"] == "three"

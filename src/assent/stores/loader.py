@@ -96,6 +96,8 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     counted = both is not None or condition == ", counted"
     if counted and dialect == "postgres":
         raise StatementError(f"{source}: statement {name} is counted on SQLite only; use RETURNING")
+    if both is not None and "RETURNING" not in "\n".join(code):
+        raise StatementError(f"{source}: statement {name} is counted and has no RETURNING for PostgreSQL")
     if not code:
         raise StatementError(f"{source}: statement {name} has no SQL")
     first = next(line.strip() for line in lines if line.strip())
