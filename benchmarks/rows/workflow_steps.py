@@ -83,7 +83,7 @@ class Client:
 
 class Floor:
     """The rows of an advance on bare `sqlite3`, on the same disk with the same care: an event and its head, a node and
-    its run, an answer."""
+    its run."""
 
     def __init__(self, path: Path) -> None:
         self._database = sqlite3.connect(path, isolation_level=None)
@@ -98,9 +98,8 @@ class Floor:
         for _ in range(times):
             self._rows += 1
             self._database.execute("BEGIN IMMEDIATE")
-            for table in ("events", "nodes", "answers"):
-                size = 1_500 if table == "answers" else 500
-                self._database.execute(f"INSERT INTO {table} VALUES (?, ?)", (self._rows, "x" * size))
+            for table in ("events", "nodes"):
+                self._database.execute(f"INSERT INTO {table} VALUES (?, ?)", (self._rows, "x" * 500))
             for table in ("heads", "runs"):
                 self._database.execute(f"UPDATE {table} SET seq = ? WHERE id = 1", (self._rows,))
             self._database.execute("COMMIT")
@@ -116,10 +115,7 @@ _FLOOR_CARE: Final = (
     f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}",
 )
 _FLOOR_TABLES: Final = (
-    *(
-        f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)"
-        for table in ("events", "nodes", "answers")
-    ),
+    *(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)" for table in ("events", "nodes")),
     *(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, seq INTEGER)" for table in ("heads", "runs")),
     "INSERT INTO heads VALUES (1, 0)",
     "INSERT INTO runs VALUES (1, 0)",
