@@ -1,8 +1,9 @@
 """Running workflows: start and advance (W1–W55).
 
 An advance locks the run, looks for what it has answered to the same tokens and content, and only then runs the pure
-machine. What was answered follows from the node it led to, where it can (docs/decisions/0007). What a human must confirm becomes an action in the approval machine, staged by the advance that asks for it;
-effects live outside the run's history, so a rewound branch neither repeats one nor inherits its approval (C31, W40).
+machine. What was answered follows from the node it led to, where it can (docs/decisions/0007). What a human must
+confirm becomes an action in the approval machine, staged by the advance that asks for it; effects live outside the
+run's history, so a rewound branch neither repeats one nor inherits its approval (C31, W40).
 """
 
 from __future__ import annotations
