@@ -229,6 +229,34 @@ def test_bindings_fill_extension_points() -> None:
     assert prompt(design="my.own") == "Use my.own."
 
 
+def test_bindings_fill_titles_too() -> None:
+    value = document(
+        step("a-step", title="Design with {{wr.bindings.design}}"),
+        extensionPoints=[{"slotId": "design", "purpose": "p", "default": "wr.routine-design"}],
+    )
+    assert (
+        compile_definition(parse(value, "bound.json")).program.nodes[0].title
+        == "Design with wr.routine-design"
+    )
+
+
+def test_arguments_of_a_routine_reach_its_conditions_and_leave_its_patterns_alone() -> None:
+    routine = {
+        **ROUTINE,
+        "steps": [
+            step("one-way", runCondition={"var": "area", "equals": "{area}"}),
+            step("or-other", runCondition={"var": "area", "matches": "^{area}$"}),
+        ],
+    }
+    library = {"wr.routine-looking": parse(routine, "routine.json")}
+    call = {"templateId": "wr.templates.routine.looking", "args": {"area": "engine"}}
+    caller = parse(document({"id": "call-it", "title": "Call", "templateCall": call}), "caller.json")
+    assert [node.when for node in compile_definition(caller, library).program.nodes] == [
+        {"var": "area", "equals": "engine"},
+        {"var": "area", "matches": "^{area}$"},
+    ]
+
+
 def test_a_routine_of_an_older_library_is_found_by_its_shorter_name() -> None:
     library = {"routine-looking": parse({**ROUTINE, "id": "routine-looking"}, "routine.json")}
     caller = parse(document({"id": "call-it", "title": "Call", "templateCall": CALL}), "caller.json")

@@ -6,7 +6,7 @@ from typing import Any
 
 from assent.workflow import reduce
 from assent.workflow.contracts import REGISTRY
-from assent.workflow.dashboard import copy_ready
+from assent.workflow.dashboard import copy_ready, titled
 
 
 def finding(severity: str, line: int, title: str = "t", **more: Any) -> dict[str, Any]:
@@ -46,9 +46,15 @@ def test_folding_in_two_parts_is_folding_at_once() -> None:
     assert reduce([*outputs, *outputs]).tables == reduce(outputs).tables
 
 
-def test_a_kind_without_a_reducer_is_kept_as_it_is() -> None:
-    board = reduce([("s", {"kind": "team.thing", "n": 1}), ("s", {"kind": "team.thing", "n": 2})])
-    assert board.documents == {"team.thing": {"kind": "team.thing", "n": 2}}
+def test_of_a_kind_without_a_reducer_every_output_is_kept() -> None:
+    """A loop sends one in each round, and none may push another out of the picture."""
+    sent = [(f"each[{n}]/report", {"kind": "team.thing", "n": n}) for n in (1, 2, 3)]
+    board = reduce([*sent, sent[0], ("end", {"kind": "team.other"})])
+    assert [(each.step, each.body) for each in board.documents[:3]] == sent
+    assert [title for title, _ in titled(board.documents)] == [
+        *(f"each[{n}]/report: team.thing" for n in (1, 2, 3)),
+        "team.other",
+    ]
 
 
 def test_a_verdict_shows_in_header_and_findings() -> None:

@@ -1,7 +1,7 @@
 """Structured outputs become dashboard artifacts: a deterministic fold, one reducer for each kind.
 
 Tables are keyed and deduplicated (the later row wins) and sorted, so the same outputs in the same order always give the
-same dashboard. A kind without a reducer is kept as a document of its own; nothing is guessed from notes.
+same dashboard. Of a kind without a reducer every output is kept as a document of its own; nothing is guessed from notes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,14 @@ class Table(msgspec.Struct, frozen=True):
     rows: tuple[dict[str, Any], ...]
 
 
+class Document(msgspec.Struct, frozen=True):
+    """An output without a reducer, as a step sent it."""
+
+    step: str
+    kind: str
+    body: dict[str, Any]
+
+
 class Dashboard(msgspec.Struct, frozen=True, rename="camel"):
     """What a run's outputs add up to."""
 
@@ -32,7 +40,7 @@ class Dashboard(msgspec.Struct, frozen=True, rename="camel"):
     findings: tuple[dict[str, Any], ...] = ()
     comments: tuple[dict[str, Any], ...] = ()
     revision_log: tuple[dict[str, str], ...] = ()
-    documents: dict[str, dict[str, Any]] = {}
+    documents: tuple[Document, ...] = ()
 
 
 SEVERITIES: Final = ("critical", "major", "minor", "nit")
@@ -120,7 +128,9 @@ def _verdict(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashb
 
 
 def _document(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
-    return msgspec.structs.replace(board, documents={**board.documents, str(artifact.get("kind")): artifact})
+    sent = Document(step_key, str(artifact.get("kind")), artifact)
+    documents = board.documents if sent in board.documents else (*board.documents, sent)
+    return msgspec.structs.replace(board, documents=documents)
 
 
 def _nothing(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
@@ -159,6 +169,15 @@ def place_of(entry: Mapping[str, Any]) -> str:
     """The file and line that a finding or a comment is about, as it is written; empty where it names none."""
     file, line = _place(entry)
     return f"`{file}:{line}`" if line else f"`{file}`" if file else ""
+
+
+def titled(documents: Iterable[Document]) -> list[tuple[str, Document]]:
+    """Each document with what tells it apart: its kind, and its step where others are of the same kind."""
+    every = list(documents)
+    kinds = [each.kind for each in every]
+    return [
+        (f"{each.step}: {each.kind}" if kinds.count(each.kind) > 1 else each.kind, each) for each in every
+    ]
 
 
 def copy_ready(comment: Mapping[str, Any]) -> str:

@@ -61,7 +61,8 @@ class Lowering:
 
     def lower(self, step: Step, within: Within) -> tuple[int, ...]:
         """The nodes that a step becomes, in order."""
-        return self._lower(step, self, within)
+        title = self.bind(step.title, f"{within.path}.{step.id}")
+        return self._lower(msgspec.structs.replace(step, title=title), self, within)
 
     def reserve(self, path: str) -> int:
         """A place for a node, so that parents come before their children."""

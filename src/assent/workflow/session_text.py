@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
-from assent.workflow.dashboard import Dashboard, copy_ready, place_of, reduce
+from assent.workflow.dashboard import Dashboard, copy_ready, place_of, reduce, titled
 from assent.workflow.lineage import Lineage
 
 
@@ -70,9 +70,9 @@ def _results(dashboard: Dashboard) -> list[str]:
     if dashboard.comments:
         parts.append("### Comments, ready to paste")
         parts += [_fenced(copy_ready(each), "markdown") for each in dashboard.comments]
-    for kind, document in dashboard.documents.items():
-        text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2).decode()
-        parts.append(f"### Output `{kind}`\n\n{_fenced(text, 'json')}")
+    for title, document in titled(dashboard.documents):
+        text = msgspec.json.format(msgspec.json.encode(document.body, order="sorted"), indent=2).decode()
+        parts.append(f"### Output `{title}`\n\n{_fenced(text, 'json')}")
     if dashboard.revision_log:
         log = [f"- `{each['step']}`: {_said(each['entry'])}" for each in dashboard.revision_log]
         parts.append("### Revision log\n\n" + "\n".join(log))

@@ -31,20 +31,16 @@ _KEPT: Final = frozenset(
         "type",
         "kind",
         "refId",
-        "when",
-        "runCondition",
-        "condition",
-        "conditionSource",
-        "requireConfirmation",
         "outputContract",
         "assessmentRefs",
         "functionDefinitions",
         "functionReferences",
         "pattern",
+        "matches",
         "schema",
     ]
 )
-"""Fields of a routine's steps that hold names and rules, where braces are no arguments."""
+"""Fields of a routine's steps that hold names and patterns, where braces are no arguments."""
 _OF_A_CALL: Final = frozenset(
     [
         "id",
