@@ -1,7 +1,7 @@
 """Structured outputs become dashboard artifacts: a deterministic fold, one reducer for each kind.
 
 Tables are keyed and deduplicated (the later row wins) and sorted, so the same outputs in the same order always give the
-same dashboard. Of a kind without a reducer every output is kept as a document of its own; nothing is guessed from notes.
+same dashboard. Of a kind without a reducer every output is kept as a document; nothing is guessed from notes.
 """
 
 from __future__ import annotations
