@@ -22,7 +22,7 @@ from assent.processes import Surfaces
 GATED = definition("gated", step("release", requireConfirmation=True), step("after"))
 WRITTEN = definition("written", step("one", notesOptional=False), step("two"))
 NOTES = {"notesMarkdown": "Release 1.4."}
-LOCKS_THE_RUN = ("lock_head", "lock_seen_head")
+LOCKS_THE_RUN: tuple[str, ...] = ("lock_head", "lock_seen_head")
 
 Meanwhile = Callable[[Player], Awaitable[Any]]
 
@@ -49,6 +49,8 @@ class Two:
         self.play = play
         self.url = url
         self.data_dir = data_dir
+        self.before = LOCKS_THE_RUN
+        """The statements, after its first one, before which the first waits."""
 
     async def send(self, at: Payload, other: Meanwhile, **content: Any) -> Outcome:
         """An advance; just before it locks the run, the other process acts, and is done before it goes on."""
@@ -64,20 +66,20 @@ class Two:
             answer = await self.play.send(at, **content)
         finally:
             store.write = real  # type: ignore[method-assign]
-        assert not waiting, "the run was never locked"
+        assert not waiting, "there was no such moment"
         return answer
 
     def interrupted(self, running: Transaction[Any], waiting: list[Meanwhile]) -> Transaction[Any]:
         """A transaction before whose first lock of a run another process acts."""
         bound = next(running)
         while True:
-            if bound.statement.name in LOCKS_THE_RUN and waiting:
-                self.elsewhere(waiting.pop())
             rows = yield bound
             try:
                 bound = running.send(rows)
             except StopIteration as end:
                 return end.value
+            if bound.statement.name in self.before and waiting:
+                self.elsewhere(waiting.pop())
 
     def elsewhere(self, other: Meanwhile) -> None:
         failures: list[BaseException] = []
@@ -158,6 +160,21 @@ async def test_a_run_that_retention_removed_is_unknown_and_stays_removed(two: Tw
     assert answer.reason == "token_unknown_node"
     assert await two.play.sql("SELECT 1 FROM workflow_nodes") == []
     assert await two.play.journal_holds()
+
+
+@pytest.mark.rule("W8", "W72")
+async def test_a_replay_in_a_run_that_retention_removes_meanwhile_is_unknown(two: Two) -> None:
+    at = await two.play.start()
+    await two.play.advance(at, **NOTES)
+    now_ms = two.play.surface.clock.now_ms()
+
+    async def forgotten(other: Player) -> None:
+        store = other.surface.app.store
+        assert await store.write(lambda: retention.forget_old_sessions(now_ms + 1, now_ms, 10)) == 1
+
+    two.before = ("find_workflow_node",)
+    answer = await two.send(at, forgotten, **NOTES)
+    assert answer.reason == "token_unknown_node"
 
 
 @pytest.mark.rule("W40")

@@ -14,6 +14,7 @@ from tests.workflows.kit import APPROVE, Payload, Player, definition
 
 from assent.app import App
 from assent.engine import bundles, session_notes
+from assent.engine import workflow_store as stored
 from assent.engine.bundles import Imported
 from assent.engine.retention import FORGET_JOB
 from assent.engine.session_audit import flawed_runs
@@ -24,8 +25,8 @@ from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.processes import Surfaces
+from assent.workflow import Snapshot, reduce, session_text
 from assent.workflow import bundle as files
-from assent.workflow import reduce, session_text
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
 
 GATED = definition(
@@ -246,12 +247,19 @@ BEHIND = {
     "no way": "UPDATE workflow_nodes SET next_edge = NULL WHERE node = 0",
     "where an answer led": "UPDATE workflow_answers SET child = 1",
     "an answer gone": "DELETE FROM workflow_answers",
+    "the tokens of an answer": "UPDATE workflow_answers SET answer = "
+    "(SELECT answer FROM workflow_answers WHERE node = 0)",
+    "half an answer": "UPDATE workflow_answers SET answer = '[]'",
+    "no place": "UPDATE workflow_nodes SET snapshot = 'null' WHERE node = 1",
+    "fewer branches": "UPDATE workflow_nodes SET children = 0 WHERE node = 2",
+    "more steps": "UPDATE workflow_runs SET nodes = nodes + 1",
 }
 
 
 @pytest.mark.rule("W67")
 async def test_what_was_altered_behind_the_server_is_found_by_verification(play: Player) -> None:
-    at = await play.advance(await play.start(GATED, sessionId="S"), notesMarkdown="the plan")
+    blocked = await play.advance(await play.start(GATED, sessionId="S"))
+    at = await play.advance(blocked, notesMarkdown="the plan")
     await play.checkpoint(at, "the truth")
     refusal = (await play.send(at, notesMarkdown="ready")).payload
     await play.decide(APPROVE, refusal["actionId"])
@@ -294,6 +302,50 @@ async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Pla
     assert await play.tables() == before
 
 
+def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
+    """A run whose second step says otherwise where it came from, with a seal that fits: anybody can make one."""
+    first, second, *others = run.nodes
+    second = msgspec.structs.replace(second, parent=changes.get("parent", second.parent))
+    sealed = stored.seal(
+        second.parent,
+        second.step_key,
+        second.title,
+        second.notes,
+        stored.artifacts_text(second.artifacts),
+        msgspec.convert(second.snapshot, Snapshot),
+    )
+    events = list(run.events)
+    events[1] = msgspec.structs.replace(events[1], body={**events[1].body, **changes, "seal": sealed})
+    return msgspec.structs.replace(run, nodes=[first, second, *others], events=events)
+
+
+@pytest.mark.rule("W67", "W71")
+@pytest.mark.parametrize(
+    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
+)
+async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="one")
+    await play.advance(at, notesMarkdown="another branch")
+    await play.checkpoint(at, "noted")
+    made = await exported(play)
+    run = made.runs[0]
+    assert grown(run) == run
+    branch = run.events[2].body["ackHash"]
+    before = await play.tables()
+    for each in (
+        grown(run, parent=1),
+        grown(run, parent=2),
+        grown(run, parent=-1),
+        grown(run, ackHash=branch),
+        msgspec.structs.replace(run, answers=run.answers * 2),
+        msgspec.structs.replace(run, checkpoints=run.checkpoints * 2),
+    ):
+        with pytest.raises(BundleRefused):
+            await imported(play, files.write(msgspec.structs.replace(made, session_id="F", runs=[each])))
+    assert await play.tables() == before
+
+
 def changed(document: Payload, path: str, value: Any) -> bytes:
     """A bundle with one thing changed and a digest that fits all the same: anybody can make one."""
     *way, last = path.split(".")
@@ -318,8 +370,14 @@ def changed(document: Payload, path: str, value: Any) -> bytes:
         ("content.runs.0.nodes.1.eventSeq", 77),
         ("content.runs.0.events.1.kind", "action_approved"),
         ("content.runs.0.events.1.seq", 1),
+        ("content.runs.0.events.0.kind", "step_blocked"),
+        ("content.runs.0.events.0.body.workflowHash", "another"),
+        ("content.runs.0.events.1.body.node", [1]),
+        ("content.runs.0.events.1.body.node", 1.0),
+        ("content.runs.0.events.1.body.ackHash", ""),
         ("content.runs.0.answers", []),
         ("content.runs.0.answers.0.at", 77),
+        ("content.runs.0.answers.0.at", 1),
         ("content.runs.0.answers.0.child", 1),
         ("content.runs.0.answers.0.edge", "0" * 64),
         ("content.runs.0.answers.0.node", -1),

@@ -48,6 +48,20 @@ async def test_a_replay_says_the_same_words_whatever_was_done_after_it(play: Pla
     assert await play.tables() == before
 
 
+@pytest.mark.rule("W11")
+async def test_a_replay_shows_the_call_of_a_step_as_it_was_shown(play: Player) -> None:
+    """The objects in it too, whatever order their keys were sent in."""
+    call = {
+        "tool": "chieflab_post",
+        "args": {"whole": "{{what}}", "part": "{{what.inner}}", "text": "{{what}}"},
+    }
+    at = await play.start(definition("calling", step("one"), step("two", action=call)))
+    content = {"context": {"what": {"topic": "x", "inner": {"z": 1, "a": [{"y": 1, "b": 2}]}}}}
+    first = await play.send(at, **content)
+    assert first.payload["pending"]["action"]["args"]["whole"] == content["context"]["what"]
+    assert (await play.send(at, **content)).message["result"] == first.message["result"]
+
+
 @pytest.mark.rule("W11", "W13")
 async def test_twenty_equal_advances_at_once_are_one(play: Player) -> None:
     at = await play.start()

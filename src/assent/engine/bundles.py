@@ -7,6 +7,7 @@ that had them, and an approval that came in a file would be nobody's.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -115,6 +116,9 @@ def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
     led, kept = _led(lineage_of(run)), _answered(run)
+    born = Counter(parent for parent, _ in led)
+    if row["nodes"] != len(nodes) or any(node["children"] != born[node["node"]] for node in nodes):
+        return "its steps or its branches are counted wrong"
     ways = {(node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]}
     if not ways.items() <= led.items() or not led.keys() <= ways.keys() | kept.keys():
         return "a step leads elsewhere than its log says"
@@ -172,6 +176,8 @@ def flaw_of(run: ExportedRun) -> str | None:
     led, answered = _led(lineage), _answered(run)
     if not answered.items() <= led.items():
         return "it has an answer that its log does not know"
+    if any(given.at != (given.node if given.child is None else given.child) for given in run.answers):
+        return "it has an answer with the tokens of another step"
     if not led.keys() <= answered.keys() | _first(lineage):
         return "the answer to a branch is missing"
     kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}

@@ -57,6 +57,6 @@ def _flaw(row: Row) -> Transaction[str | None]:
         program = yield from stored.read_program(of, run.workflow_hash)
     except stored.Tampered as tampered:
         return str(tampered)
-    except (BundleRefused, ValueError, LookupError, msgspec.MsgspecError):
+    except (BundleRefused, ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError):
         return "a step of the run cannot be read"
     return None if program.id == run.workflow_id else "the run bears the name of another workflow"

@@ -193,7 +193,7 @@ def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction
         return Spoken(msgspec.json.decode(answered.answer, type=Answer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
     if child is None:
-        raise stored.Tampered(f"node {answered.child} of run {run_id} is gone")
+        raise token_refusal("token_unknown_node")  # the run was removed meanwhile
     program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
     first = msgspec.structs.replace(desk, keys=named_first(desk.keys, answered.key))
     return _arrived(first, child.run, child.node, program, pending(program, child.snapshot), ())

@@ -20,9 +20,16 @@ VERSION: Final = 1
 EVENT_KINDS: Final = frozenset({"workflow_started", "step_acked", "step_blocked", "checkpoint_kept"})
 """What a bundle takes of a log: what happened to the run. What happened to actions is another ledger's."""
 
+_FACTS: Final[dict[str, dict[str, type]]] = {
+    "step_acked": {"node": int, "parent": int, "stepKey": str, "ackHash": str, "complete": bool, "seal": str},
+    "checkpoint_kept": {"node": int, "digest": str},
+}
+"""What is made of the events of a log, and what it must be for that."""
+
 MAX_SESSION_ID_CHARS: Final = 200
 _LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, beyond which nothing can be shown as a date."""
+_EDGE: Final = re.compile(r"[0-9a-f]{64}")
 _RUN_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -164,6 +171,14 @@ def _run_flaws(run: ExportedRun) -> Iterator[str]:
         yield "tells of what does not belong to a session"
     if [event.seq for event in run.events] != list(range(1, len(run.events) + 1)):
         yield "has events out of order"
+    yield from _log_flaws(run)
+    if any(
+        node.node != number or node.parent not in (range(number) if number else (None,))
+        for number, node in enumerate(run.nodes)
+    ):
+        yield "has steps that do not follow one another"
+    if not _apart([(each.node, each.digest) for each in run.checkpoints]):
+        yield "has a checkpoint twice"
     nodes, events = {node.node for node in run.nodes}, {event.seq for event in run.events}
     if not {node.event_seq for node in run.nodes} | {each.event_seq for each in run.checkpoints} <= events:
         yield "has a step that its log does not know"
@@ -174,6 +189,26 @@ def _run_flaws(run: ExportedRun) -> Iterator[str]:
         answer.attempt < 0 or not isinstance(answer.answer.get("ackToken"), bool) for answer in run.answers
     ):
         yield "has an answer that is none"
+
+
+def _log_flaws(run: ExportedRun) -> Iterator[str]:
+    if [event.kind for event in run.events[:1]] != ["workflow_started"] or any(
+        type(event.body.get(name)) is not kind
+        for event in run.events
+        for name, kind in _FACTS.get(event.kind, {}).items()
+    ):
+        yield "has a log that tells of no run"
+        return
+    if run.events[0].body.get("workflowHash") != run.workflow_hash:
+        yield "is pinned to another workflow than its log says"
+    led = [(e.body["parent"], e.body["ackHash"]) for e in run.events if e.kind == "step_acked"]
+    answered = [(answer.node, answer.edge) for answer in run.answers]
+    if not _apart(led) or not _apart(answered) or not all(_EDGE.fullmatch(e) for _, e in led + answered):
+        yield "has steps or answers that no call, or the same one, led to"
+
+
+def _apart(named: list[tuple[int, str]]) -> bool:
+    return len(set(named)) == len(named)
 
 
 def digest_of(raw: bytes) -> str:

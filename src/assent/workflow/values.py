@@ -99,11 +99,12 @@ def render(template: str, scope: Scope) -> str:
 
 
 def render_value(template: Any, scope: Scope) -> Any:
-    """Fill a JSON template: a string that is one placeholder keeps the value's type, other strings are text."""
+    """Fill a JSON template: a string that is one placeholder keeps the value's type, other strings are text. The keys
+    of a value come in one order, whether it was just sent or is read from the store (W11)."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template.strip())
         if whole and (value := scope.get(whole[1])) is not UNSET:
-            return value
+            return msgspec.to_builtins(value, order="deterministic")
         return render(template, scope)
     if isinstance(template, Mapping):
         return {key: render_value(part, scope) for key, part in template.items()}
