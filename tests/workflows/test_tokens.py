@@ -13,6 +13,7 @@ from tests.workflows.kit import Player, three_steps
 
 from assent.app import App
 from assent.kernel.ids import RunId, uuid7
+from assent.kernel.tokens import decode
 from assent.processes import Surfaces
 from assent.workflow.handles import Handle, mint
 
@@ -138,6 +139,19 @@ async def test_tokens_are_short_and_say_nothing(play: Player) -> None:
         # Not under the letters of the encoding either.
         for token in (at["stateToken"], at["ackToken"]):
             assert readable.encode() not in base64.urlsafe_b64decode(token.rpartition(".")[2] + "==")
+
+
+@pytest.mark.rule("W9")
+async def test_nothing_in_a_token_can_be_read(play: Player) -> None:
+    at = await play.start()
+    later = await play.advance(at, notesMarkdown="done")
+    run = bytes.fromhex(at["session"]["runId"].replace("-", ""))
+    bodies = [
+        decode(each[name].rpartition(".")[2]) for each in (at, later) for name in ("stateToken", "ackToken")
+    ]
+    assert not any(run[start : start + 4] in body for body in bodies for start in range(13))
+    assert not any(bytes(5) in body for body in bodies)
+    assert len({body[:8] for body in bodies}) == len(bodies)
 
 
 # ── other keys, other processes ──────────────────────────────────────────────────────────────────

@@ -23,7 +23,7 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Run
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
-from assent.workflow import ContentRefused, Snapshot, lineage, pending
+from assent.workflow import Snapshot, lineage, pending
 from assent.workflow.bundle import (
     EVENT_KINDS,
     MAX_SESSION_ID_CHARS,
@@ -239,7 +239,7 @@ def check(bundle: Bundle) -> dict[str, Program]:
                 raise BundleRefused(f"Run {run.run_id}: {flaw}.")
             for node in run.nodes:
                 pending(programs[run.workflow_hash], _snapshot(node))
-    except (UnknownFormat, ContentRefused, msgspec.ValidationError, ValueError, LookupError) as error:
+    except (UnknownFormat, msgspec.ValidationError, ValueError, LookupError) as error:
         raise BundleRefused(f"This bundle cannot be read: {error}.") from error
     return programs
 
@@ -266,10 +266,12 @@ def import_session(
         )
     for name, program in programs.items():
         yield from stored.pin(workspace_id, name, program, now_ms)
+    # Its tokens are others than where it came from, also if that was another workspace of this very server.
+    series = int(new_id(now_ms)[-8:], 16)
     run_ids = []
     for run in bundle.runs:
         run_id = RunId(new_id(now_ms) if taken else run.run_id)
-        yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, now_ms)
+        yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, series, now_ms)
         run_ids.append(run_id)
     for n in bundle.notes:
         note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
@@ -286,6 +288,7 @@ def _import_run(
     run: ExportedRun,
     digest: str,
     keys: tuple[bytes, ...],
+    series: int,
     now_ms: int,
 ) -> Transaction[None]:
     record = RunRecord(
@@ -295,6 +298,7 @@ def _import_run(
         workflow_hash=run.workflow_hash,
         name=run.name,
         nodes=1,
+        series=series,
     )
     yield from stored.insert_run(workspace_id, record, run.created_ms)
     yield from actions.insert_run(
@@ -348,7 +352,7 @@ def _import_run(
         )
     yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=run.updated_ms)
     for given in run.answers:
-        kept = _minted(given, keys, session_id, run_id)
+        kept = _minted(given, keys, record)
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
 
 
@@ -369,16 +373,15 @@ def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:
     return {**event.body, "sessionId": session_id}
 
 
-def _minted(
-    given: ExportedAnswer, keys: tuple[bytes, ...], session_id: str, run_id: RunId
-) -> stored.KeptAnswer:
+def _minted(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> stored.KeptAnswer:
     """An answer with this server's tokens in it."""
-    state = mint(keys, Handle("st", run_id, given.at))
-    ack = mint(keys, Handle("ack", run_id, given.at, given.attempt)) if given.answer["ackToken"] else None
+    state = mint(keys, Handle("st", run.run_id, given.at, run.series))
+    acked = Handle("ack", run.run_id, given.at, run.series, given.attempt)
+    ack = mint(keys, acked) if given.answer["ackToken"] else None
     own: dict[str, Any] = {
         "stateToken": state,
         "ackToken": ack,
-        "session": {"sessionId": session_id, "runId": run_id},
+        "session": {"sessionId": run.session_id, "runId": run.run_id},
     }
     if ack is not None:
         own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}

@@ -17,7 +17,7 @@ from assent.workflow.handles import Handle, mint
 
 def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20)."""
-    node = yield from stored.find_node(desk.workspace_id, state.run_id, state.node)
+    node = yield from stored.find_place(desk.workspace_id, state)
     if node is None:
         raise token_refusal("token_unknown_node")
     program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
@@ -61,7 +61,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
 def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
     """Keep notes on a node without moving anything; the same notes again are one checkpoint (W41–W44)."""
     check_notes(notes)
-    held = yield from stored.lock_node(desk.workspace_id, state.run_id, state.node, desk.now_ms)
+    held = yield from stored.lock_place(desk.workspace_id, state, desk.now_ms)
     if held is None:
         raise token_refusal("token_unknown_node")
     head, node = held
@@ -137,7 +137,7 @@ def find_runs(
                     run_id=run.run_id,
                     workflow_id=run.workflow_id,
                     name=run.name,
-                    state_token=mint(desk.keys, Handle("st", run.run_id, tip.node)),
+                    state_token=mint(desk.keys, Handle("st", run.run_id, tip.node, run.series)),
                     is_complete=tip.snapshot.is_complete,
                     nodes=run.nodes,
                 )

@@ -150,13 +150,13 @@ def step(
     output: Any,
 ) -> Transaction[Spoken | Refusal]:
     """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept."""
-    if (ack.run_id, ack.node) != (state.run_id, state.node):
+    if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
         raise token_refusal("token_scope_mismatch")
     patch, given = split_notes(context, notes)
     content = Content(notes=given, output=output, context=patch)
     digest = content_digest(content)
     edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
-    seen = yield from stored.find_step(desk.workspace_id, state.run_id, state.node, edge)
+    seen = yield from stored.find_step(desk.workspace_id, state, edge)
     if seen is None:
         raise token_refusal("token_unknown_node")
     if not isinstance(seen, NodeRecord):

@@ -159,8 +159,10 @@ def make(
     desk: Desk, run: RunRecord, node: int, attempt: int, shown: Pending | None, warnings: tuple[Warning, ...]
 ) -> Answer:
     """The answer at a node of a run: its tokens, its pending step, and the call that comes next."""
-    state_token = mint(desk.keys, Handle("st", run.run_id, node))
-    ack_token = mint(desk.keys, Handle("ack", run.run_id, node, attempt)) if shown is not None else None
+    state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
+    ack_token = (
+        mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
+    )
     return Answer(
         kind="step" if shown is not None else "complete",
         state_token=state_token,

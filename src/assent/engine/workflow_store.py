@@ -17,6 +17,7 @@ from assent.engine.journal import Head
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
+from assent.workflow.handles import Handle
 from assent.workflow.program import Program
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program
@@ -33,6 +34,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     workflow_hash: str
     name: str
     nodes: int
+    series: int = 0
+    """Of its tokens; a run that was imported has one of its own (W71)."""
     created_ms: int = 0
     updated_ms: int = 0
 
@@ -179,6 +182,7 @@ def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transa
         workflow_id=run.workflow_id,
         workflow_hash=run.workflow_hash,
         name=run.name,
+        series=run.series,
         now_ms=now_ms,
     )
 
@@ -217,17 +221,25 @@ def insert_node(
     yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
 
 
+def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
+    """The node that a token names; nothing where the workspace has none, or one with other tokens (W8, W71)."""
+    found = yield from find_node(workspace_id, state.run_id, state.node)
+    return found if found is not None and found.run.series == state.series else None
+
+
 def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
     rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
     return _node(workspace_id, rows[0]) if rows else None
 
 
 def find_step(
-    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str
+    workspace_id: WorkspaceId, state: Handle, edge: str
 ) -> Transaction[NodeRecord | Way | KeptAnswer | None]:
-    """A node, or what was answered at it to the same tokens and content before."""
-    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
-    if not rows:
+    """The node that a token names, or what was answered at it to the same tokens and content before."""
+    rows = yield statements.find_workflow_node(
+        workspace_id=workspace_id, run_id=state.run_id, node=state.node
+    )
+    if not rows or rows[0]["series"] != state.series:
         return None
     found = _node(workspace_id, rows[0])
     return (yield from _answered(workspace_id, found, rows[0], edge)) or found
@@ -285,15 +297,15 @@ def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
     )
 
 
-def lock_node(
-    workspace_id: WorkspaceId, run_id: RunId, node: int, now_ms: int
+def lock_place(
+    workspace_id: WorkspaceId, state: Handle, now_ms: int
 ) -> Transaction[tuple[Head, NodeRecord] | None]:
-    """Lock a run and read one of its nodes; nothing where the workspace has no such node (W8)."""
-    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
+    """Lock a run and read the node that a token names; nothing where the workspace has no such node (W8)."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=state.run_id)
     if not rows:
         return None
-    head = yield from journal.lock_head(workspace_id, run_id, now_ms)
-    found = yield from find_node(workspace_id, run_id, node)
+    head = yield from journal.lock_head(workspace_id, state.run_id, now_ms)
+    found = yield from find_place(workspace_id, state)
     return (head, found) if found is not None else None
 
 
@@ -338,4 +350,5 @@ def run_of(row: Row) -> RunRecord:
         workflow_hash=row["workflow_hash"],
         name=row["name"],
         nodes=row["nodes"],
+        series=row["series"],
     )

@@ -1,7 +1,9 @@
 """The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W1–W10).
 
-Opaque, at most 64 characters, 128 bits of MAC. A token names and proves nothing else: which workspace may use it is
-decided by the look-up. Deterministic: the same place gives the same token, on every replica that has the key.
+Opaque, at most 64 characters, 128 bits of MAC: what it names is mixed with the MAC, so that nothing in it is readable
+and no two tokens look alike, which a model would mix up (W9). A token names and proves nothing else: which workspace
+may use it is decided by the look-up. Deterministic: the same place gives the same token, on every replica that has the
+key.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import functools
 import hashlib
 import hmac
 import re
+import struct
 from typing import Final, Literal
 
 import msgspec
@@ -26,16 +29,19 @@ KEYS_IN_USE: Final = 2
 
 _SHAPE: Final = re.compile(r"(st|ack)\.(v[0-9]{1,4})\.(.+)")
 """What follows the version is that version's business, so an unknown one is known as such (W3)."""
-_BODY_BYTES: Final[dict[str, int]] = {"st": 24, "ack": 26}
 _BODY_CHARS: Final[dict[str, int]] = {"st": 54, "ack": 56}
+_PLACE: Final = struct.Struct(">II")
+"""Series and node."""
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """A place in a run. `attempt` counts the answers that a step has refused."""
+    """A place in a run. `series` tells a run from what it was imported from (W71), `attempt` counts the answers that a
+    step has refused."""
 
     kind: Kind
     run_id: RunId
     node: int
+    series: int = 0
     attempt: int = 0
 
 
@@ -55,7 +61,8 @@ _KEPT: Final = 512
 def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
     """The token of a place, made with the newest key."""
     body = _body(handle)
-    text = f"{handle.kind}.{VERSION}." + tokens.encode(body + _mac(keys[0], handle.kind, body))
+    mac = _mac(keys[0], handle.kind, body)
+    text = f"{handle.kind}.{VERSION}." + tokens.encode(_mixed(body, mac) + mac)
     if len(_minted) >= _KEPT:
         _minted.clear()
     _minted[keys[0], text] = handle
@@ -91,7 +98,7 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
         raw = tokens.decode(payload)
     except tokens.TokenInvalid:
         raise HandleRefused("token_bad_signature") from None
-    body, mac = raw[: _BODY_BYTES[found]], raw[_BODY_BYTES[found] :]
+    body, mac = _parts(raw)
     good = [hmac.compare_digest(_mac(key, found, body), mac) for key in keys[:KEYS_IN_USE]]
     if not any(good):
         raise HandleRefused("token_bad_signature")
@@ -103,15 +110,29 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
 def place(text: str) -> Handle:
     """The place that a token of ours names, without asking for its key: for answers that this server has stored."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
-    raw = tokens.decode(text.rpartition(".")[2])
-    return _handle(kind, raw[: _BODY_BYTES[kind]])
+    body, _ = _parts(tokens.decode(text.rpartition(".")[2]))
+    return _handle(kind, body)
+
+
+def _parts(raw: bytes) -> tuple[bytes, bytes]:
+    """What a token names, and its MAC."""
+    mac = raw[-MAC_BYTES:]
+    return _mixed(raw[:-MAC_BYTES], mac), mac
+
+
+def _mixed(body: bytes, mac: bytes) -> bytes:
+    """Unreadable and readable again by the same step. It hides nothing: what a token is worth is its MAC."""
+    size = len(body)
+    mask = hashlib.sha256(mac).digest()[:size]
+    return (int.from_bytes(body, "big") ^ int.from_bytes(mask, "big")).to_bytes(size, "big")
 
 
 def _handle(kind: Kind, body: bytes) -> Handle:
     attempt = int.from_bytes(body[24:26], "big") if kind == "ack" else 0
     run = body[:16].hex()
     run_id = RunId(f"{run[:8]}-{run[8:12]}-{run[12:16]}-{run[16:20]}-{run[20:]}")
-    return Handle(kind, run_id, int.from_bytes(body[16:24], "big"), attempt)
+    series, node = _PLACE.unpack_from(body, 16)
+    return Handle(kind, run_id, node, series, attempt)
 
 
 def _altered(text: str) -> bool:
@@ -124,7 +145,7 @@ def _altered(text: str) -> bool:
 
 
 def _body(handle: Handle) -> bytes:
-    body = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
+    body = bytes.fromhex(handle.run_id.replace("-", "")) + _PLACE.pack(handle.series, handle.node)
     return body + min(handle.attempt, 0xFFFF).to_bytes(2, "big") if handle.kind == "ack" else body
 
 

@@ -18,19 +18,19 @@ ON CONFLICT (workspace_id, session_id) DO UPDATE SET updated_ms = excluded.updat
 
 -- name: insert_workflow_run
 -- A run, pinned to its program.
-INSERT INTO workflow_runs (workspace_id, run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms,
-                           updated_ms)
-VALUES (:workspace_id, :run_id, :session_id, :workflow_id, :workflow_hash, :name, 1, :now_ms, :now_ms)
+INSERT INTO workflow_runs (workspace_id, run_id, session_id, workflow_id, workflow_hash, name, nodes, series,
+                           created_ms, updated_ms)
+VALUES (:workspace_id, :run_id, :session_id, :workflow_id, :workflow_hash, :name, 1, :series, :now_ms, :now_ms)
 
 -- name: find_workflow_run
 -- One run of a workspace.
-SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, series, created_ms, updated_ms
 FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: find_workflow_node
 -- A node with its run and where the log of that run ends: what an advance needs, in one look-up, however long the run is.
 SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_key, r.run_id, r.session_id, r.workflow_id,
-       r.workflow_hash, r.name, r.nodes, s.seq, s.hash, s.updated_at
+       r.workflow_hash, r.name, r.nodes, r.series, s.seq, s.hash, s.updated_at
 FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
 LEFT JOIN streams s ON s.workspace_id = n.workspace_id AND s.stream_id = n.run_id
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
@@ -168,7 +168,7 @@ ORDER BY c.event_seq DESC LIMIT 1
 
 -- name: list_workflow_runs
 -- Runs of a workspace, freshest first; empty filters match all.
-SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, series, created_ms, updated_ms FROM workflow_runs
 WHERE workspace_id = :workspace_id
   AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
 ORDER BY updated_ms DESC, run_id DESC LIMIT :most
@@ -176,7 +176,7 @@ ORDER BY updated_ms DESC, run_id DESC LIMIT :most
 -- name: search_workflow_runs [sqlite]
 -- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
 -- Both cases of a letter stand in the pattern: a database of the C locale knows them of ASCII letters only.
-SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms
 FROM workflow_runs r
 WHERE r.workspace_id = :workspace_id
   AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
@@ -190,7 +190,7 @@ ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: search_workflow_runs [postgres]
 -- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
-SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.created_ms, r.updated_ms
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms
 FROM workflow_runs r
 WHERE r.workspace_id = :workspace_id
   AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
@@ -204,7 +204,7 @@ ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: list_session_runs
 -- The runs of one session, oldest first.
-SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
+SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, series, created_ms, updated_ms FROM workflow_runs
 WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY created_ms, run_id
 
 -- name: list_workflow_answers
