@@ -63,6 +63,10 @@ CRITERIA: dict[str, Any] = {
     ),
     "a list": schema(type="array", minItems=2, items={"type": "string", "minLength": 9}),
     "a text of a length": schema(type="string", minLength=12),
+    "from the first letter to the last": [regex("^Plan.*end$"), contains("alpha"), regex(r"\d{3}")],
+    "over several lines": [contains("alpha"), regex(r"^# Report[\s\S]+done$"), length(min=400)],
+    "another length": [contains("alpha"), {"not": length(max=200)}, {"not": length(min=300)}],
+    "the last before the first": [regex("beta$"), regex("^alpha"), contains("gamma")],
 }
 
 
@@ -78,6 +82,37 @@ def test_the_example_of_notes_passes_unchanged(name: str) -> None:
             assert outcome.notes_example, outcome.issues
             passed = advance(program, begun.snapshot, Content(notes=outcome.notes_example))
             assert isinstance(passed, Complete), passed
+
+
+DOCUMENT = schema(type="object", required=["owner"], properties={"owner": {"type": "string"}})
+
+
+@pytest.mark.rule("W34", "W35")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"outputContract": {"contractRef": "team.unknown", "required": False}},
+        {"outputContract": {"contractRef": "mr_review.changed_files"}},
+        {"notesOptional": False},
+    ],
+)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [DOCUMENT, contains("alpha")],
+        {"and": [regex("^Plan"), {"or": [DOCUMENT, contains("beta")]}]},
+        {"and": [{"and": [DOCUMENT, length(min=80)]}, schema(type="object", required=["size"])]},
+    ],
+)
+def test_a_schema_beside_rules_about_words_is_met_by_output_and_notes_together(rules: Any, more: Any) -> None:
+    program = program_of(step("a-step", validationCriteria=rules, **more))
+    begun = start(program)
+    assert isinstance(begun, Advanced)
+    outcome = advance(program, begun.snapshot, Content())
+    assert isinstance(outcome, Blocked) and outcome.notes_example, outcome
+    both = Content(output=outcome.example, notes=outcome.notes_example)
+    assert isinstance(advance(program, begun.snapshot, both), Complete)
 
 
 def test_rules_that_contradict_each_other_have_no_example() -> None:

@@ -68,10 +68,31 @@ def test_a_plain_definition_is_read() -> None:
                                          "example": {"kind": "x.y"}})],
          "$.steps[0].outputContract.example.z", "required"),
         ([step("a-step", outputContract={})], "$.steps[0].outputContract.contractRef", "required"),
+        ([step("a-step", runCondition={"var": "v", "contains": {"a": 1}})], "$.steps[0].runCondition.contains", "type"),
     ],
 )  # fmt: skip
 def test_an_error_is_named_by_path_and_code(steps: list[dict[str, Any]], path: str, code: str) -> None:
     assert (path, code) in codes(document(*steps))
+
+
+@pytest.mark.parametrize("kind", ["loop", "parallel"])
+def test_a_forgotten_type_is_the_only_thing_to_add(kind: str) -> None:
+    whole: dict[str, Any] = {
+        "loop": loop("the-loop", [step("inner")], type="for", count=2),
+        "parallel": {"id": "the-work", "title": "t", "parallelDelegations": [{"workflowId": "wr.x"}]},
+    }[kind]
+    told = {key: value for key, value in whole.items() if key != "type"}
+    assert codes(document(told)) == {("$.steps[0].type", "required")}
+
+
+def test_more_patterns_than_an_agent_can_wait_for_are_refused() -> None:
+    rule = {"type": "regex", "pattern": "(a|b)*c$", "message": "m"}
+
+    def steps(count: int) -> dict[str, Any]:
+        return document(step("a-step", validationCriteria={"and": [*[rule] * (count - 1), {"not": rule}]}))
+
+    assert isinstance(parse(steps(32), "good.json"), Definition)
+    assert codes(steps(33)) == {("$.steps[0].validationCriteria", "too_many")}
 
 
 def test_a_loop_without_a_bound_is_refused() -> None:

@@ -141,6 +141,9 @@ MAX_LOOP_ITERATIONS: Final = 1_000
 MAX_CONDITION_DEPTH: Final = 16
 """Nesting of and / or / not in a condition or a validation rule."""
 
+MAX_STEP_PATTERNS: Final = 32
+"""Each one reads the notes once, and an agent waits for all of them."""
+
 MAX_REGEX_CHARS: Final = 512
 """A pattern in a definition."""
 

@@ -52,7 +52,8 @@ def _member(kind: Any, value: Any) -> Test:
 
 
 _LIKELY: Final = "aA0 _-.:#*/\n"
-_A_WORD: Final = " and "
+A_WORD: Final = " and "
+"""What stands where anything may stand: another text can be put there."""
 
 
 def sample(tree: Iterable[Any], *, roomy: bool = False) -> str:
@@ -86,9 +87,17 @@ def sample(tree: Iterable[Any], *, roomy: bool = False) -> str:
 
 
 def _repeated(least: int, most: Any, body: Any, *, roomy: bool) -> str:
-    if roomy and int(most) >= len(_A_WORD) and [op for op, _ in body] == [sre.ANY]:
-        return _A_WORD.ljust(min(int(least), 200), "x")
+    if roomy and int(most) >= len(A_WORD) and _takes_words(body):
+        return A_WORD.ljust(min(int(least), 200), "x")
     return sample(body, roomy=roomy) * min(max(int(least), int(roomy)), 200)
+
+
+def _takes_words(body: Any) -> bool:
+    """Whether a part of a pattern is one place, and letters and blanks fit there."""
+    ops = [op for op, _ in body]
+    if len(ops) != 1 or ops[0] not in (sre.ANY, sre.IN, sre.NOT_LITERAL):
+        return False
+    return all(map(accepts(ops[0], body[0][1], 0), A_WORD))
 
 
 def _named(members: Iterable[Any]) -> list[str]:

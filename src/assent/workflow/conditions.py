@@ -193,6 +193,8 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
         expected = None if isinstance(operand, list) else "a list of values"
     elif key in _TEXTUAL:
         expected = None if isinstance(operand, str) else "a text"
+    elif key == "contains":
+        expected = None if isinstance(operand, (str, int, float)) else "a text"
     elif key not in OPERATORS:
         return [Issue(path, "unknown_operator", f"There is no operator {shown(key)}. {_suggest(key)}")]
     if expected is not None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import depth
-from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH
+from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_PATTERNS
 from assent.workflow import conditions
 from assent.workflow.format import OBJECT, record, text
 from assent.workflow.issues import Issue
@@ -43,16 +43,26 @@ class Failure(msgspec.Struct, frozen=True):
     message: str
 
 
-def check_criteria(criteria: Any, path: str, level: int = 0) -> list[Issue]:
+def check_criteria(criteria: Any, path: str) -> list[Issue]:
     """Everything wrong with criteria as an author wrote them."""
+    issues = _check(criteria, path, 0)
+    if not issues and (count := _patterns(criteria)) > MAX_STEP_PATTERNS:
+        message = f"There are {count} regex rules; at most {MAX_STEP_PATTERNS} are taken. Join them, or split the step."
+        issues.append(Issue(path, "too_many", message))
+    return issues
+
+
+def _patterns(criteria: Criteria) -> int:
+    if isinstance(criteria, dict) and "type" in criteria:
+        return int(criteria["type"] == "regex")
+    return sum(map(_patterns, criteria if isinstance(criteria, list) else criteria.values()))
+
+
+def _check(criteria: Any, path: str, level: int) -> list[Issue]:
     if level > MAX_CONDITION_DEPTH:
         return [Issue(path, "too_deep", f"Criteria nest at most {MAX_CONDITION_DEPTH} deep.")]
     if isinstance(criteria, list):
-        return [
-            issue
-            for n, part in enumerate(criteria)
-            for issue in check_criteria(part, f"{path}[{n}]", level + 1)
-        ]
+        return [issue for n, part in enumerate(criteria) for issue in _check(part, f"{path}[{n}]", level + 1)]
     if not isinstance(criteria, dict):
         return [Issue(path, "type", "Write a rule, a list of rules, or an object with and, or or not.")]
     if composed := [key for key in ("and", "or", "not") if key in criteria]:
@@ -85,7 +95,7 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
     key = composed[0]
     if key != "not" and not (isinstance(criteria[key], list) and criteria[key]):
         return [Issue(f"{path}.{key}", "type", f'"{key}" takes a list with at least one rule.')]
-    return check_criteria(criteria[key], f"{path}.{key}", level + 1)
+    return _check(criteria[key], f"{path}.{key}", level + 1)
 
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:

@@ -1,7 +1,8 @@
 """Notes that pass an author's rules, for an agent to start from (W34, W35).
 
 Puts together what the rules name, in the few ways in which texts are put together, and keeps the first that the rules
-themselves let pass. Rules that contradict each other, or that no such text meets, have no example.
+themselves let pass. What a schema asks for beside rules about words can also stand in the output. Rules that contradict
+each other, or that no such text meets, have no example.
 """
 
 from __future__ import annotations
@@ -15,67 +16,91 @@ import msgspec
 
 from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.workflow import conditions
-from assent.workflow.criteria import Criteria, failures
+from assent.workflow.characters import A_WORD
+from assent.workflow.criteria import Criteria, failures, requirements
 from assent.workflow.patterns import compiled
 from assent.workflow.shapes import Shape
 from assent.workflow.values import Scope
 
 _MAX_WAYS: Final = 16
 _MAX_TRIED_CHARS: Final = 400_000
-"""Trying costs time for every character, and a blocked agent waits for it."""
+"""Trying costs time for every character and rule, and a blocked agent waits for it."""
+_MAX_CHOICES: Final = 3
+_MAX_ORDERS: Final = 24
 _FILLER: Final = "Replace this line with what you did and found. "
 _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
 
 
 class _Way(msgspec.Struct, frozen=True):
-    """One choice at every `or`: the words to write, and how long the text may be."""
+    """One choice at every `or`: the words to write, what fits the schemas, and how long the text may be."""
 
     words: tuple[str, ...] = ()
+    documents: tuple[Any, ...] = ()
     least: int = 0
     most: int = MAX_NOTES_BYTES
 
     def beside(self, other: _Way) -> _Way:
-        return _Way((*self.words, *other.words), max(self.least, other.least), min(self.most, other.most))
+        return _Way(
+            (*self.words, *other.words),
+            (*self.documents, *other.documents),
+            max(self.least, other.least),
+            min(self.most, other.most),
+        )
 
 
 def example(criteria: Criteria, output: Any, scope: Scope) -> str | None:
     """Notes that pass beside this output, if they can be made."""
     left = _MAX_TRIED_CHARS
+    rules = len(requirements(criteria))
     tried: set[str] = set()
-    for candidate in _candidates(criteria, scope):
+    for candidate in _candidates(criteria, output, scope):
         if candidate in tried or not candidate.strip() or len(candidate.encode()) > MAX_NOTES_BYTES:
             continue
         if not failures(criteria, candidate, output, scope):
             return candidate
         tried.add(candidate)
-        left -= len(candidate)
+        left -= len(candidate) * rules
         if left < 0:
             break
     return None
 
 
-def _candidates(criteria: Criteria, scope: Scope) -> Iterator[str]:
+def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any], ...]]:
+    """What fits the schemas among the rules, as objects that can stand in an output: a few choices at most."""
+    found = (
+        tuple(each for each in way.documents if isinstance(each, dict)) for way in _ways(criteria, scope)
+    )
+    return itertools.islice(filter(None, found), _MAX_CHOICES)
+
+
+def _candidates(criteria: Criteria, output: Any, scope: Scope) -> Iterator[str]:
     for way in _ways(criteria, scope):
-        words = [word for word in way.words if word]
-        sentences = [f"{word}." for word in words]
-        for text in (
-            " ".join(["Done.", *sentences]),
-            "\n".join(words),
-            " ".join(words),
-            "".join(words),
-            *words,
-            *([] if words else _NOTHING_NAMED),
-        ):
+        # Where there is an output, that is what the schemas are about.
+        written = () if output is not None else map(_written, way.documents)
+        for text in _texts([word for word in (*way.words, *written) if word]):
             yield from _fitted(text, way)
 
 
+def _texts(words: list[str]) -> Iterator[str]:
+    """The words one after the other, alone, in other orders, and one between two parts of another."""
+    yield " ".join(["Done.", *(f"{word}." for word in words)])
+    yield from ("\n".join(words), " ".join(words), "".join(words), *words)
+    yield from () if words else _NOTHING_NAMED
+    for order in itertools.islice(itertools.permutations(words), 1, _MAX_ORDERS):
+        yield from (" ".join(order), "\n".join(order))
+    for n, word in enumerate(words):
+        others = " ".join(words[:n] + words[n + 1 :])
+        yield word.replace(A_WORD, A_WORD + others + A_WORD, 1)
+
+
 def _fitted(text: str, way: _Way) -> Iterator[str]:
-    """The text at a length that is asked for: as it is, filled up, or cut."""
+    """The text at a length that is asked for: as it is, filled up behind, before or within, or cut."""
     if len(text) < way.least:
         for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
             room = max(way.least - len(text) - len(gap), 0)
             whole = filler * math.ceil(room / len(filler))
-            yield text + gap + (whole if len(text + gap + whole) <= way.most else whole[:room])
+            fill = whole if len(text + gap + whole) <= way.most else whole[:room]
+            yield from (text + gap + fill, fill + gap + text, text.replace(A_WORD, gap + fill + A_WORD, 1))
     elif len(text) > way.most:
         yield text[: way.most].rstrip() or text[: way.most]
     else:
@@ -92,7 +117,9 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
     if "or" in criteria:
         choices = itertools.chain.from_iterable(_ways(part, scope) for part in criteria["or"])
         return list(itertools.islice(choices, _MAX_WAYS))
-    if "not" in criteria or ("condition" in criteria and not conditions.holds(criteria["condition"], scope)):
+    if "not" in criteria:
+        return _other_lengths(criteria["not"])
+    if "condition" in criteria and not conditions.holds(criteria["condition"], scope):
         return [_Way()]
     match criteria["type"]:
         case "contains":
@@ -101,9 +128,19 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
             pattern = compiled(criteria["pattern"], criteria.get("flags", ""))
             return [_Way((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))]
         case "length":
-            return [_Way((), math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES)))]
+            least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
+            return [_Way(least=least, most=most)]
         case _:
-            return [_Way((_written(value_of(criteria["schema"])),))]
+            return [_Way(documents=(value_of(criteria["schema"]),))]
+
+
+def _other_lengths(ruled_out: Criteria) -> list[_Way]:
+    """What is ruled out names nothing to write; a length does, on either side of it."""
+    if isinstance(ruled_out, list) or ruled_out.get("type") != "length":
+        return [_Way()]
+    longer = [_Way(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
+    shorter = [_Way(most=math.ceil(ruled_out["min"]) - 1)] if ruled_out.get("min", 0) > 1 else []
+    return longer + shorter or [_Way()]
 
 
 def _written(value: Any) -> str:

@@ -241,13 +241,15 @@ def _blocked(
 ) -> Blocked:
     attempts = before.blocked + 1
     found = outputs.bounded(issues)
-    example = outputs.example_output(step, _example_decisions(program, current))
+    example, notes_example = outputs.examples(
+        step, _example_decisions(program, current), scope_of(program, current)
+    )
     return Blocked(
         snapshot=msgspec.structs.replace(before, blocked=attempts),
         reason=_reason(found),
         issues=found,
         example=example,
-        notes_example=outputs.example_notes(step, example, scope_of(program, current)),
+        notes_example=notes_example,
         exhausted=attempts > MAX_BLOCKED_ATTEMPTS,
     )
 

@@ -192,16 +192,42 @@ def bounded(issues: list[Issue]) -> tuple[Issue, ...]:
     return tuple(cut[:MAX_BLOCKERS])
 
 
-def example_output(step: Ask, extra: tuple[dict[str, Any], ...] = ()) -> dict[str, Any] | None:
-    """An output that passes the step, or nothing if it asks for none."""
-    parts: list[dict[str, Any]] = list(extra)
-    if step.contract is not None and step.contract.kind not in {part["kind"] for part in extra}:
+RESULT: Final = "result"
+"""The kind of an output that only a schema among the rules asks for."""
+
+
+def examples(
+    step: Ask, decisions: tuple[dict[str, Any], ...], scope: Scope
+) -> tuple[dict[str, Any] | None, str | None]:
+    """An output and notes that pass the step together; where none can be made, what its contract asks for."""
+    needed = _example_parts(step, decisions)
+    if needed is None:
+        return None, _example_notes(step, None, scope)
+    for more in ((), *criteria_examples.documents(step.criteria or [], scope)):
+        output = _put_together([*needed, *({"kind": RESULT, **each} for each in more)])
+        notes = _example_notes(step, output, scope)
+        if notes is None and step.criteria is not None:
+            continue
+        taken, bad = take_apart(output)
+        if not bad and not check(step, notes, taken, output, lambda: scope):
+            return output, notes
+    return _put_together(needed), None
+
+
+def _put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
+
+
+def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dict[str, Any]] | None:
+    """Artifacts that pass the step, or nothing where every level of an assessment asks for a follow-up."""
+    parts = list(decisions)
+    if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
         parts.insert(0, step.contract.example or {"kind": kind_named(step.contract.ref)})
     for wanted in step.assessments if step.consequences else ():
         if (made := _example_assessment(step, wanted)) is None:
             return None
         parts.append(made)
-    return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
+    return parts
 
 
 def _example_assessment(step: Ask, wanted: Assessment) -> dict[str, Any] | None:
@@ -217,7 +243,7 @@ def _example_assessment(step: Ask, wanted: Assessment) -> dict[str, Any] | None:
     return {"kind": ASSESSMENT, "assessmentId": wanted.id, "dimensions": dimensions}
 
 
-def example_notes(step: Ask, output: Any, scope: Scope) -> str | None:
+def _example_notes(step: Ask, output: Any, scope: Scope) -> str | None:
     """Notes that pass the step beside this output, if it has rules or needs notes."""
     if step.criteria is not None:
         return criteria_examples.example(step.criteria, output, scope)

@@ -7,7 +7,7 @@ and what a step needs to say something (a prompt, a template, a body) is there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
 from assent.workflow import conditions
@@ -18,6 +18,8 @@ from assent.workflow.issues import Issue, shown
 from assent.workflow.shapes import check_shape, mismatches
 
 Raw = dict[str, Any]
+_TELLING: Final = (("loop", "loop"), ("parallelDelegations", "parallel"))
+"""Fields that only one type of step has: whoever writes them has forgotten the type."""
 
 
 def check_steps(document: Raw) -> Iterator[Issue]:
@@ -58,13 +60,15 @@ def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
         yield Issue(path, "type", f"A step is an object with id, title and prompt; this is {shown(step)}.")
         return
     kind = step.get("type", "step")
+    if "type" not in step and (meant := [name for field, name in _TELLING if field in step]):
+        yield Issue(f"{path}.type", "required", f'Add "type": "{meant[0]}".')
+        kind = meant[0]
     if not isinstance(kind, str) or kind not in STEP_SHAPES:
         yield Issue(
             f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {shown(kind)}.'
         )
         return
-    broken = mismatches(step, STEP_SHAPES[kind], path)
-    yield from broken
+    yield from mismatches({"type": kind, **step}, STEP_SHAPES[kind], path)
     yield from _check_conditions(step, path)
     yield from _check_outputs(step, path, document)
     if kind == "loop" and isinstance(step.get("loop"), dict):
