@@ -6,16 +6,25 @@ The one place that knows YAML. Which folders are read, and when, is for the call
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue, shown
+from assent.workflow.issues import Issue, places, shown
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
 """What a file may hold, and what anchors may unfold to: reading takes time for each, and a small file must not become
 a large document."""
+
+
+_TOLD: Final = {
+    "constructor for the tag": "Tags are not read; remove it and write the plain value",
+    "recursive node": "An anchor holds itself; write the value out",
+    "another document": "A file holds one document; put what follows into a file of its own",
+    "'\\t'": "A tab cannot stand here; indent with blanks",
+}
+"""What to write instead, for what the YAML reader says in its own words."""
 
 
 class DocumentRefused(Exception):  # noqa: N818 - an answer to the author
@@ -56,28 +65,41 @@ def _refused(code: str, message: str) -> DocumentRefused:
     return DocumentRefused(Issue("$", code, message))
 
 
+class _Odd(NamedTuple):
+    """Stands in a document where something cannot be read, until its path is known."""
+
+    code: str
+    message: str
+
+
+def _twice(key: str) -> _Odd:
+    return _Odd("duplicate_key", f'The key "{key[:60]}" stands twice in one object; keep one.')
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
-        if key in seen:
-            raise _refused("duplicate_key", f'The key "{key[:60]}" stands twice in one object; keep one.')
-        seen[key] = value
+        seen[key] = _twice(key) if key in seen else value
     return seen
 
 
-def _constant(name: str) -> Any:
-    raise _refused("not_json", f"{name} is no JSON number; write a plain one.")
+def _constant(name: str) -> _Odd:
+    return _Odd("not_json", f"{name} is no JSON number; write a plain one.")
 
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
     except json.JSONDecodeError as error:
         raise _refused("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
     except (RecursionError, ValueError):
         raise _refused(
             "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
         )
+    for path, part in places(value):
+        if isinstance(part, _Odd):
+            raise DocumentRefused(Issue(path, *part))
+    return value
 
 
 def _yaml(text: str) -> Any:
@@ -103,13 +125,17 @@ def _yaml(text: str) -> Any:
             return super().construct_object(node, deep=deep)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            names = [self.construct_object(key, deep=True) for key, _ in node.value]
-            if "<<" in names:
-                message = 'Merge keys ("<<") are not read, only plain anchors; write the fields out.'
-                raise _refused("key", f"Line {node.start_mark.line + 1}: {message}")
-            if odd := [name for name in names if not isinstance(name, str)]:
-                raise _refused("key", f"The key {shown(odd[0])} is not a text; write it in quotes.")
-            _unique([(name, None) for name in names])
+            seen: set[str] = set()
+            for key, _ in node.value:
+                name, place = self.construct_object(key, deep=True), f"Line {key.start_mark.line + 1}: "
+                if name == "<<":
+                    message = 'Merge keys ("<<") are not read, only plain anchors; write the fields out.'
+                    raise _refused("key", place + message)
+                if not isinstance(name, str):
+                    raise _refused("key", f"{place}The key {shown(name)} is not a text; write it in quotes.")
+                if name in seen:
+                    raise _refused("duplicate_key", place + _twice(name).message)
+                seen.add(name)
             return super().construct_mapping(node, deep=True)
 
     Loader.yaml_implicit_resolvers = {
@@ -121,7 +147,9 @@ def _yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise _refused("not_yaml", f"{place}{getattr(error, 'problem', None) or 'not YAML'}.")
+        problem = getattr(error, "problem", None) or "not YAML"
+        said = next((told for part, told in _TOLD.items() if part in problem), problem)
+        raise _refused("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
         raise _refused(
             "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."

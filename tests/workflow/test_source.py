@@ -126,9 +126,15 @@ def test_too_many_steps_and_too_large_a_file_are_refused() -> None:
     assert codes(document(step("a-step"), about="x" * 1_100_000)) == {("$", "too_large")}
 
 
-@pytest.mark.parametrize("value", [float("nan"), 2**60, "\ud800"])
+@pytest.mark.parametrize("value", [float("nan"), 2**60, "\ud800", object()])
 def test_a_value_without_a_json_form_is_refused(value: Any) -> None:
-    assert codes(document(step("a-step", runCondition={"var": "x", "equals": value}))) == {("$", "not_json")}
+    odd = step("a-step", runCondition={"var": "x", "equals": [1, value]})
+    assert codes(document(step("before"), odd)) == {("$.steps[1].runCondition.equals[1]", "not_json")}
+
+
+def test_a_name_without_a_json_form_is_refused() -> None:
+    ((path, code),) = codes(document(step("a-step", runCondition={"\ud800": "x"})))
+    assert (path, code) == ("$.steps[0].runCondition.?", "not_json")
 
 
 json_values = st.recursive(

@@ -44,6 +44,37 @@ def test_a_bad_file_is_refused_by_code(text: str | bytes, suffix: str, code: str
     assert refused.value.issues[0].code == code
 
 
+@pytest.mark.parametrize(
+    ("text", "suffix", "where"),
+    [
+        ('{"a": [{"b": 1}, {"b": 1, "c": 2, "b": 3}]}', ".json", "$.a[1].b"),
+        ('{"a": {"b": [0, -Infinity]}}', ".json", "$.a.b[1]"),
+        ("a:\n- b: 1\n- b: 1\n  c: 2\n  b: 3", ".yaml", "Line 5: "),
+        ("a: 1\n1: 2", ".yaml", "Line 2: "),
+    ],
+)
+def test_an_author_is_told_where_it_is(text: str, suffix: str, where: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        load_document(text, suffix)
+    issue = refused.value.issues[0]
+    assert where in (issue.path, issue.message[: len(where)])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: !!python/name:os.system", "write the plain value"),
+        ("a: &a [*a]", "write the value out"),
+        ("a: 1\n---\nb: 2", "a file of its own"),
+        ("a:\n\tb: 1", "indent with blanks"),
+    ],
+)
+def test_an_author_is_told_what_to_write_instead(text: str, told: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        load_document(text, ".yaml")
+    assert told in refused.value.issues[0].message
+
+
 def test_yaml_says_the_same_as_json() -> None:
     import yaml
 

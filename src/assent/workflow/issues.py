@@ -40,6 +40,18 @@ def _as_json(value: object) -> str:
         return repr(value)
 
 
+def places(document: Any) -> Iterator[tuple[str, Any]]:
+    """Every value in a document with its path, in the author's order, however deep it nests."""
+    stack = [("$", document)]
+    while stack:
+        path, value = stack.pop()
+        yield path, value
+        if isinstance(value, dict):
+            stack += reversed([(f"{path}.{key}", part) for key, part in value.items()])
+        elif isinstance(value, list):
+            stack += reversed([(f"{path}[{n}]", part) for n, part in enumerate(value)])
+
+
 def twice(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
     """Entries of a list that bear the name of an earlier one."""
     seen: set[str] = set()

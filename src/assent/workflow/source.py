@@ -15,7 +15,7 @@ import msgspec
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
 from assent.workflow.format import WORKFLOW
-from assent.workflow.issues import Issue, twice
+from assent.workflow.issues import Issue, places, shown, twice
 from assent.workflow.shapes import mismatches
 from assent.workflow.source_steps import check_steps
 
@@ -153,10 +153,8 @@ def parse(document: Any, file: str) -> Definition:
     """The definition in a decoded JSON or YAML document; raises `DefinitionRefused` with every issue."""
     try:
         plain = canonical(document)
-    except (NotCanonical, TypeError) as error:
-        raise DefinitionRefused(
-            file, (Issue("$", "not_json", f"The file holds a value JSON has no form for: {error}."),)
-        )
+    except (NotCanonical, TypeError):
+        raise DefinitionRefused(file, (_without_form(document),))
     if (size := len(plain)) > MAX_WORKFLOW_BYTES:
         message = f"The definition has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         raise DefinitionRefused(file, (Issue("$", "too_large", message),))
@@ -165,6 +163,19 @@ def parse(document: Any, file: str) -> Definition:
         raise DefinitionRefused(file, tuple(issues[:MAX_PROBLEMS]))
     # Read back from the canonical form: 5.0 is 5, and the order of keys is gone before anything can depend on it.
     return msgspec.convert(msgspec.json.decode(plain), Definition)
+
+
+def _without_form(document: Any) -> Issue:
+    """The value that JSON has no form for. Names can be at fault too; the path shows them."""
+    path, odd = "$", document
+    for path, odd in places(document):
+        try:
+            canonical({path: None} if isinstance(odd, (dict, list)) else {path: odd})
+        except (NotCanonical, TypeError):
+            break
+    path = path.encode("utf-8", "replace").decode()
+    message = f"JSON has no form for {shown(odd)}: write a number up to 2^53, or a text of plain characters."
+    return Issue(path, "not_json", message)
 
 
 def _issues(document: Any) -> Iterator[Issue]:
