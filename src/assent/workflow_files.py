@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue, places, shown
+from assent.workflow.issues import Issue, places, short, shown
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
@@ -98,7 +98,7 @@ def _json(text: str) -> Any:
         )
     for path, part in places(value):
         if isinstance(part, _Odd):
-            raise DocumentRefused(Issue(path, *part))
+            raise DocumentRefused(short(Issue(path, *part)))
     return value
 
 

@@ -132,6 +132,12 @@ def test_a_value_without_a_json_form_is_refused(value: Any) -> None:
     assert codes(document(step("before"), odd)) == {("$.steps[1].runCondition.equals[1]", "not_json")}
 
 
+def test_a_name_of_any_length_makes_no_long_answer() -> None:
+    with pytest.raises(DefinitionRefused) as refused:
+        parse({**document(step("a-step")), "k" * 100_000: 1}, "bad.json")
+    assert sum(len(issue.path + issue.message) for issue in refused.value.issues) < 1_000
+
+
 def test_a_name_without_a_json_form_is_refused() -> None:
     ((path, code),) = codes(document(step("a-step", runCondition={"\ud800": "x"})))
     assert (path, code) == ("$.steps[0].runCondition.?", "not_json")

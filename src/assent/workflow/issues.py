@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+
+MAX_PATH_CHARS: Final = 200
 
 
 class Issue(msgspec.Struct, frozen=True, order=True):
@@ -22,6 +25,11 @@ class Warning(msgspec.Struct, frozen=True, order=True):
     code: str
     message: str
     path: str = ""
+
+
+def short(issue: Issue) -> Issue:
+    """The issue with a path that can be read: names of any length stand in it."""
+    return msgspec.structs.replace(issue, path=issue.path[:MAX_PATH_CHARS])
 
 
 def shown(value: object, limit: int = 60) -> str:

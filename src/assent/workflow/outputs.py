@@ -14,7 +14,7 @@ import msgspec
 from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
-from assent.workflow.issues import Issue, shown
+from assent.workflow.issues import MAX_PATH_CHARS, Issue, shown
 from assent.workflow.program import ASSESSMENT, Ask, Assessment, Contract
 from assent.workflow.shapes import mismatches
 from assent.workflow.values import Scope
@@ -182,7 +182,7 @@ def bounded(issues: list[Issue]) -> tuple[Issue, ...]:
     cut = [
         msgspec.structs.replace(
             issue,
-            path=issue.path[:200],
+            path=issue.path[:MAX_PATH_CHARS],
             message=issue.message
             if len(issue.message) <= MAX_MESSAGE_CHARS
             else issue.message[:MAX_MESSAGE_CHARS] + "…",

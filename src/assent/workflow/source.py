@@ -15,7 +15,7 @@ import msgspec
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
 from assent.workflow.format import WORKFLOW
-from assent.workflow.issues import Issue, places, shown, twice
+from assent.workflow.issues import Issue, places, short, shown, twice
 from assent.workflow.shapes import mismatches
 from assent.workflow.source_steps import check_steps
 
@@ -154,13 +154,13 @@ def parse(document: Any, file: str) -> Definition:
     try:
         plain = canonical(document)
     except (NotCanonical, TypeError):
-        raise DefinitionRefused(file, (_without_form(document),))
+        raise DefinitionRefused(file, (short(_without_form(document)),))
     if (size := len(plain)) > MAX_WORKFLOW_BYTES:
         message = f"The definition has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         raise DefinitionRefused(file, (Issue("$", "too_large", message),))
     issues = list(_issues(document))
     if issues:
-        raise DefinitionRefused(file, tuple(issues[:MAX_PROBLEMS]))
+        raise DefinitionRefused(file, tuple(map(short, issues[:MAX_PROBLEMS])))
     # Read back from the canonical form: 5.0 is 5, and the order of keys is gone before anything can depend on it.
     return msgspec.convert(msgspec.json.decode(plain), Definition)
 
