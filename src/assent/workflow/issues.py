@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-
 MAX_PATH_CHARS: Final = 200
 
 
