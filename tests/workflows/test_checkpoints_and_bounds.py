@@ -52,7 +52,8 @@ async def test_a_checkpoint_on_an_older_node_does_not_move_the_tip(play: Player)
 @pytest.mark.rule("W41")
 async def test_a_checkpoint_needs_a_run_and_notes(play: Player) -> None:
     at = await play.start()
-    for arguments in ({"notesMarkdown": "x"}, {"stateToken": at["stateToken"]}, {}):
+    blank = {"stateToken": at["stateToken"], "notesMarkdown": " \n"}
+    for arguments in ({"notesMarkdown": "x"}, {"stateToken": at["stateToken"]}, {}, blank):
         assert (await play.ask("workflow_checkpoint", **arguments)).reason == "validation_error"
     done = at
     for _ in range(3):

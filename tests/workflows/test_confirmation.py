@@ -165,7 +165,9 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
     await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
-    await play.decide(APPROVE, refusal["actionId"])
+    approved = await play.decide(APPROVE, refusal["actionId"])
+    assert "exactly as it was sent" not in approved["nextToolCalls"][0]["when"]
+    assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)
     assert "changed the text" in told["userMessage"]
     assert (await play.rehydrate(at))["pending"]["stepId"] == "release"

@@ -12,6 +12,15 @@ from assent.lifecycle.records import Action
 
 WORKFLOW: Final = "workflow"
 """The connector of a workflow's confirmations, which nobody outside sees."""
+SUBMITTED: Final = "submitted"
+"""The digest of what was staged, which an edit leaves as it was."""
+
+
+def rewritten(action: Action) -> bool:
+    """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
+    submitted = action.metadata.get(SUBMITTED)
+    # What was staged by an earlier version does not say it.
+    return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def refuse_confirmation(action: Action) -> None:

@@ -11,7 +11,7 @@ from assent.engine.workflow_answers import BranchView, Desk, Spoken, token_refus
 from assent.kernel.limits import RECAP_BYTES
 from assent.ports import Transaction
 from assent.stores.loader import statements
-from assent.workflow import Note, check_notes, pending, recap, text
+from assent.workflow import Issue, Note, check_notes, pending, recap, text
 from assent.workflow.handles import Handle, mint
 
 
@@ -61,6 +61,8 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
 def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
     """Keep notes on a node without moving anything; the same notes again are one checkpoint (W41–W44)."""
     check_notes(notes)
+    if not notes.strip():
+        raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])
     held = yield from stored.lock_place(desk.workspace_id, state, desk.now_ms)
     if held is None:
         raise token_refusal("token_unknown_node")

@@ -13,6 +13,7 @@ import msgspec
 
 from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
+from assent.engine.confirming import SUBMITTED, WORKFLOW, rewritten
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
@@ -29,9 +30,6 @@ from assent.stores.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
 from assent.workflow.handles import Handle
 
-CONNECTOR: Final = "workflow"
-SUBMITTED: Final = "submitted"
-"""The digest of what was staged, which an edit leaves as it was."""
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 
 
@@ -75,7 +73,7 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
     action = asked.action
     if action.status is Status.REJECTED:
         return Decision("rejected", action.rejection or "")
-    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or _rewritten(action):
+    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or rewritten(action):
         return None
     gate.judge_execution(action, asked.policy, desk.now_ms, lambda held: _url(desk, held.run_id))
     return Decision("approved")
@@ -83,13 +81,6 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
 
 def _url(desk: Desk, run_id: RunId) -> str:
     return desk.review_url(desk.workspace_id, run_id, desk.now_ms)
-
-
-def _rewritten(action: Action) -> bool:
-    """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
-    submitted = action.metadata.get(SUBMITTED)
-    # What was staged by an earlier version does not say it.
-    return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def ask(
@@ -135,9 +126,9 @@ def _message(action: Action, outcome: NeedsConfirmation, earlier: str | None) ->
         return (
             f"“{outcome.title}” was rejected: {why}. Change what you submit; that is then asked about anew."
         )
-    if action.status is Status.APPROVED and not _rewritten(action):
+    if action.status is Status.APPROVED and not rewritten(action):
         return f"“{outcome.title}” was approved just now. Make the same call again; it passes."
-    if _rewritten(action):
+    if rewritten(action):
         return (
             f"A person changed the text of “{outcome.title}”, so it is no longer what was submitted. Submit their "
             "text; that is then asked about anew."
@@ -217,7 +208,7 @@ def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome:
     effect = Effect(
         channel="workflow",
         verb="confirm",
-        connector=CONNECTOR,
+        connector=WORKFLOW,
         title=outcome.title,
         body=confirmation_body(outcome.title, content),
         details=details,

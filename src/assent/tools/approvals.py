@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from assent.engine import actions, decisions, pictures
-from assent.engine.confirming import WORKFLOW
+from assent.engine.confirming import WORKFLOW, rewritten
 from assent.engine.decisions import Decider, Seen
 from assent.engine.failpoints import failpoint
 from assent.kernel.ids import ActionId
@@ -281,6 +281,10 @@ SAYS_OF_A_STEP = {
     "approved": "Approved. The workflow can go on past this step now.",
     "rejected": "Rejected. The workflow does not go past this step with what was submitted; the reason is kept.",
 }
+SAYS_OF_ANOTHER_TEXT = {
+    **SAYS_OF_A_STEP,
+    "approved": "Approved, but as it was changed. The workflow goes on once that text is submitted and approved.",
+}
 ADVANCE: dict[str, Any] = {"stateToken": "…", "ackToken": "…"}
 
 
@@ -289,11 +293,15 @@ def decided(action: Action) -> Decided:
     approval = action.approval
     about: dict[str, Any] = {"actionId": action.action_id}
     of_a_step = action.effect.connector == WORKFLOW
+    changed = of_a_step and rewritten(action)
+    passing = (
+        "now, with the text as it was changed; that is asked about anew"
+        if changed
+        else "now: the call that was refused, exactly as it was sent"
+    )
     following: dict[str, tuple[SuggestedCall, ...]] = {
         "approved": (
-            SuggestedCall(
-                action.executor_tool, ADVANCE, "now: the call that was refused, exactly as it was sent"
-            )
+            SuggestedCall(action.executor_tool, ADVANCE, passing)
             if of_a_step
             else SuggestedCall(action.executor_tool, about, "the user wants it to go out now"),
             SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
@@ -308,7 +316,7 @@ def decided(action: Action) -> Decided:
     if of_a_step:
         again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
         following["rejected"] = (SuggestedCall(action.executor_tool, ADVANCE, again),)
-    says = SAYS_OF_A_STEP if of_a_step else SAYS
+    says = SAYS_OF_ANOTHER_TEXT if changed else SAYS_OF_A_STEP if of_a_step else SAYS
     return Decided(
         ok=True,
         action_id=action.action_id,

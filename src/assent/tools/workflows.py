@@ -310,7 +310,7 @@ def _ticket(context: dict[str, Any]) -> str | None:
     if type(ticket) is int:
         # Issues and pull requests have numbers.
         ticket = str(ticket)
-    return ticket if isinstance(ticket, str) and 0 < len(ticket) <= 200 else None
+    return ticket if isinstance(ticket, str) and ticket.strip() and len(ticket) <= 200 else None
 
 
 def _invalid(invalid: Invalid) -> InvalidFile:
