@@ -346,3 +346,4 @@ async def test_a_ticket_may_be_a_number(play: Player) -> None:
     for _ in range(2):
         assert (await play.start(context={"ticketId": 1234}))["session"]["sessionId"] == "1234"
     assert (await play.start(context={"ticketId": True}))["session"]["sessionId"] != "True"
+    assert (await play.start(context={"ticketId": " "}))["session"]["sessionId"] != " "
