@@ -122,6 +122,8 @@ def test_a_statement_is_known_to_write(sql: str, writes: bool) -> None:
         ("-- name: x\n-- Why.\nSELECT 1;\n-- name: x\n-- Why.\nSELECT 2;", "already defined"),
         ("-- name: x [postgres, counted]\n-- Why.\nSELECT 1;", "counted on SQLite only"),
         ("-- name: x [counted]\n-- Why.\nUPDATE t SET a = 1;", "no RETURNING"),
+        ("-- name: x [counted]\n-- Why.\nUPDATE t SET a = 1 RETURNING t.a;", "is counted"),
+        ("-- name: x [counted]\n-- Why.\nWITH o AS (SELECT 1) UPDATE t SET a = 1 RETURNING a;", "is counted"),
         ("-- name: x [sqlite]\n-- Why.\nSELECT 1;", r"no \[postgres\] variant"),
         ("-- name: x [postgres]\n-- Why.\nSELECT 1;", r"no \[sqlite\] variant"),
         (

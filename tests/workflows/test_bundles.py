@@ -329,9 +329,14 @@ async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Pla
 
 
 def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
-    """A run whose second step says otherwise where it came from, with a seal that fits: anybody can make one."""
+    """A run whose second step says otherwise where it came from or stands, with a seal that fits: anybody can make
+    one."""
     first, second, *others = run.nodes
-    second = msgspec.structs.replace(second, parent=changes.get("parent", second.parent))
+    second = msgspec.structs.replace(
+        second,
+        parent=changes.get("parent", second.parent),
+        snapshot=second.snapshot | {"context": changes.pop("context", second.snapshot["context"])},
+    )
     sealed = stored.seal(
         second.parent,
         second.step_key,
@@ -350,7 +355,8 @@ def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
     ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
 )
 async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play: Player) -> None:
-    at = await play.start(sessionId="S")
+    call = {"tool": "chieflab_post", "args": {"within": {"it": "{{what}}"}}}
+    at = await play.start(definition("calling", step("one"), step("two", action=call)), sessionId="S")
     await play.advance(at, notesMarkdown="one")
     await play.advance(at, notesMarkdown="another branch")
     await play.checkpoint(at, "noted")
@@ -364,6 +370,7 @@ async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play
         grown(run, parent=2),
         grown(run, parent=-1),
         grown(run, ackHash=branch),
+        grown(run, context={"what": json.loads("[" * 64 + "]" * 64)}),
         msgspec.structs.replace(run, answers=run.answers * 2),
         msgspec.structs.replace(run, checkpoints=run.checkpoints * 2),
     ):

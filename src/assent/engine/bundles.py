@@ -23,7 +23,7 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Run
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
-from assent.workflow import Snapshot, lineage, pending
+from assent.workflow import ContentRefused, Snapshot, lineage, pending
 from assent.workflow.bundle import (
     EVENT_KINDS,
     MAX_SESSION_ID_CHARS,
@@ -239,7 +239,7 @@ def check(bundle: Bundle) -> dict[str, Program]:
                 raise BundleRefused(f"Run {run.run_id}: {flaw}.")
             for node in run.nodes:
                 pending(programs[run.workflow_hash], _snapshot(node))
-    except (UnknownFormat, msgspec.ValidationError, ValueError, LookupError) as error:
+    except (UnknownFormat, ContentRefused, msgspec.ValidationError, ValueError, LookupError) as error:
         raise BundleRefused(f"This bundle cannot be read: {error}.") from error
     return programs
 

@@ -28,6 +28,8 @@ _NAME = re.compile(
     r"(?:\s+\[(?:(sqlite|postgres)( only|, counted|, skipped on (?:sqlite|postgres))?|(counted))\])?"
 )
 _RETURNING = re.compile(r"\s+RETURNING\s+[\w, ]+$")
+_COUNTABLE = re.compile(r"(?i:INSERT|UPDATE|DELETE)\b(?:(?!\b(?i:RETURNING)\b).)*", re.DOTALL)
+"""What the driver counts the rows of: not what begins otherwise, and not what still returns some."""
 
 # What is not plain text: literals, comments, casts, our parameters, the end. The first three are stepped over as a
 # whole, so that a colon or a semicolon inside them is not taken for ours. The look-ahead only makes it fast.
@@ -142,6 +144,11 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     ours, theirs = one.text("?", one.params), other.text("$", one.params)
     if sqlite.counted:
         ours = _RETURNING.sub("", ours)
+        if not _COUNTABLE.fullmatch(ours):
+            raise StatementError(
+                f"{sqlite.source}: statement {name} is counted; it must begin with what it does and end with RETURNING "
+                "and plain names of columns"
+            )
     return Statement(name, ours, theirs, one.params, one.writes or other.writes, sqlite.counted)
 
 

@@ -150,12 +150,5 @@ def _body(handle: Handle) -> bytes:
 
 
 def _mac(key: bytes, kind: str, body: bytes) -> bytes:
-    mac = _keyed(key).copy()
-    mac.update(kind.encode() + b"." + body)
-    return mac.digest()[:MAC_BYTES]
-
-
-@functools.lru_cache(maxsize=8)
-def _keyed(key: bytes) -> hmac.HMAC:
-    """The beginning of every MAC with a key, which is half of its cost."""
-    return hmac.new(key, digestmod="sha256")
+    """Keyed BLAKE2b: a MAC in one call, of which every step makes two."""
+    return hashlib.blake2b(body, key=key, person=kind.encode(), digest_size=MAC_BYTES).digest()
