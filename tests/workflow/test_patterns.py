@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assent.kernel.limits import MAX_STEP_PATTERNS
 from assent.workflow.patterns import BadPattern, compiled
 
 ATOMS = r"a b 1 . [ab] [^a] \d \w \s \b ^ a|b (?:ab) (?=a) (?!b) (?<=a) (?<!b)"
@@ -29,6 +30,21 @@ patterns = st.recursive(
 @given(patterns, st.text(alphabet="ab1 \n_", max_size=12))
 def test_a_pattern_finds_what_the_standard_engine_finds(pattern: str, text: str) -> None:
     assert compiled(pattern).search(text) is (re.search(pattern, text) is not None)
+
+
+@given(patterns, st.booleans(), st.booleans(), st.text(alphabet="ab1 \n_", max_size=12))
+def test_the_ends_are_found_where_the_standard_engine_finds_them(
+    inner: str, begins: bool, ends: bool, text: str
+) -> None:
+    pattern = "^" * begins + rf"(?:{inner}|b\Za?|_^)" + r"\Z" * ends
+    assert compiled(pattern).search(text) is (re.search(pattern, text) is not None)
+
+
+def test_a_step_with_all_the_patterns_it_may_have_is_judged_while_an_agent_waits() -> None:
+    text = "ab" * 30_000
+    begun = time.process_time()
+    assert not any(compiled(f"(a|b|ab)*c{n}$").search(text) for n in range(MAX_STEP_PATTERNS))
+    assert time.process_time() - begun < 3
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from assent.kernel.limits import MAX_REGEX_STATES
 from assent.workflow.characters import Test, accepts, is_word
 
 _CACHE_ENTRIES: Final = 4_000
+_ENDS: Final = (sre.AT_BEGINNING, sre.AT_END, sre.AT_BEGINNING_STRING, sre.AT_END_STRING)
 MAX_LOOK_AROUNDS: Final = 16
 """Each one is another pass over the text."""
 
@@ -76,6 +77,11 @@ class Automaton:
         self.start = self._state()
         self.accept = self._sequence(tree, self.start, self.flags)
         self._leaps, self._conditional = self._free_moves()
+        self._plain = not backwards and all(
+            kind == "at" and where in _ENDS and not flags & re.MULTILINE
+            for (kind, _, flags), (_, where) in self.assertions.items()
+        )
+        self._steps: dict[tuple[int, str], int] = {}
         self._closures: dict[tuple[int, int], int] = {}
         self._moves: dict[tuple[int, str], int] = {}
         self._tables: dict[str, tuple[int, list[tuple[int, int]]]] = {}
@@ -192,6 +198,8 @@ class Automaton:
 
     def run(self, text: str, *, first: bool) -> list[bool]:
         """For each position whether a match ends there (starts there, when backwards); with `first` one answer."""
+        if first and self._plain and len(text) > 1:
+            return [self._searched(text)]
         truths = [_truth(kind, what, flags, text) for (kind, _, flags), (_, what) in self.assertions.items()]
         found = [False] * (1 if first else len(text) + 1)
         states, begin, accept = 0, 1 << self.start, 1 << self.accept
@@ -209,10 +217,38 @@ class Automaton:
                 states = self._move(states, text[here])
         return found
 
+    def _searched(self, text: str) -> bool:
+        """The same for a pattern whose assertions are about the two ends: between them nothing has to be asked."""
+        begin, accept, steps = 1 << self.start, 1 << self.accept, self._steps
+        states = self._closed(begin, self._holding_at(text, 0))
+        for char in text[:-1]:
+            if states & accept:
+                return True
+            key = (states, char)
+            following = steps.get(key)
+            if following is None:
+                following = self._closed(self._moved(states, char) | begin, 0)
+                _keep(steps, key, following)
+            states = following
+        last = self._closed(self._moved(states, text[-1]) | begin, self._holding_at(text, len(text)))
+        return bool((states | last) & accept)
+
+    def _holding_at(self, text: str, here: int) -> int:
+        """Which assertions about the ends hold at a position."""
+        return sum(
+            1 << number
+            for (_, _, flags), (number, where) in self.assertions.items()
+            if _at(where, flags, text, here)
+        )
+
     def _close(self, states: int, holding: int) -> int:
         key = (states, holding)
-        if (known := self._closures.get(key)) is not None:
-            return known
+        if (known := self._closures.get(key)) is None:
+            known = self._closed(states, holding)
+            _keep(self._closures, key, known)
+        return known
+
+    def _closed(self, states: int, holding: int) -> int:
         reached = self._leapt(states)
         grows = bool(self._conditional)
         while grows:
@@ -221,7 +257,6 @@ class Automaton:
                 if holding >> need & 1 and reached & source:
                     reached |= gain
             grows = reached != before
-        _keep(self._closures, key, reached)
         return reached
 
     def _leapt(self, states: int) -> int:
@@ -233,14 +268,17 @@ class Automaton:
 
     def _move(self, states: int, char: str) -> int:
         key = (states, char)
-        if (known := self._moves.get(key)) is not None:
-            return known
+        if (known := self._moves.get(key)) is None:
+            known = self._moved(states, char)
+            _keep(self._moves, key, known)
+        return known
+
+    def _moved(self, states: int, char: str) -> int:
         ahead, others = self._tables.get(char) or self._table(char)
         moved = (states & ahead) << 1
         for sources, target in others:
             if states & sources:
                 moved |= target
-        _keep(self._moves, key, moved)
         return moved
 
     def _table(self, char: str) -> tuple[int, list[tuple[int, int]]]:
