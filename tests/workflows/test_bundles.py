@@ -271,6 +271,9 @@ BEHIND = {
     "a way": "UPDATE workflow_nodes SET next_node = 2 WHERE node = 0",
     "what led there": "UPDATE workflow_nodes SET next_edge = 'forged' WHERE node = 0",
     "no way": "UPDATE workflow_nodes SET next_edge = NULL WHERE node = 0",
+    "the tokens of a way": "UPDATE workflow_nodes SET next_state = 'st.v1.' WHERE node = 0",
+    "another's tokens": "UPDATE workflow_nodes SET next_ack = "
+    "(SELECT next_ack FROM workflow_nodes WHERE node = 1) WHERE node = 0",
     "where an answer led": "UPDATE workflow_answers SET child = 1",
     "an answer gone": "DELETE FROM workflow_answers",
     "the tokens of an answer": "UPDATE workflow_answers SET answer = "

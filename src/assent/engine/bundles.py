@@ -20,6 +20,7 @@ from assent.engine.sessions import COMPLETE, OPERATOR, RUNNING
 from assent.engine.workflow_answers import ADVANCE, Answer
 from assent.engine.workflow_store import RunRecord
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.tokens import TokenInvalid
 from assent.lifecycle.records import Run
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
@@ -36,7 +37,7 @@ from assent.workflow.bundle import (
     ExportedRun,
     ExportedSessionNote,
 )
-from assent.workflow.handles import Handle, key_name, mint, place
+from assent.workflow.handles import Handle, Kind, mint, place
 from assent.workflow.lineage import Lineage
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
@@ -122,7 +123,21 @@ def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
     ways = {(node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]}
     if not ways.items() <= led.items() or not led.keys() <= ways.keys() | kept.keys():
         return "a step leads elsewhere than its log says"
+    if not all(
+        _gives_tokens(RunId(row["run_id"]), row["series"], node) for node in nodes if node["next_edge"]
+    ):
+        return "a step gives the tokens of another"
     return None
+
+
+def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
+    """Whether the tokens that are kept with a way name where it leads."""
+    try:
+        named = [place(token) for token in (node["next_state"], node["next_ack"]) if token is not None]
+    except TokenInvalid:
+        return False
+    kinds: tuple[Kind, ...] = ("st", "ack")
+    return named == [Handle(kind, run_id, node["next_node"], series) for kind in kinds[: len(named)]]
 
 
 def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
@@ -321,7 +336,7 @@ def _import_run(
         head = yield from stored.log(head, event.kind, _named(event, session_id), event.at_ms)
         numbers[event.seq] = head.seq
     yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
-    ways = _first_ways(run, keys)
+    ways = _first_ways(run, keys, record)
     for node in run.nodes:
         new = stored.NewNode(
             node=node.node,
@@ -356,15 +371,24 @@ def _import_run(
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
 
 
-def _first_ways(run: ExportedRun, keys: tuple[bytes, ...]) -> dict[int, stored.Way]:
-    """By child, the first way on from each node of which the bundle has no answer word for word."""
-    told, name = lineage_of(run), key_name(keys[0])
+def _first_ways(run: ExportedRun, keys: tuple[bytes, ...], record: RunRecord) -> dict[int, stored.Way]:
+    """By child, the first way on from each node of which the bundle has no answer word for word, with this server's
+    tokens."""
+    told = lineage_of(run)
     first = _first(told) - _answered(run).keys()
+    complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
     return {
-        child: stored.Way(edge, child, name)
+        child: stored.Way(edge, child, *_tokens(keys, record, child, 0, pending=child not in complete))
         for (parent, edge), child in _led(told).items()
         if (parent, edge) in first
     }
+
+
+def _tokens(
+    keys: tuple[bytes, ...], run: RunRecord, node: int, attempt: int, *, pending: bool
+) -> tuple[str, str | None]:
+    state = mint(keys, Handle("st", run.run_id, node, run.series))
+    return state, mint(keys, Handle("ack", run.run_id, node, run.series, attempt)) if pending else None
 
 
 def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:
@@ -375,9 +399,7 @@ def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:
 
 def _minted(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> stored.KeptAnswer:
     """An answer with this server's tokens in it."""
-    state = mint(keys, Handle("st", run.run_id, given.at, run.series))
-    acked = Handle("ack", run.run_id, given.at, run.series, given.attempt)
-    ack = mint(keys, acked) if given.answer["ackToken"] else None
+    state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
     own: dict[str, Any] = {
         "stateToken": state,
         "ackToken": ack,

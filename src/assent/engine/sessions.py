@@ -45,7 +45,7 @@ from assent.workflow import (
     text,
 )
 from assent.workflow.context import NOTES_KEY, joined_notes, size_of
-from assent.workflow.handles import Handle, key_name, named_first
+from assent.workflow.handles import Handle
 from assent.workflow.program import Program
 from assent.workflow.snapshot import pending_step, scope_of
 from assent.workflow.values import render
@@ -187,28 +187,20 @@ def step(
 
 
 def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction[Spoken]:
-    """What was answered before: the same tokens, also where another key makes new ones by now (W10), and nothing is
-    judged anew (W18)."""
+    """What was answered before, with the very tokens (W10); nothing is judged anew (W18)."""
     if isinstance(answered, KeptAnswer):
         return Spoken(msgspec.json.decode(answered.answer, type=Answer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
     if child is None:
         raise token_refusal("token_unknown_node")  # the run was removed meanwhile
     program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
-    first = msgspec.structs.replace(desk, keys=named_first(desk.keys, answered.key))
-    return _arrived(first, child.run, child.node, program, pending(program, child.snapshot), ())
+    shown = pending(program, child.snapshot)
+    answer = answers.shaped(child.run, answered.state_token, answered.ack_token, shown, ())
+    return _told(program, shown, answer, ())
 
 
-def _arrived(
-    desk: Desk,
-    run: RunRecord,
-    node: int,
-    program: Program,
-    shown: Pending | None,
-    warnings: tuple[Warning, ...],
-) -> Spoken:
-    """The answer to an advance that made a node."""
-    answer = answers.make(desk, run, node, 0, shown, warnings)
+def _told(program: Program, shown: Pending | None, answer: Answer, warnings: tuple[Warning, ...]) -> Spoken:
+    """The answer to an advance that made a node, in words too."""
     if shown is None:
         return Spoken(answer, text.completed(program, warnings))
     return Spoken(answer, text.advanced(shown, tokens_of(answer), warnings))
@@ -285,14 +277,16 @@ def _move(
         *desk.drift(run.workflow_id, run.workflow_hash),
         *(yield from confirmations.told(desk, run.run_id, following)),
     )
-    spoken = _arrived(desk, run, child, program, following, warnings)
+    answer = answers.make(desk, run, child, 0, following, warnings)
+    spoken = _told(program, following, answer, warnings)
     # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
-    way = None if warnings or node.children else Way(edge, child, key_name(desk.keys[0]))
+    lasting = not warnings and not node.children
+    way = Way(edge, child, answer.state_token, answer.ack_token) if lasting else None
     yield from stored.insert_node(
         desk.workspace_id, run.run_id, new, way=way, event_seq=head.seq, now_ms=now_ms
     )
     if way is None:
-        kept = KeptAnswer(child, msgspec.json.encode(spoken.answer).decode(), spoken.text)
+        kept = KeptAnswer(child, msgspec.json.encode(answer).decode(), spoken.text)
         yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return spoken
 

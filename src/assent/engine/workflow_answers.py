@@ -158,11 +158,22 @@ def _problems(issues: Iterable[Issue]) -> list[Problem]:
 def make(
     desk: Desk, run: RunRecord, node: int, attempt: int, shown: Pending | None, warnings: tuple[Warning, ...]
 ) -> Answer:
-    """The answer at a node of a run: its tokens, its pending step, and the call that comes next."""
+    """The answer at a node of a run, with tokens of the newest key."""
     state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
     ack_token = (
         mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
     )
+    return shaped(run, state_token, ack_token, shown, warnings)
+
+
+def shaped(
+    run: RunRecord,
+    state_token: str,
+    ack_token: str | None,
+    shown: Pending | None,
+    warnings: tuple[Warning, ...],
+) -> Answer:
+    """The answer at a node: its tokens, its pending step, and the call that comes next."""
     return Answer(
         kind="step" if shown is not None else "complete",
         state_token=state_token,

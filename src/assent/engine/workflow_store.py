@@ -107,12 +107,13 @@ class KeptAnswer(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True):
-    """The first way on from a node: what was sent, the child that it led to, and the key that made its tokens. What was
-    answered there follows from the child (W10, W11)."""
+    """The first way on from a node: what was sent, the child that it led to, and the tokens that were given there,
+    which another key would make otherwise (W10). The rest of that answer follows from the child (W11)."""
 
     edge: str
     child: int
-    key: str
+    state_token: str
+    ack_token: str | None
 
 
 class Tampered(Exception):  # noqa: N818 - a state of the store
@@ -217,7 +218,8 @@ def insert_node(
     if way is None:
         yield statements.count_workflow_child(**parent)
     else:
-        yield statements.take_first_way(**parent, edge=way.edge, child=way.child, key=way.key)
+        given = {"state": way.state_token, "ack": way.ack_token}
+        yield statements.take_first_way(**parent, edge=way.edge, child=way.child, **given)
     yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
 
 
@@ -249,7 +251,7 @@ def _answered(
     workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
 ) -> Transaction[Way | KeptAnswer | None]:
     if row["next_edge"] == edge:
-        return Way(edge, row["next_node"], row["next_key"])
+        return Way(edge, row["next_node"], row["next_state"], row["next_ack"])
     if not (node.children or node.snapshot.blocked):
         return None  # nothing was answered here yet
     kept = yield statements.find_workflow_answer(

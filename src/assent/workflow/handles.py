@@ -8,7 +8,6 @@ key.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import hmac
 import re
@@ -69,18 +68,6 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
     return text
 
 
-@functools.lru_cache(maxsize=8)
-def key_name(key: bytes) -> str:
-    """What a key is known by without being told."""
-    return hashlib.sha256(b"assent: the name of a key\n" + key).hexdigest()[:16]
-
-
-def named_first(keys: tuple[bytes, ...], name: str) -> tuple[bytes, ...]:
-    """The keys with one of them in front, so that it makes what it made before (W10). As they are where that one is not
-    in use any more: nobody would take its tokens."""
-    return tuple(sorted(keys[:KEYS_IN_USE], key=lambda key: key_name(key) != name))
-
-
 def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
     """The place that a token names. Raises `HandleRefused`."""
     known = _minted.get((keys[0], text))
@@ -110,7 +97,10 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
 def place(text: str) -> Handle:
     """The place that a token of ours names, without asking for its key: for answers that this server has stored."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
-    body, _ = _parts(tokens.decode(text.rpartition(".")[2]))
+    payload = text.rpartition(".")[2]
+    if len(payload) != _BODY_CHARS[kind]:
+        raise tokens.TokenInvalid("not as long as a token is")
+    body, _ = _parts(tokens.decode(payload))
     return _handle(kind, body)
 
 

@@ -29,8 +29,8 @@ FROM workflow_runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: find_workflow_node
 -- A node with its run and where the log of that run ends: what an advance needs, in one look-up, however long the run is.
-SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_key, r.run_id, r.session_id, r.workflow_id,
-       r.workflow_hash, r.name, r.nodes, r.series, s.seq, s.hash, s.updated_at
+SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_state, n.next_ack, r.run_id, r.session_id,
+       r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, s.seq, s.hash, s.updated_at
 FROM workflow_nodes n JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
 LEFT JOIN streams s ON s.workspace_id = n.workspace_id AND s.stream_id = n.run_id
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
@@ -43,8 +43,8 @@ VALUES (:workspace_id, :run_id, :node, :parent, :step_key, :title, :notes, :arti
         :is_complete, 0, :event_seq, :created_ms)
 
 -- name: take_first_way
--- A node has got its first child, whose answer can be made again: from the child, with the key that made its tokens.
-UPDATE workflow_nodes SET children = 1, next_edge = :edge, next_node = :child, next_key = :key
+-- A node has got its first child, from which its answer can be made again; only the tokens are kept as they were.
+UPDATE workflow_nodes SET children = 1, next_edge = :edge, next_node = :child, next_state = :state, next_ack = :ack
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 
 -- name: count_workflow_child
@@ -65,7 +65,7 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 -- name: find_workflow_changes [postgres, skipped on sqlite]
 -- What has become of a node between its look-up and the lock of its run; no row where nothing has. A node that is gone
 -- is a row without one. The one writer of SQLite is the lock from the start.
-SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_key, r.nodes
+SELECT n.node, n.snapshot, n.children, n.next_edge, n.next_node, n.next_state, n.next_ack, r.nodes
 FROM (SELECT 1) AS looked
 LEFT JOIN workflow_nodes n ON n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.node = :node
 LEFT JOIN workflow_runs r ON r.workspace_id = n.workspace_id AND r.run_id = n.run_id
@@ -109,7 +109,7 @@ FROM counted ORDER BY node DESC
 -- name: list_workflow_nodes
 -- Every node of a run, in the order in which they came to be.
 SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, event_seq, created_ms,
-       next_edge, next_node
+       next_edge, next_node, next_state, next_ack
 FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node
 
 -- name: find_workflow_tip
