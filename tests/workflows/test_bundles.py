@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.surfaces import MASTER, ManualClock, Surface, settings_for
 from tests.workflow.library import step
 from tests.workflows.kit import APPROVE, Payload, Player, definition
 
@@ -90,13 +90,13 @@ async def live(play: Player) -> Payload:
     return first
 
 
-async def clean_server(play: Player, tmp_path: Path) -> Player:
-    """A server that has never seen any of it, with keys of its own."""
+async def clean_server(
+    play: Player, tmp_path: Path, master: str = "quite another master secret, long"
+) -> Player:
+    """A server that has never seen any of it, with keys of its own unless it is told which."""
     other = tmp_path / "other"
     other.mkdir()
-    settings = settings_for(
-        f"sqlite:///{other / 'assent.db'}", other, secrets=("quite another master secret, long",)
-    )
+    settings = settings_for(f"sqlite:///{other / 'assent.db'}", other, secrets=(master,))
     clock = ManualClock()
     app = App(settings, clock=clock)
     player = Player(Surface(app, Surfaces(app), clock, play.surface.transport), other / "workflows")
@@ -174,30 +174,59 @@ async def test_what_is_there_already_comes_in_as_new(play: Player) -> None:
     assert told["session"]["sessionId"] == "S (2)"
 
 
-@pytest.mark.rule("W8", "W71")
-async def test_a_session_has_other_tokens_in_another_workspace_of_the_same_server(play: Player) -> None:
+@pytest.mark.rule("W71")
+async def test_an_imported_session_has_other_tokens_under_the_same_key_too(
+    play: Player, tmp_path: Path
+) -> None:
     at = await play.start(sessionId="S")
     second = await play.advance(at, notesMarkdown="one")
-    third = await play.advance(second)
+    raw = files.write(await exported(play))
+    other = await clean_server(play, tmp_path, MASTER)
+    try:
+        await imported(other, raw)
+        [run] = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
+        assert run["runId"] == at["session"]["runId"]
+        for tokens in (at, second):
+            state = tokens["stateToken"]
+            assert await other.reason(tokens, notesMarkdown="one") == "token_unknown_node"
+            assert (await other.ask("workflow_advance", stateToken=state)).reason == "token_unknown_node"
+            kept = await other.ask("workflow_checkpoint", stateToken=state, notesMarkdown="x")
+            assert kept.reason == "token_unknown_node"
+        told = await other.rehydrate(run)
+        assert told["pending"] == second["pending"]
+        mixed = {"stateToken": told["stateToken"], "ackToken": second["ackToken"]}
+        assert await other.reason(mixed) == "token_scope_mismatch"
+        third = await other.advance(told, notesMarkdown="two")
+        assert third["pending"]["stepId"] == "three"
+        assert await other.advance(told, notesMarkdown="two") == third
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W8", "W71")
+async def test_what_comes_into_another_workspace_is_a_run_of_its_own(play: Player) -> None:
+    at = await play.start(sessionId="S")
     raw = files.write(await exported(play))
     other = await play.surface.sign_in()
-    await imported(play, raw, WorkspaceId(other.workspace_id))
+    done = await imported(play, raw, WorkspaceId(other.workspace_id))
+    assert (done.session_id, done.renamed) == ("S", False)
+    assert at["session"]["runId"] not in done.runs
+    assert (await play.send(at)).reason == "token_unknown_node"
     [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
-    assert run["runId"] == at["session"]["runId"]
-    for tokens in (at, second, third):
-        assert await play.reason(tokens, notesMarkdown="one") == "token_unknown_node"
-        assert (
-            await play.ask("workflow_advance", stateToken=tokens["stateToken"])
-        ).reason == "token_unknown_node"
-        kept = await play.ask("workflow_checkpoint", stateToken=tokens["stateToken"], notesMarkdown="x")
-        assert kept.reason == "token_unknown_node"
-    told = await play.rehydrate(run)
-    assert told["pending"] == third["pending"]
-    mixed = {"stateToken": told["stateToken"], "ackToken": third["ackToken"]}
-    assert await play.reason(mixed) == "token_scope_mismatch"
-    done = await play.advance(told, notesMarkdown="three")
-    assert done["isComplete"]
-    assert await play.advance(told, notesMarkdown="three") == done
+    assert (await play.rehydrate(run))["pending"] == at["pending"]
+
+
+@pytest.mark.rule("W71", "W72")
+async def test_a_session_that_was_forgotten_comes_in_again(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    raw = files.write(await exported(play))
+    play.surface.clock.advance(days=91)
+    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    done = await imported(play, raw)
+    assert (done.session_id, done.renamed) == ("S", False)
+    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert (await play.rehydrate(run))["pending"] == at["pending"]
+    assert await play.journal_holds()
 
 
 @pytest.mark.rule("W68")

@@ -269,19 +269,18 @@ def import_session(
 ) -> Transaction[Imported]:
     """Store a session; under another name, with new runs, where it is there already."""
     programs = check(bundle)
-    session_id, taken = bundle.session_id, False
-    number = 1
+    session_id, number = bundle.session_id, 1
     while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
-        number, taken = number + 1, True
+        number += 1
         suffix = f" ({number})"
         session_id = bundle.session_id[: MAX_SESSION_ID_CHARS - len(suffix)] + suffix
+    taken = renamed = session_id != bundle.session_id
     for run in bundle.runs:
-        taken = taken or bool(
-            (yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run.run_id))
-        )
+        # In any workspace, and of a session that has gone: pages and ledger know a run by its id alone.
+        taken = taken or bool((yield statements.find_run_anywhere(run_id=run.run_id)))
     for name, program in programs.items():
         yield from stored.pin(workspace_id, name, program, now_ms)
-    # Its tokens are others than where it came from, also if that was another workspace of this very server.
+    # Its tokens are others than where it came from, also under the same key.
     series = int(new_id(now_ms)[-8:], 16)
     run_ids = []
     for run in bundle.runs:
@@ -293,7 +292,7 @@ def import_session(
         yield from session_notes.keep(workspace_id, session_id, note)
     # Bringing it in is touching it: what is old elsewhere is not removed here before anybody has seen it (W72).
     yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
-    return Imported(session_id, tuple(run_ids), taken)
+    return Imported(session_id, tuple(run_ids), renamed)
 
 
 def _import_run(
