@@ -217,8 +217,11 @@ class WorkflowLibrary:
                     if is_definition(path) and (stamp := watched[path]) is not None:
                         found[path] = stamp
                     continue
-                except OSError:
+                except OSError as error:
                     watched[path] = None
+                    if isinstance(error, PermissionError):
+                        # What is in it would be missed without a word.
+                        found[path] = _ABSENT
                     continue
                 for entry in entries:
                     if is_definition(entry.name):

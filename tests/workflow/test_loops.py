@@ -208,6 +208,15 @@ def test_a_missing_decision_blocks_and_does_not_leave_the_loop() -> None:
     assert step_key(program, go(program, snapshot, outcome.example).snapshot) == "end"
 
 
+@pytest.mark.rule("W34", "W62")
+def test_a_decision_that_cannot_be_read_is_named_by_its_field() -> None:
+    program = program_of(ARTIFACT, step("end"))
+    snapshot = go(program, begin(program)).snapshot
+    outcome = advance(program, snapshot, Content(output=decision("maybe")))
+    assert isinstance(outcome, Blocked) and outcome.reason == "loop_decision_missing"
+    assert ("output.decision", "enum") in [(issue.path, issue.code) for issue in outcome.issues]
+
+
 @pytest.mark.rule("W62")
 def test_a_decision_for_another_loop_is_none_for_this_one() -> None:
     program = program_of(ARTIFACT, step("end"))

@@ -227,6 +227,28 @@ def test_what_is_no_file_to_read_is_told_and_nothing_waits_for_it(tmp_path: Path
     assert ids(library, folder) == {"first", "linked"}
 
 
+@pytest.mark.rule("W59")
+def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "first")
+    put(tmp_path / "closed", "second")
+    listed = os.scandir
+
+    def guarded(path: str) -> Any:
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    library = WorkflowLibrary([tmp_path])
+    assert ids(library, tmp_path) == {"first"}
+    told = {each.file: each.issues[0].code for each in library.shelf().invalid}
+    assert told == {str(tmp_path / "closed"): "unreadable"}
+    monkeypatch.undo()
+    assert ids(library, tmp_path) == {"first", "second"} and not library.shelf().invalid
+
+
 @pytest.mark.rule("W55")
 def test_a_change_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "workflows"

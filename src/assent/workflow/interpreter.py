@@ -162,7 +162,7 @@ def advance(
         passing = decision if decision is not None and _lets_pass(step, decision) else Decision("approved")
         outcome = _move(program, current, step, output, passing if waits else None)
     except Stuck as stuck:
-        return _blocked(program, snapshot, current, step, list(stuck.issues))
+        return _blocked(program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)])
     if not waits or (decision is not None and _lets_pass(step, decision)):
         return outcome
     return NeedsConfirmation(

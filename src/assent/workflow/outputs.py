@@ -15,7 +15,7 @@ from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
 from assent.workflow.issues import MAX_PATH_CHARS, Issue, shown
-from assent.workflow.program import ASSESSMENT, Ask, Assessment, Contract
+from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Contract
 from assent.workflow.shapes import mismatches
 from assent.workflow.values import Scope
 
@@ -111,6 +111,16 @@ def _check_contract(contract: Contract, output: Output) -> list[Issue]:
         more = f" You sent {sent}." if sent else ""
         return [Issue("output", "missing_output", f'Send an output of kind "{contract.kind}".{more}')]
     return [issue for path, artifact in found for issue in mismatches(artifact, contract.schema, path)]
+
+
+def odd_decisions(output: Output) -> list[Issue]:
+    """What is wrong with the loop decisions that came: one that cannot be read decides nothing."""
+    shape = REGISTRY["wr.contracts.loop_control"].schema or {}
+    return [
+        issue
+        for path, artifact in output.of_kind(LOOP_CONTROL)
+        for issue in mismatches(artifact, shape, path)
+    ]
 
 
 def _check_assessments(step: Ask, output: Output) -> list[Issue]:
