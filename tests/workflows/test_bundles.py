@@ -19,8 +19,10 @@ from assent.engine.bundles import Imported
 from assent.engine.retention import FORGET_JOB
 from assent.engine.session_audit import flawed_runs
 from assent.engine.session_notes import SessionNote
+from assent.engine.workflow_answers import handle_of
 from assent.engine.workflow_store import Tampered
 from assent.job_kinds import job_kinds
+from assent.kernel import tokens
 from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Refusal
@@ -307,6 +309,7 @@ BEHIND = {
     "an answer gone": "DELETE FROM workflow_answers",
     "the tokens of an answer": "UPDATE workflow_answers SET answer = "
     "(SELECT answer FROM workflow_answers WHERE node = 0)",
+    "a short token": 'UPDATE workflow_answers SET answer = \'{"stateToken": "st.v1.AAAA", "ackToken": null}\'',
     "half an answer": "UPDATE workflow_answers SET answer = '[]'",
     "no place": "UPDATE workflow_nodes SET snapshot = 'null' WHERE node = 1",
     "fewer branches": "UPDATE workflow_nodes SET children = 0 WHERE node = 2",
@@ -337,6 +340,26 @@ async def test_what_was_altered_behind_the_server_is_found_by_verification(play:
                 await play.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
         assert [each.run_id for each in found] == [at["session"]["runId"]] and not verdict, name
     assert await play.journal_holds()
+
+
+@pytest.mark.rule("W67", "W71")
+async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Player) -> None:
+    """They said plainly what they name. Nobody takes them any more, and the answer stays what was answered."""
+    blocked = await play.advance(await play.start(GATED, sessionId="S"))
+    before = await exported(play)
+    for name in ("stateToken", "ackToken"):
+        kind, version, payload = blocked[name].split(".")
+        raw = tokens.decode(payload)
+        handle = handle_of(play.surface.app.workflow_keys, blocked[name], kind)
+        plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
+        plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
+        earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"
+        for column in ("answer", "text"):
+            await play.sql(
+                f"UPDATE workflow_answers SET {column} = replace({column}, ?, ?)", blocked[name], earlier
+            )
+    assert await play.journal_holds()
+    assert (await exported(play)).runs == before.runs
 
 
 @pytest.mark.rule("W71")

@@ -121,7 +121,7 @@ class Workflows(RuleBasedStateMachine):
         from assent.workflow.handles import Handle, mint
         from assent.workflow.handles import place as named
 
-        old = named(place["answer"]["stateToken"])
+        old = named(place["answer"]["stateToken"], run_id)
         node, series = old.node, old.series
         keys = self.surface.app.workflow_keys
         ack = place["answer"]["ackToken"]

@@ -94,7 +94,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
         created_ms=row["created_ms"],
         updated_ms=row["updated_ms"],
         nodes=[_node(each, numbers) for each in nodes],
-        answers=[_answer(each) for each in answers],
+        answers=[_answer(each, run_id) for each in answers],
         checkpoints=[
             ExportedCheckpoint(c["node"], c["digest"], c["notes"], numbers[c["event_seq"]], c["created_ms"])
             for c in checkpoints
@@ -133,7 +133,7 @@ def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
 def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
     """Whether the tokens that are kept with a way name where it leads."""
     try:
-        named = [place(token) for token in (node["next_state"], node["next_ack"]) if token is not None]
+        named = [place(t, run_id) for t in (node["next_state"], node["next_ack"]) if t is not None]
     except TokenInvalid:
         return False
     kinds: tuple[Kind, ...] = ("st", "ack")
@@ -154,7 +154,7 @@ def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
     )
 
 
-def _answer(row: Row) -> ExportedAnswer:
+def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
     given = json.loads(row["answer"])
     state, ack = given["stateToken"], given["ackToken"]
     text = row["text"].replace(state, _STATE_MARK)
@@ -162,8 +162,8 @@ def _answer(row: Row) -> ExportedAnswer:
         node=row["node"],
         edge=row["edge"],
         child=row["child"],
-        at=place(state).node,
-        attempt=place(ack).attempt if ack is not None else 0,
+        at=place(state, run_id).node,
+        attempt=place(ack, run_id).attempt if ack is not None else 0,
         answer={key: value for key, value in given.items() if key not in _OWN}
         | {"ackToken": ack is not None},
         text=text.replace(ack, _ACK_MARK) if ack is not None else text,

@@ -94,14 +94,20 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
     return _handle(kind, body)
 
 
-def place(text: str) -> Handle:
-    """The place that a token of ours names, without asking for its key: for answers that this server has stored."""
+def place(text: str, run_id: str) -> Handle:
+    """The place that a token of ours names in a run, without asking for its key: for answers that this server has
+    stored. Raises `TokenInvalid` where it names none there."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
     payload = text.rpartition(".")[2]
     if len(payload) != _BODY_CHARS[kind]:
-        raise tokens.TokenInvalid("not as long as a token is")
-    body, _ = _parts(tokens.decode(payload))
-    return _handle(kind, body)
+        raise tokens.TokenInvalid("not a token of a run")
+    raw = tokens.decode(payload)
+    # An earlier version did not mix what a token names.
+    for body in (_parts(raw)[0], raw[:-MAC_BYTES]):
+        named = _handle(kind, body)
+        if named.run_id == run_id:
+            return named
+    raise tokens.TokenInvalid("a token of another run")
 
 
 def _parts(raw: bytes) -> tuple[bytes, bytes]:
