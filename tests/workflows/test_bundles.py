@@ -463,6 +463,8 @@ def changed(document: Payload, path: str, value: Any) -> bytes:
         ("content.runs.0.events.1.body.node", [1]),
         ("content.runs.0.events.1.body.node", 1.0),
         ("content.runs.0.events.1.body.ackHash", ""),
+        ("content.runs.0.name", "a\0b"),
+        ("content.runs.0.answers.0.text", "a\0b"),
         ("content.runs.0.answers", []),
         ("content.runs.0.answers.0.at", 77),
         ("content.runs.0.answers.0.at", 1),

@@ -162,6 +162,20 @@ def _flaws(bundle: Bundle) -> Iterator[str]:
             yield f"run {shown(run.run_id)} {flaw}"
     if not all(0 <= time <= _LAST_MS for time in times):
         yield "it holds a time that is none"
+    if any("\0" in text for text in _texts(bundle)):
+        yield "it holds a NUL character, which no text of a session has"
+
+
+def _texts(bundle: Bundle) -> Iterator[str]:
+    """What is stored as it is, and not as JSON."""
+    for note in bundle.notes:
+        yield from (note.note_id, note.author, note.notes)
+    for run in bundle.runs:
+        yield from (run.workflow_id, run.workflow_hash, run.name)
+        for node in run.nodes:
+            yield from (node.step_key, node.title, node.notes)
+        yield from (answer.text for answer in run.answers)
+        yield from (each.notes for each in run.checkpoints)
 
 
 def _run_flaws(run: ExportedRun) -> Iterator[str]:
