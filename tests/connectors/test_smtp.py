@@ -369,7 +369,10 @@ async def test_a_call_off_before_the_content_is_final() -> None:
     async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await proceed.wait()
         writer.write(b"220 mail.test\r\n")
-        heard.append(await reader.read())
+        try:
+            heard.append(await reader.read())
+        except ConnectionResetError:
+            heard.append(b"")  # it had hung up before this was said
         ended.set()
 
     async with scripted_server(late) as port:
