@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from assent.engine import execution, health, pictures, tenancy
+from assent.engine import health, tenancy
 from assent.engine.connections import Connections
 from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
 from assent.engine.services import Services
@@ -28,7 +28,6 @@ from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.webhooks import Reply
-from assent.picture_making import PictureMaker
 from assent.ports import (
     Begin,
     Clock,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from assent.drafting.page import Page as ProductPage
     from assent.drafting.records import Composed, NeedsDraft
     from assent.engine.audit_log import Verdict
+    from assent.picture_making import PictureMaker
     from assent.workflow_library import WorkflowLibrary
 
 log = logging.getLogger("assent.app")
@@ -116,7 +116,7 @@ class App:
             post_webhook=partial(post_webhook, settings.allow_hosts),
             send_note=note_writer(settings, self.clock),
             write_draft=draft_writer(settings),
-            make_pictures=PictureMaker(settings.font_dirs).make,
+            make_pictures=lambda work: self._picture_maker.make(work),
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
             verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
@@ -136,7 +136,15 @@ class App:
     @property
     def pictures_of(self) -> PicturesOf:
         """What a connector asks for the pictures of an approved action."""
+        from assent.engine import pictures
+
         return partial(pictures.of_action, self.store)
+
+    @cached_property
+    def _picture_maker(self) -> PictureMaker:
+        from assent.picture_making import PictureMaker  # not before a picture is wanted
+
+        return PictureMaker(self.settings.font_dirs)
 
     @cached_property
     def review_keys(self) -> KeyRing:
@@ -185,6 +193,8 @@ class App:
 
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
+        from assent.engine import execution  # a first answer does not wait for it
+
         await execution.finish_running()
         for access in self.made_accesses:
             await access.finish()
