@@ -22,7 +22,7 @@ from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.machine import assent, environment, free_port
 from benchmarks.messages import INITIALIZE, succeeded
 
-ROUNDS: Final = 60
+ROUNDS: Final = 150
 CALLS: Final = 5
 FAR: Final = 1_000
 NOTHING: Final = "a call that does nothing, same server"
