@@ -6,6 +6,7 @@ same dashboard. Of a kind without a reducer every output is kept as a document; 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -127,12 +128,6 @@ def _verdict(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashb
     )
 
 
-def _document(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
-    sent = Document(step_key, str(artifact.get("kind")), artifact)
-    documents = board.documents if sent in board.documents else (*board.documents, sent)
-    return msgspec.structs.replace(board, documents=documents)
-
-
 def _nothing(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
     return board
 
@@ -151,18 +146,28 @@ REDUCERS: Final[dict[str, Reducer]] = {
 def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | None = None) -> Dashboard:
     """Fold `(step key, artifact)` pairs, in the order they were sent, onto a dashboard."""
     board = board or Dashboard()
+    documents = {_identity(each): each for each in board.documents}
     for step_key, artifact in outputs:
-        board = _reducer(artifact)(board, step_key, artifact)
+        if (reducer := _reducer(artifact)) is not None:
+            board = reducer(board, step_key, artifact)
+        else:
+            sent = Document(step_key, str(artifact.get("kind")), artifact)
+            documents.setdefault(_identity(sent), sent)
         board = _logged(board, step_key, artifact)
-    return board
+    return msgspec.structs.replace(board, documents=tuple(documents.values()))
 
 
-def _reducer(artifact: dict[str, Any]) -> Reducer:
+def _reducer(artifact: dict[str, Any]) -> Reducer | None:
     """Who folds an output in. A step without a contract takes any: what has not the form of its kind is a document."""
     kind = str(artifact.get("kind"))
     if kind not in REDUCERS or (kind in _SHAPES and mismatches(artifact, _SHAPES[kind], "$")):
-        return _document
+        return None
     return REDUCERS[kind]
+
+
+def _identity(document: Document) -> tuple[str, bytes]:
+    """The same output of the same step is one document, however often it was sent."""
+    return document.step, msgspec.json.encode(document.body, order="sorted")
 
 
 def place_of(entry: Mapping[str, Any]) -> str:
@@ -174,10 +179,8 @@ def place_of(entry: Mapping[str, Any]) -> str:
 def titled(documents: Iterable[Document]) -> list[tuple[str, Document]]:
     """Each document with what tells it apart: its kind, and its step where others are of the same kind."""
     every = list(documents)
-    kinds = [each.kind for each in every]
-    return [
-        (f"{each.step}: {each.kind}" if kinds.count(each.kind) > 1 else each.kind, each) for each in every
-    ]
+    of_kind = Counter(each.kind for each in every)
+    return [(f"{each.step}: {each.kind}" if of_kind[each.kind] > 1 else each.kind, each) for each in every]
 
 
 def copy_ready(comment: Mapping[str, Any]) -> str:
