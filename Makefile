@@ -2,7 +2,10 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test check static fast conformance bluesky bench screenshots lock clean
+.PHONY: help install dev run demo test prove check static fast programs conformance bluesky bench screenshots lock clean
+
+WORKERS := 2
+PYTEST := .venv/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,22 +22,28 @@ run: install ## Serve on http://127.0.0.1:8080
 demo: install ## Play the whole loop on a server of its own, in under a minute
 	@.venv/bin/assent demo
 
-test: static ## Everything: checks, all tests on both stores, conformance, real clients
-	@missing=$$(scripts/postgres.sh && scripts/programs.sh && scripts/node_tools.sh && scripts/peers.sh) || exit 1; \
-	.venv/bin/python -m pytest; status=$$?; \
-	if [ -n "$$missing" ]; then printf '%s\n' "$$missing"; fi; \
-	exit $$status
+test: dev ## Everything: checks, all tests on both stores, conformance, real clients
+	@$(MAKE) --no-print-directory -j2 -Otarget static programs
+	@$(PYTEST) --durations=10; status=$$?; cat .missing-programs; exit $$status
 
-check: static fast ## The inner loop: lint, types, import rules, fast tests
+prove: dev programs ## The tests that play by the number, with the large numbers; takes as long as it needs
+	@ASSENT_TEST_PROVE=1 $(PYTEST) -m prove --durations=10
 
-static: dev
-	@.venv/bin/ruff check .
-	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy
+check: dev ## The inner loop: lint, types, import rules, fast tests
+	@$(MAKE) --no-print-directory -j2 -Otarget static fast
+
+static: dev ## Only lint, types and import rules
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/lint-imports --no-logo
+	@.venv/bin/mypy
 
 fast: dev ## Only the fast tests
-	@.venv/bin/python -m pytest -m "not slow"
+	@$(PYTEST) -m "not slow" --quiet
+
+# What could not be had is said at the end of a run, in a line each.
+programs: dev
+	@{ scripts/postgres.sh && scripts/programs.sh && scripts/node_tools.sh && scripts/peers.sh; } >.missing-programs
 
 conformance: dev ## The official MCP conformance suite against the real server
 	@missing=$$(scripts/node_tools.sh) || exit 1; \
@@ -56,5 +65,5 @@ lock: ## Resolve the dependencies anew
 	@scripts/peers.sh lock
 
 clean: ## Remove everything that is not in git
-	@rm -rf .venv .uv .node .atproto .peers dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .uv .node .atproto .peers .missing-programs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,6 +17,6 @@ bring() {
     fi
 }
 
-bring chromium chromium "the pages in a real browser"
+bring chromium-headless-shell chromium-headless-shell "the pages in a real browser"
 bring spin spin "the model of an action's life"
 bring cc gcc "the model of an action's life"

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.temporary import use_memory_disk
+
+use_memory_disk()
 
 # What a property says does not depend on how busy the machine is that looks at it.
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-machine")
 
-pytest_plugins = ["tests.rules_manifest", "tests.postgres_server", "tests.surfaces"]
+pytest_plugins = [
+    "tests.rules_manifest",
+    "tests.durations",
+    "tests.chromium",
+    "tests.postgres_server",
+    "tests.surfaces",
+]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
+    """For fixtures of any scope; a test without shared asynchronous fixtures has an event loop to itself."""
     return "asyncio"

@@ -1,4 +1,8 @@
-"""A throwaway PostgreSQL cluster for the tests: started once per run, gone at its end.
+"""A throwaway PostgreSQL cluster for the tests: one per run, whatever the number of workers.
+
+Where tests run in several workers, the process that distributes them starts the cluster and tells them its URL. A
+worker has one migrated database that its tests share, each in a workspace of its own (`shared_postgres_url`). A test
+that looks beyond its workspace gets a database to itself, a copy of a template (`postgres_url`).
 
 `ASSENT_TEST_POSTGRES_URL` names a server to use instead; its user must be allowed to create databases. Where
 PostgreSQL is not installed the tests that need it are skipped with one plain reason.
@@ -17,14 +21,36 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
+from assent.engine.tenancy import LOCAL_WORKSPACE
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
+URL = "ASSENT_TEST_POSTGRES_URL"
 MISSING = "PostgreSQL is not installed, so the tests over PostgreSQL were not run"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "deadlock_timeout": "50ms"}
 START_SECONDS = 60
+
+SERVER_WIDE = (
+    "DELETE FROM jobs; DELETE FROM rate_windows; DELETE FROM signup_links; DELETE FROM deployment_facts"
+)
+"""Rows that every workspace meets: due jobs are claimed for all, limits count addresses, secrets have fingerprints."""
+
+LEFT_BEHIND = f"""
+SELECT (SELECT count(*) FROM runs WHERE workspace_id = '{LOCAL_WORKSPACE}')
+     + (SELECT count(*) FROM people WHERE workspace_id = '{LOCAL_WORKSPACE}')
+     + (SELECT count(*) FROM connections WHERE workspace_id = '{LOCAL_WORKSPACE}')
+     + (SELECT count(*) FROM workflow_runs WHERE workspace_id = '{LOCAL_WORKSPACE}')
+     + (SELECT count(*) FROM checkpoints)
+"""
+"""What a test leaves in the local workspace, which all tests would share, and checkpoints over all workspaces."""
 
 
 def binaries() -> Path | None:
@@ -39,13 +65,13 @@ def binaries() -> Path | None:
 class Cluster:
     """One server in a directory of its own, on a free loopback port."""
 
-    def __init__(self, settings: dict[str, str] | None = None, directory: Path | None = None) -> None:
+    def __init__(self, settings: dict[str, str] | None = None) -> None:
         found = binaries()
         if found is None:
             raise FileNotFoundError(MISSING)
         self._bin = found
         self._settings = settings or {}
-        self._root = Path(tempfile.mkdtemp(prefix="assent-pg-", dir=directory))
+        self._root = Path(tempfile.mkdtemp(prefix="assent-pg-"))
         self._data = self._root / "data"
         self.port = _free_port()
         # PostgreSQL refuses to run as root.
@@ -120,12 +146,6 @@ def _unprivileged() -> pwd.struct_passwd:
         return pwd.getpwnam("nobody")
 
 
-def _memory_disk() -> Path | None:
-    """Where a database is made ten times faster, if there is room for a few hundred of them."""
-    disk = Path("/dev/shm")  # noqa: S108 - the cluster makes a directory of its own there
-    return disk if disk.is_dir() and shutil.disk_usage(disk).free > 2**31 else None
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -134,11 +154,20 @@ def _free_port() -> int:
 
 
 class Server:
-    """A running server that gives out fresh databases."""
+    """A running server that gives out databases."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._template: str | None = None
+        # One connection for the whole run: connecting takes as long as creating a database.
+        self._loop = asyncio.new_event_loop()
+        self._connection: Any = None
+        self._shared_connection: Any = None
+
+    @cached_property
+    def shared(self) -> str:
+        """The URL of the migrated database that the tests of this process share."""
+        return self.create()
 
     def create(self, *, migrated: bool = True) -> str:
         """The URL of a new database: empty, or with the newest schema copied from a template."""
@@ -147,33 +176,60 @@ class Server:
             asyncio.run(_migrate(self._on(self._template)))
         return self._on(self._new_database(self._template if migrated and self._template else "template0"))
 
+    def tidy_shared(self) -> None:
+        """Remove from the shared database what belongs to the server and not to a workspace.
+
+        Fails the test that left more than that, and replaces the database.
+        """
+        if self._loop.run_until_complete(self._tidy()):
+            self._drop_shared()
+            pytest.fail("this test left rows outside a workspace of its own: mark it `own_database`")
+
+    async def _tidy(self) -> int:
+        import asyncpg
+
+        if self._shared_connection is None:
+            self._shared_connection = await asyncpg.connect(self.shared)
+        left: int = await self._shared_connection.fetchval(LEFT_BEHIND)
+        await self._shared_connection.execute(SERVER_WIDE)
+        return left
+
+    def _drop_shared(self) -> None:
+        if self._shared_connection is not None:
+            self._loop.run_until_complete(self._shared_connection.close())
+            self._shared_connection = None
+        if "shared" in self.__dict__:
+            self.drop(self.shared)
+            del self.shared
+
     def drop(self, url: str) -> None:
         self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
     def close(self) -> None:
+        self._drop_shared()
         if self._template is not None:
             self.drop(self._on(self._template))
+        if self._connection is not None:
+            self._loop.run_until_complete(self._connection.close())
+        self._loop.close()
 
     def _new_database(self, template: str) -> str:
         name = f"assent_test_{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         return name
 
     def _on(self, database: str) -> str:
         return urlunsplit(urlsplit(self.url)._replace(path=f"/{database}"))
 
     def _execute(self, sql: str) -> None:
-        asyncio.run(_execute(self.url, sql))
+        self._loop.run_until_complete(self._run(sql))
 
+    async def _run(self, sql: str) -> None:
+        import asyncpg
 
-async def _execute(url: str, sql: str) -> None:
-    import asyncpg
-
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
+        if self._connection is None:
+            self._connection = await asyncpg.connect(self.url)
+        await self._connection.execute(sql)
 
 
 async def _migrate(url: str) -> None:
@@ -182,22 +238,50 @@ async def _migrate(url: str) -> None:
     await migrate(url, 0)
 
 
+class SharedCluster:
+    """The cluster of a run with workers, started by the process that distributes the tests."""
+
+    def __init__(self) -> None:
+        self._cluster = Cluster(FAST)
+
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        node.workerinput[URL] = self._cluster.url
+
+    def pytest_unconfigure(self) -> None:
+        self._cluster.delete()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    distributes = bool(config.getoption("numprocesses", 0)) and not config.getoption("collectonly")
+    if distributes and not _given() and binaries() is not None:
+        config.pluginmanager.register(SharedCluster(), "postgres-cluster")
+
+
+def _given() -> str | None:
+    return os.environ.get(URL)
+
+
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Server]:
+def postgres_server(pytestconfig: pytest.Config) -> Iterator[Server]:
     """The server of this run."""
-    given = os.environ.get("ASSENT_TEST_POSTGRES_URL")
-    if given:
-        server = Server(given)
-        yield server
-        server.close()
-        return
-    if binaries() is None:
+    url: str | None = getattr(pytestconfig, "workerinput", {}).get(URL) or _given()
+    if url is None and binaries() is None:
         pytest.skip(MISSING)
-    cluster = Cluster(FAST, _memory_disk())
+    cluster = Cluster(FAST) if url is None else None
+    server = Server(cluster.url if cluster is not None else str(url))
     try:
-        yield Server(cluster.url)
+        yield server
     finally:
-        cluster.delete()
+        server.close()
+        if cluster is not None:
+            cluster.delete()
+
+
+@pytest.fixture
+def shared_postgres_url(postgres_server: Server) -> Iterator[str]:
+    """The migrated database of this worker, which other tests have used: stay in a workspace of your own."""
+    yield postgres_server.shared
+    postgres_server.tidy_shared()
 
 
 @pytest.fixture

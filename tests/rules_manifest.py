@@ -16,13 +16,17 @@ import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import msgspec
 import pytest
 
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
 ROOT = Path(__file__).resolve().parent.parent
 RULE_ID = re.compile(r"[EW][1-9][0-9]*")
+WHOLE = "rule ledger: nothing was left out"
 MARKER = "rule(id, ...): the contract rules that this test proves, by their ids in contracts/rules.toml"
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -194,7 +198,11 @@ def _listing(title: str, ids: Sequence[str]) -> list[str]:
 
 
 class RuleLedger:
-    """The pytest plugin: keeps what each rule's tests did, and speaks only after a full run."""
+    """The pytest plugin: keeps what each rule's tests did, and speaks only after a full run.
+
+    With workers, each of them has a ledger that sees what is collected; the one of the distributing process sees every
+    result and asks the others whether they left something out.
+    """
 
     def __init__(self, config: pytest.Config, manifest: Manifest) -> None:
         self.manifest = manifest
@@ -202,14 +210,21 @@ class RuleLedger:
         self.failed: set[str] = set()
         self.whole = selects_everything(config)
 
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        # While a file is collected, because only errors of that kind reach the terminal from a worker.
+        self._known_rules(metafunc.definition)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        # Before any deselection, so that a wrong id is refused in every run.
         for item in items:
-            for rule_id in sorted({i for mark in item.iter_markers("rule") for i in mark.args}):
-                if rule_id not in self.manifest.by_id:
-                    raise pytest.UsageError(f"{item.nodeid} carries {rule_id}, no rule of the manifest")
-                item.user_properties.append(("rule", rule_id))
+            item.user_properties += [("rule", rule_id) for rule_id in self._known_rules(item)]
+
+    def _known_rules(self, item: pytest.Item) -> list[str]:
+        """The rules that a test carries. Raises UsageError for one that the manifest does not have."""
+        carried = sorted({rule_id for mark in item.iter_markers("rule") for rule_id in mark.args})
+        if unknown := [rule_id for rule_id in carried if rule_id not in self.manifest.by_id]:
+            raise pytest.UsageError(f"{item.nodeid} carries {' '.join(unknown)}, no rule of the manifest")
+        return carried
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         self.whole = self.whole and not items
@@ -226,6 +241,13 @@ class RuleLedger:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self.whole = self.whole and not (session.shouldstop or session.shouldfail)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[WHOLE] = self.whole
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController) -> None:
+        """Only a worker knows what it left out; one that died says nothing."""
+        self.whole = self.whole and bool(getattr(node, "workeroutput", {}).get(WHOLE))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self.whole and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

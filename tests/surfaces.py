@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
+from tests.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.engine import tenancy
@@ -69,10 +71,9 @@ class Surface:
         self.clock = clock
         self.transport = transport
         self.key: str | None = None
-        self.http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=surfaces.site(), client=("203.0.113.7", 50_000)),
-            base_url=BASE_URL,
-        )
+        self.workspace_id: WorkspaceId | None = None
+        self.wire = httpx.ASGITransport(app=surfaces.site(), client=("203.0.113.7", 50_000))
+        self.http = httpx.AsyncClient(transport=self.wire, base_url=BASE_URL)
         self._ids = iter(range(1, 1_000_000))
 
     @property
@@ -98,7 +99,7 @@ class Surface:
     async def sign_in(self) -> IssuedKey:
         """Use a new workspace's key from here on."""
         issued = await self.new_workspace()
-        self.key = issued.api_key
+        self.key, self.workspace_id = issued.api_key, issued.workspace_id
         return issued
 
     async def send(
@@ -176,11 +177,58 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
     return Settings(**given)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A fresh database of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'assent.db'}"
+TRANSPORTS = ("http", "stdio")
+DATABASES = ("sqlite", "postgres")
+SAMPLE = (("stdio", "sqlite"), ("http", "postgres"))
+"""How it is run in life: a local user's process on a file, replicas on a database."""
+ABOUT_THE_WIRE = "tests/contract/"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Choose the transports and databases that a test meets.
+
+    Tests about the wire or the stores (the folder `contract`, the marker `every_surface`) meet every pair; others that
+    need both meet a sample in which each transport and each database occurs.
+    """
+    named = {
+        name.strip()
+        for mark in metafunc.definition.iter_markers("parametrize")
+        for name in (mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0])
+    }
+    needs_transport, needs_database = (
+        name in metafunc.fixturenames and name not in named for name in ("transport", "database")
+    )
+    if needs_transport and needs_database:
+        item = metafunc.definition
+        in_full = ABOUT_THE_WIRE in item.nodeid or item.get_closest_marker("every_surface") is not None
+        metafunc.parametrize(
+            ("transport", "database"), [*product(TRANSPORTS, DATABASES)] if in_full else SAMPLE
+        )
+    elif needs_database:
+        metafunc.parametrize("database", DATABASES)
+    elif needs_transport:
+        metafunc.parametrize("transport", TRANSPORTS)
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> str:
+    """A migrated database of each kind, for tests that sign in to a workspace of their own.
+
+    The tests of a worker share one PostgreSQL database. A test that looks beyond its workspace carries the marker
+    `own_database` and gets a fresh one; a folder of such tests overrides this fixture by `own_database_url`.
+    """
+    own = request.node.get_closest_marker("own_database") is not None
+    if database == "sqlite":
+        return new_sqlite(tmp_path / "assent.db")
+    url: str = request.getfixturevalue("postgres_url" if own else "shared_postgres_url")
+    return url
+
+
+@pytest.fixture
+def own_database_url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> str:
+    """A fresh, migrated database of each kind."""
+    if database == "sqlite":
+        return new_sqlite(tmp_path / "assent.db")
     url: str = request.getfixturevalue("postgres_url")
     return url
 
@@ -191,15 +239,15 @@ def changed_settings() -> dict[str, Any]:
     return {}
 
 
-@pytest.fixture(params=["http", "stdio"])
+@pytest.fixture
 async def surface(
-    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> AsyncIterator[Surface]:
     """A running server over each transport and each store."""
     clock = ManualClock()
     settings = settings_for(database_url, tmp_path, **changed_settings)
-    app = App(settings, clock=clock, one_client=request.param == "stdio")
-    client = Surface(app, Surfaces(app), clock, request.param)
+    app = App(settings, clock=clock, one_client=transport == "stdio")
+    client = Surface(app, Surfaces(app), clock, transport)
     try:
         yield client
     finally:

@@ -298,8 +298,15 @@ def run(project: Path, *args: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_full_run_counts_only_rules_whose_tests_passed_and_never_failed(project: Path) -> None:
-    output = run(project)
+WORKERS = {"one process": (), "two workers": ("-p", "xdist", "-n", "2")}
+by_workers = pytest.mark.parametrize("workers", WORKERS.values(), ids=WORKERS)
+
+
+@by_workers
+def test_a_full_run_counts_only_rules_whose_tests_passed_and_never_failed(
+    project: Path, workers: tuple[str, ...]
+) -> None:
+    output = run(project, *workers)
     assert "rules: 3 proven, 1 waiting, 4 not proven" in output
     assert "not proven in this run (4): E2 E3 E4 E5" in output
     assert "waiting for gate (1): W1" in output
@@ -320,6 +327,7 @@ def test_naming_the_whole_folder_is_a_full_run(project: Path, folder: str) -> No
         ["tests/test_some.py"],
         ["--deselect", "tests/test_some.py::test_passes"],
         ["--ignore", "tests/other"],
+        [*WORKERS["two workers"], "-k", "passes"],
     ],
     ids=" ".join,
 )
@@ -329,15 +337,38 @@ def test_a_narrowed_run_says_nothing_about_rules(project: Path, narrowing: list[
     assert "rules:" not in output
 
 
-def test_a_file_that_cannot_be_collected_keeps_the_summary_silent(project: Path) -> None:
+@by_workers
+def test_a_test_that_a_plugin_leaves_out_keeps_the_summary_silent(
+    project: Path, workers: tuple[str, ...]
+) -> None:
+    (project / "tests" / "conftest.py").write_text(
+        "def pytest_collection_modifyitems(config, items):\n"
+        "    config.hook.pytest_deselected(items=[items.pop()])\n"
+    )
+    assert "rules:" not in run(project, *workers)
+
+
+def test_a_worker_that_dies_keeps_the_summary_silent(project: Path) -> None:
+    (project / "tests" / "test_dying.py").write_text("import os\n\ndef test_dies():\n    os._exit(1)\n")
+    output = run(project, *WORKERS["two workers"])
+    assert "crashed" in output
+    assert "rules:" not in output
+
+
+@by_workers
+def test_a_file_that_cannot_be_collected_keeps_the_summary_silent(
+    project: Path, workers: tuple[str, ...]
+) -> None:
     (project / "tests" / "test_broken.py").write_text("import no_such_module_here\n")
-    assert "rules:" not in run(project, "--continue-on-collection-errors")
+    assert "rules:" not in run(project, *workers, "--continue-on-collection-errors")
 
 
-def test_an_unknown_id_stops_the_run_and_names_the_test(project: Path) -> None:
+@by_workers
+def test_an_unknown_id_fails_the_run_and_names_the_test(project: Path, workers: tuple[str, ...]) -> None:
     (project / "tests" / "test_typo.py").write_text(
         'import pytest\n\n@pytest.mark.rule("E99")\ndef test_it(): ...\n'
     )
-    output = run(project)
+    output = run(project, *workers)
     assert "test_typo.py::test_it carries E99, no rule of the manifest" in output
-    assert "passed" not in output
+    assert " error" in output
+    assert "rules:" not in output

@@ -19,6 +19,8 @@ from assent.conformance.suite import ALL_CHECKS
 from assent.conformance.wire import ENDPOINT, Server, Unreachable
 from assent.processes import Surfaces
 
+pytestmark = pytest.mark.own_database
+
 EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects")
 
 
@@ -71,7 +73,7 @@ async def test_this_server_conforms(site: Site, each: Check) -> None:
     assert report.ok
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("name", [each.name for each in ALL_CHECKS])
 async def test_a_check_fails_where_the_contract_is_broken(site: Site, name: str) -> None:
     each = next(each for each in ALL_CHECKS if each.name == name)
@@ -89,7 +91,7 @@ def test_no_two_checks_have_one_name() -> None:
     assert len({each.name for each in ALL_CHECKS}) == len(ALL_CHECKS)
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 async def test_without_keys_only_what_needs_none_is_run_and_the_rest_says_why(site: Site) -> None:
     report = await site.run(*ALL_CHECKS, has=())
     assert report.ok
@@ -100,20 +102,20 @@ async def test_without_keys_only_what_needs_none_is_run_and_the_rest_says_why(si
     assert report.passed == sum(each.needs == () for each in ALL_CHECKS)
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("changed_settings", [{"rate_limit_per_minute": 60}])
 async def test_the_whole_run_keeps_to_a_servers_rate(site: Site) -> None:
     report = await site.run(*ALL_CHECKS)
     assert [(outcome.name, outcome.detail) for outcome in report.outcomes if outcome.status != "passed"] == []
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 async def test_only_checks_of_a_named_rule_are_run(site: Site) -> None:
     report = await site.run(*ALL_CHECKS, only=("W12",))
     assert [outcome.name for outcome in report.outcomes] == ["branch"]
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 async def test_a_server_that_answers_anything_at_all_fails_and_the_checker_does_not_fall(site: Site) -> None:
     for text in ("", "[]", "null", '{"result": []}', '{"result": {"content": [1, {"text": 3}]}}', "<html>"):
         report = await site.run(*ALL_CHECKS, spoil=lambda told, text=text: told.but(text=text))  # type: ignore[misc]

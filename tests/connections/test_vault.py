@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.connectors.kit import Engine, engine_with
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import MASTER
 
 from assent.app import App
@@ -19,6 +20,8 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.connection import Account, Connection, ConnectionState, Credentials, NewConnection
 from assent.ports import Single, Transaction
 from assent.stores.loader import statements
+
+pytestmark = pytest.mark.own_database
 
 KEY = "sk_" + "5e" * 32
 NEXT_MASTER = "another master secret for the tests, long enough"
@@ -74,7 +77,7 @@ async def test_a_connection_gives_its_secrets_to_its_own_workspace_and_holder_on
 
 
 async def test_nothing_readable_of_a_secret_is_in_the_store(tmp_path: Path) -> None:
-    async with engine_with(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as engine:
+    async with engine_with(new_sqlite(tmp_path / "assent.db"), tmp_path) as engine:
         await connected(engine)
         await connected(engine)
         await engine.services.connections.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")

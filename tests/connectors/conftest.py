@@ -9,6 +9,7 @@ import pytest
 from tests.connectors.kit import LEASE_SECONDS, engine_with
 from tests.connectors.site import Site
 from tests.connectors.world import World
+from tests.sqlite_files import new_sqlite
 
 from assent.ports import Connector
 from assent.testing.connector import DELIVERIES, EmulatedConnector
@@ -17,6 +18,12 @@ from assent.testing.ledger import Ledger
 
 SHORT_SECONDS = 0.4
 LONG_SECONDS = 20.0
+
+
+@pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
 
 
 @pytest.fixture
@@ -43,7 +50,7 @@ async def world(request: pytest.FixtureRequest, database_url: str, tmp_path: Pat
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with engine_with(f"sqlite:///{tmp_path / 'feed.db'}", tmp_path) as engine:
+    async with engine_with(new_sqlite(tmp_path / "feed.db"), tmp_path) as engine:
         running = Site(engine)
         async with running.browser:
             yield running

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import settings_for
 
 from assent.app import App
@@ -54,7 +55,7 @@ def test_a_native_key_has_a_window_and_nothing_else_has() -> None:
 
 
 def test_live_in_the_list_is_what_a_fresh_server_has(tmp_path: Path) -> None:
-    app = App(settings_for(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path))
+    app = App(settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path))
     live = {info.id for info in CONNECTORS if info.status == "live"}
     assert (
         live == set(app.services.connectors) >= {"site", "manual", "smtp", "ga4", "search_console", "hubspot"}

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext
+from tests.chromium import closed
 from tests.console.screen import Screen, sign_in
-from tests.review.browser import AXE, CHROMIUM, chromium, closed, served
+from tests.review.browser import served
 from tests.review.kit import House
 
-NO_CHROMIUM = "Chromium is not installed (Debian: apt-get install chromium)"
-NO_AXE = "axe is not installed (make test brings it where npm is there)"
-
 OpenScreen = Callable[..., Awaitable[Screen]]
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    """One loop for a module, so that its tests share one browser and one server."""
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip(NO_CHROMIUM)
-    if not AXE.exists():
-        pytest.skip(NO_AXE)
-    async with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,10 @@ from typing import Any, Final
 
 import msgspec
 from playwright.async_api import Browser, BrowserContext
+from tests.chromium import closed, connected, running_chromium
 from tests.console import stories
 from tests.console.screen import sign_in
-from tests.review.browser import chromium, closed, served
+from tests.review.browser import served
 from tests.review.kit import House, mail, post
 
 from assent.engine import decisions, members, notifications, people
@@ -242,8 +243,8 @@ async def main(to: Path, wanted: list[str]) -> int:
     too_large: list[str] = []
     for fresh in (False, True):
         shots = [each for each in SHOTS if each.fresh == fresh and (not wanted or each.name in wanted)]
-        with tempfile.TemporaryDirectory() as directory:
-            async with served(Path(directory), built_in=fresh) as house, chromium() as browser:
+        with tempfile.TemporaryDirectory() as directory, running_chromium() as chromium:
+            async with served(Path(directory), built_in=fresh) as house, connected(chromium) as browser:
                 places = {} if fresh else await seed(house)
                 first = await browser.new_context()
                 await sign_in(first, house)

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from tests.console import stories
 from tests.review.kit import House, forms, mail, post
+from tests.sqlite_files import new_sqlite
 
 from assent.engine import people, session_notes, tenancy
 from assent.engine.people import Person, Role
@@ -34,7 +35,7 @@ GET_PAGES = ("", "/compare", "/timeline", "/export", "/markdown", "/print")
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     directory = tmp_path_factory.mktemp("world")
-    house = House(f"sqlite:///{directory / 'assent.db'}", directory)
+    house = House(new_sqlite(directory / "assent.db"), directory)
     made = World(house, directory / "assent.db")
     made.owner = await house.owner(name="Ada Lovelace")
     made.review = await stories.review(house)
@@ -410,6 +411,7 @@ async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:
     assert page.count("word ") >= 9_000
 
 
+@pytest.mark.own_database
 async def test_every_screen_works_on_either_store(database_url: str, tmp_path: Path) -> None:
     house = House(database_url, tmp_path)
     browser = await house.owner()

@@ -12,10 +12,11 @@ from sqlite3 import connect
 import msgspec
 import pytest
 from playwright.async_api import expect
+from tests.chromium import closed
 from tests.console import stories
 from tests.console.conftest import OpenScreen
 from tests.console.screen import LOOKS
-from tests.review.browser import closed, served
+from tests.review.browser import served
 from tests.review.hostile import CORPUS
 from tests.review.kit import House, post
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from playwright.async_api import Browser, expect
+from tests.chromium import closed
 from tests.console.conftest import OpenScreen
 from tests.console.screen import LOOKS
-from tests.review.browser import closed
 from tests.review.kit import House, post
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]

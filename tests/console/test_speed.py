@@ -20,7 +20,7 @@ from benchmarks.rows.console_pages import BUDGET_KB, BUDGET_MS, pages
 from benchmarks.rows.console_world import Places, filled, looking
 from benchmarks.rows.gate_world import world
 from playwright.async_api import Browser
-from tests.review.browser import closed
+from tests.chromium import closed
 
 from assent.engine import people
 from assent.processes import Surfaces

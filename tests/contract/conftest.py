@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
@@ -17,7 +18,7 @@ from assent.processes import Surfaces
 async def web(tmp_path: Path, changed_settings: dict[str, Any]) -> AsyncIterator[Surface]:
     """A server over HTTP and the embedded store: for what is about HTTP itself."""
     clock = ManualClock()
-    app = App(settings_for(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **changed_settings), clock=clock)
+    app = App(settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path, **changed_settings), clock=clock)
     client = Surface(app, Surfaces(app), clock, "http")
     try:
         yield client

@@ -113,12 +113,6 @@ async def over_sqlite(data_dir: Path, transport: str) -> AsyncIterator[Outage]:
         await surface.close()
 
 
-@pytest.fixture(params=["http", "stdio"])
-def transport(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
 @pytest.fixture
 async def outage(database_url: str, tmp_path: Path, transport: str) -> AsyncIterator[Outage]:
     """A server that has not been used yet, over each store and transport."""

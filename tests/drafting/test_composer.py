@@ -13,7 +13,7 @@ from assent.drafting.composer import compose, launch_angle, positioning
 from assent.drafting.evidence import Evidence, gather
 from assent.drafting.phrases import ENGLISH, GERMAN, WORDLESS, Phrases
 from assent.drafting.records import Composed, NeedsDraft
-from assent.drafting.statements import _PAST
+from assent.drafting.statements import PAST
 from assent.lifecycle.readable import theater_in
 
 COMPOSED = ("linkedin", "x", "email", "site", "landing")
@@ -38,7 +38,7 @@ def glue() -> set[str]:
             found |= words(re.sub(r"\{\w+\}", " ", str(getattr(table, field.name))))
         for row in table.openings:
             found |= words(re.sub(r"\{\w+\}", " ", str(row.paragraphs)))
-    return found | words(" ".join(_PAST.values())) | {"i", "we", "fixed"}
+    return found | words(" ".join(PAST.values())) | {"i", "we", "fixed"}
 
 
 GLUE = glue()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.effort import rounds
 
 from assent.drafting import channels, counting
 from assent.drafting.adapter import adapt
@@ -65,11 +66,11 @@ def products(draw: st.DrawFn, language: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("language", sorted(WORDS))
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=rounds(12, 50), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataObject) -> None:
-    """Fifty products a language, two hundred together."""
     product = data.draw(products(language))
     evidence = gather(**product)
     for channel in channels.COMPOSED:

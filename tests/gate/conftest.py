@@ -36,12 +36,12 @@ def changed_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     return given
 
 
-@pytest.fixture(params=["http", "stdio"])
+@pytest.fixture
 async def surface(
-    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> AsyncIterator[Gate]:
     """A signed-in client of a running server, over each transport and each store."""
-    gate = gate_over(database_url, tmp_path, request.param, providers(), **changed_settings)
+    gate = gate_over(database_url, tmp_path, transport, providers(), **changed_settings)
     try:
         gate.workspace_id = (await gate.sign_in()).workspace_id
         yield gate

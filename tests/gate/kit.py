@@ -332,4 +332,4 @@ def armed(places: dict[str, Callable[[], None]]) -> Iterator[None]:
         yield
     finally:
         for name in places:
-            failpoints._armed.pop(name, None)
+            failpoints.disarm(name)

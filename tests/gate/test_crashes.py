@@ -33,7 +33,7 @@ from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.process import emulator_process
 
-pytestmark = [pytest.mark.slow, pytest.mark.rule("E29", "E61", "E72")]
+pytestmark = [pytest.mark.own_database, pytest.mark.slow, pytest.mark.rule("E29", "E61", "E72")]
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0

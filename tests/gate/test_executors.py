@@ -13,6 +13,8 @@ from tests.surfaces import BASE_URL
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
 from assent.kernel.times import iso_time
 
+pytestmark = pytest.mark.every_surface
+
 REFUSED = {
     "awaiting_approval": "requires_approval",
     "executing": "execution_in_progress",

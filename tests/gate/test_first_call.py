@@ -13,6 +13,8 @@ from tests.gate.provider import providers
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.serving.edge import Credentials
 
+pytestmark = pytest.mark.own_database
+
 
 async def test_the_first_call_of_a_local_process_may_stage(database_url: str, tmp_path: Path) -> None:
     gate = gate_over(database_url, tmp_path, "stdio", providers())

@@ -12,6 +12,8 @@ from tests.gate.trace import Traced
 from assent.tools.catalog import ALL_TOOLS, input_schema
 from assent.tools.definition import Tool
 
+pytestmark = pytest.mark.every_surface
+
 UNKNOWN = "01a0c8de-7a3b-7c1d-9f00-5b6c7d8e9fa0"
 
 MALFORMED = (

@@ -25,6 +25,8 @@ from tests.surfaces import Outcome
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.tools.catalog import ALL_TOOLS, input_schema
 
+pytestmark = pytest.mark.every_surface
+
 DECISIONS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     APPROVE: ("awaiting_approval", {}, {"digest": "0" * 64}),
     REJECT: ("awaiting_approval", {"reason": "no"}, {"reason": "never"}),

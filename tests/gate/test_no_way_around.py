@@ -18,6 +18,8 @@ from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.records import Effect, Media
 from assent.tools.catalog import ALL_TOOLS, input_schema
 
+pytestmark = pytest.mark.every_surface
+
 OVERRIDES: dict[str, Any] = {
     "approved": True,
     "status": "approved",

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.effort import rounds
 from tests.gate.conftest import gate_over
 from tests.gate.kit import APPROVE, EDIT, EXECUTE, PUBLISH, REJECT, WITHDRAW, Gate
 from tests.gate.provider import providers
@@ -39,7 +40,7 @@ async def gates(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[Gate, 
 async def browser_of(web: Gate, review_url: str) -> httpx.AsyncClient:
     """Somebody who opened the review link."""
     browser = httpx.AsyncClient(
-        transport=web.http._transport, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
+        transport=web.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
     )
     opened = await browser.get(httpx.URL(review_url).raw_path.decode())
     assert opened.status_code == 303
@@ -85,26 +86,21 @@ async def sixty_four_at_once(web: Gate, pipe: Gate, turn: int) -> Counter[str | 
     return Counter(answer.reason for answer in answers)
 
 
-async def rounds_of_sixty_four(gates: tuple[Gate, Gate], rounds: int) -> None:
+async def rounds_of_sixty_four(gates: tuple[Gate, Gate], turns: int) -> None:
     heard: Counter[str | None] = Counter()
-    for turn in range(rounds):
+    for turn in range(turns):
         heard += await sixty_four_at_once(*gates, turn)
-    assert heard.total() == rounds * CLIENTS
-    assert heard[None] >= rounds // 2, "a run in which nobody succeeds proves nothing"
-    assert gates[0].calls == rounds
+    assert heard.total() == turns * CLIENTS
+    assert heard[None] >= turns // 2, "a run in which nobody succeeds proves nothing"
+    assert gates[0].calls == turns
 
 
+@pytest.mark.prove
 @pytest.mark.rule("E29", "E72", "E49")
 async def test_sixty_four_clients_over_http_stdio_and_the_page_are_one_effect(
     gates: tuple[Gate, Gate],
 ) -> None:
-    await rounds_of_sixty_four(gates, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.rule("E29", "E72")
-async def test_sixty_four_clients_again_and_again_are_one_effect_each_time(gates: tuple[Gate, Gate]) -> None:
-    await rounds_of_sixty_four(gates, 25)
+    await rounds_of_sixty_four(gates, rounds(3, 25))
 
 
 # ── approve, edit, withdraw, reject and execute at once ──────────────────────────────────────────
@@ -176,14 +172,9 @@ async def races(gates: tuple[Gate, Gate], count: int) -> None:
     assert count // 10 < effects < count, "the races were won by one side only"
 
 
+@pytest.mark.prove
 @pytest.mark.rule("E66", "E64", "E29")
 async def test_no_race_of_decisions_and_executes_sends_what_was_not_approved_as_it_is(
     gates: tuple[Gate, Gate],
 ) -> None:
-    await races(gates, 40)
-
-
-@pytest.mark.slow
-@pytest.mark.rule("E66", "E64", "E29")
-async def test_no_race_of_five_hundred_sends_what_was_not_approved_as_it_is(gates: tuple[Gate, Gate]) -> None:
-    await races(gates, 500)
+    await races(gates, rounds(40, 500))

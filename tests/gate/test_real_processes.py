@@ -30,7 +30,7 @@ from assent.engine.tenancy import LOCAL_WORKSPACE, KeyEntropy
 from assent.testing.ledger import Ledger
 from assent.testing.process import emulator_process
 
-pytestmark = [pytest.mark.slow, pytest.mark.rule("E29", "E72", "E61")]
+pytestmark = [pytest.mark.own_database, pytest.mark.slow, pytest.mark.rule("E29", "E72", "E61")]
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0
@@ -249,9 +249,7 @@ async def ended(client: Client, action_id: str, name: str) -> dict[str, Any]:
 PLACES = ("approve.committed", "execute.claimed", "execute.calling", "execute.performed", "execute.recorded")
 
 
-@pytest.mark.parametrize(
-    ("transport", "database_url"), [("stdio", "sqlite"), ("http", "postgres")], indirect=["database_url"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("stdio", "sqlite"), ("http", "postgres")])
 async def test_a_server_killed_in_the_middle_goes_on_after_its_restart_with_one_effect(
     transport: str, database_url: str, tmp_path: Path, provider: tuple[str, Ledger]
 ) -> None:

@@ -6,14 +6,18 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from tests.gate.conftest import gate_over
 from tests.gate.kit import Gate
 from tests.gate.provider import providers
+from tests.sqlite_files import new_sqlite
 
 from assent.engine import brain
 from assent.engine.brain import WORDS_BATCH, NewEntry
 from assent.engine.tenancy import LOCAL_WORKSPACE as WORKSPACE
 from assent.kernel.limits import SECOND_MS
+
+pytestmark = pytest.mark.own_database
 
 
 async def keep(gate: Gate, number: int, body: str, tenant_id: str = "default") -> str | None:
@@ -57,7 +61,7 @@ async def test_a_memory_kept_twice_is_found_once_and_by_its_tenant_alone(
 
 
 async def test_compacting_the_file_does_not_mix_up_whose_words_are_whose(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     for turn in range(2):
         gate = gate_over(url, tmp_path, "http", providers())
         try:

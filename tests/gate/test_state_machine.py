@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.effort import rounds
 from tests.gate.kit import SEND, StageEffect, armed, preparation
 from tests.gate.kit import StageRequest as Staging
 from tests.gate.provider import (
@@ -35,7 +35,6 @@ from tests.gate.provider import (
     slowed,
     unreachable,
 )
-from tests.postgres_server import Server
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -507,40 +506,22 @@ def explore(world: World, examples: int) -> None:
     OnThisStore.TestCase("runTest").debug()  # raises what it finds
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """A server on a store in memory, where there is one: thousands of steps, and a disk that nobody asks about."""
-    memory = Path("/dev/shm")  # noqa: S108 - a directory of its own is made there
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as made:
-        if request.param == "sqlite":
-            url = f"sqlite:///{made}/assent.db"
-        else:
-            server: Server = request.getfixturevalue("postgres_server")
-            url = server.create()
-        world = World(url, Path(made))
-        try:
-            yield world
-        finally:
-            world.close()
-            if request.param == "postgres":
-                server.drop(url)
+@pytest.fixture
+def world(own_database_url: str, tmp_path: Path) -> Iterator[World]:
+    """A server on a store of its own."""
+    world = World(own_database_url, tmp_path)
+    yield world
+    world.close()
 
 
+EXAMPLES = {"sqlite": rounds(30, 240), "postgres": rounds(15, 110)}
+"""On each store; a proof plays 20,000 steps."""
+
+
+@pytest.mark.prove
 @pytest.mark.rule("E29", "E5", "E66", "E67", "E68", "E27")
 def test_no_order_of_events_breaks_a_promise(world: World) -> None:
-    explore(world, 15)
-    assert world.steps >= 400
-    assert world.effects >= 5, "a run in which nothing is ever sent proves nothing"
-
-
-MANY = {"sqlite": (240, 13_000), "postgres": (110, 6_000)}
-"""Examples on each store, and the steps that they come to at least."""
-
-
-@pytest.mark.slow
-@pytest.mark.rule("E29", "E5", "E66", "E67", "E68", "E27")
-def test_no_order_of_twenty_thousand_events_breaks_a_promise(world: World) -> None:
-    examples, steps = MANY[world.app.store.dialect]
+    examples = EXAMPLES[world.app.store.dialect]
     explore(world, examples)
-    assert world.steps >= steps
-    assert world.effects >= examples // 2
+    assert world.steps >= examples * STEPS_PER_EXAMPLE // 2
+    assert world.effects >= examples // 3, "a run in which nothing is ever sent proves nothing"

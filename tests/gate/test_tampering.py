@@ -22,6 +22,8 @@ from assent.engine.audit_log import Checkpoint, Signer, Verdict
 from assent.engine.journal import GENESIS, Head
 from assent.ports import Bound, Statement, Transaction
 
+pytestmark = pytest.mark.own_database
+
 Row = tuple[Any, ...]
 TABLES = ("events", "streams", "checkpoints")
 

@@ -136,7 +136,11 @@ def own_server() -> Iterator[Cluster]:
 
 @pytest.fixture
 def own_url(own_server: Cluster) -> str:
-    return Server(own_server.url).create()
+    server = Server(own_server.url)
+    try:
+        return server.create()
+    finally:
+        server.close()
 
 
 async def test_a_runner_goes_on_when_its_database_server_was_restarted(

@@ -24,15 +24,15 @@ def test_whatever_is_a_task_may_set_one(text: str) -> None:
 
 
 @settings(max_examples=300)
-@given(st.from_regex(cards._ADDRESS, alphabet=ASCII) | st.from_regex(cards._WAITING, alphabet=ASCII))
+@given(st.from_regex(cards.ADDRESS, alphabet=ASCII) | st.from_regex(cards.WAITING, alphabet=ASCII))
 def test_whatever_has_an_address_or_waits_may_point(text: str) -> None:
-    assert cards._may_point(text)
+    assert cards.may_point(text)
 
 
 def test_letters_beyond_ascii_are_never_passed_over() -> None:
     # Patterns that ignore case take these for s, k and i.
     assert tasks.may_set_task("propoſe a poſt about the release")
-    assert cards._may_point("aſſet ıd of the draft")
+    assert cards.may_point("aſſet ıd of the draft")
 
 
 @settings(max_examples=500)

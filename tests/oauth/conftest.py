@@ -10,14 +10,21 @@ from pathlib import Path
 import pytest
 from tests.oauth.desk import Desk, at_desk
 from tests.oauth.kit import Connected, connected
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import settings_for
 
 from assent.logs import configure_logging
 
 
 @pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
+
+
+@pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[Connected]:
-    async with connected(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as made:
+    async with connected(new_sqlite(tmp_path / "assent.db"), tmp_path) as made:
         yield made
 
 
@@ -39,7 +46,7 @@ def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as made:
+    async with at_desk(new_sqlite(tmp_path / "assent.db"), tmp_path) as made:
         yield made
 
 

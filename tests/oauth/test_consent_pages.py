@@ -11,6 +11,7 @@ import pytest
 from tests.oauth.desk import WHERE, Desk, at_desk, way_out
 from tests.oauth.kit import connect, consent
 from tests.review.kit import forms
+from tests.sqlite_files import new_sqlite
 
 from assent.engine import members, people, tenancy
 from assent.engine.oauth import STATE_TTL_MS
@@ -256,7 +257,7 @@ async def test_disconnecting_leaves_the_connection_of_another_workspace_alone(de
 @pytest.mark.parametrize("provider", ["ga4", "hubspot"])
 async def test_without_a_registered_app_the_page_says_what_to_set(tmp_path: Path, provider: str) -> None:
     nothing = {"google_client_id": None, "hubspot_client_secret": None}
-    async with at_desk(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, **nothing) as desk:
+    async with at_desk(new_sqlite(tmp_path / "assent.db"), tmp_path, **nothing) as desk:
         page = await desk.browser.get(f"/connect/{provider}{WHERE}")
         assert page.status_code == 200
         assert "_CLIENT_ID</code>" in page.text and "_CLIENT_SECRET</code>" in page.text

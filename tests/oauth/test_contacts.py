@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.oauth.kit import Connected, connected
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import Surface
 
 from assent.engine import blocked
@@ -252,7 +253,7 @@ async def test_contacts_are_staged_one_action_each_and_nothing_is_saved(surface:
 
 async def test_without_a_registered_app_the_provider_is_not_live(tmp_path: Any) -> None:
     async with connected(
-        f"sqlite:///{tmp_path / 'a.db'}", tmp_path, google_client_id=None, hubspot_client_id=None
+        new_sqlite(tmp_path / "a.db"), tmp_path, google_client_id=None, hubspot_client_id=None
     ) as world:
         for connector in ("ga4", "search_console", "hubspot"):
             readiness = await world.engine.services.connectors[connector].readiness(LOCAL_WORKSPACE)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
+from tests.chromium import closed
 from tests.console.screen import LOOKS, Screen, sign_in
 from tests.oauth.kit import Providers, providers
-from tests.review.browser import AXE, CHROMIUM, chromium, closed, served
+from tests.review.browser import served
 from tests.review.kit import House
 from tests.surfaces import ManualClock
 
@@ -20,9 +20,6 @@ from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.testing import resend, zernio
 
 pytestmark = pytest.mark.slow
-
-NO_CHROMIUM = "Chromium is not installed (Debian: apt-get install chromium)"
-NO_AXE = "axe is not installed (make test brings it where npm is there)"
 
 
 class Room:
@@ -53,22 +50,6 @@ class Room:
 
     async def close(self) -> None:
         await self._stack.aclose()
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    """One loop for all of these tests, so that they share one browser."""
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip(NO_CHROMIUM)
-    if not AXE.exists():
-        pytest.skip(NO_AXE)
-    async with chromium() as started:
-        yield started
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from tests.surfaces import ManualClock, Surface
 
 from assent.kernel.ids import WorkspaceId
 
+pytestmark = pytest.mark.every_surface
+
 ADA = {"email": "ada@example.org", "firstName": "Ada"}
 GRACE = {"email": "grace@example.org"}
 

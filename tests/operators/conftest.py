@@ -78,15 +78,15 @@ class Loop(Surface):
         return (await self.call("chieflab_execute_approved_action", {"actionId": action_id})).payload
 
 
-@pytest.fixture(params=["http", "stdio"])
-async def loop(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
+@pytest.fixture
+async def loop(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
     clock = ManualClock()
     settings = settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",))
     app = App(settings, clock=clock)
     zernio, mail = Recording("zernio"), Recording("smtp")
     connectors = {**app.services.connectors, "zernio": zernio, "smtp": mail}
     app.services = dataclasses.replace(app.services, connectors=connectors)
-    client = Loop(app, Surfaces(app), clock, request.param)
+    client = Loop(app, Surfaces(app), clock, transport)
     client.zernio, client.mail = zernio, mail
     await client.sign_in()
     try:

@@ -19,6 +19,7 @@ import pytest
 from tests.connectors.mail_server import Inbox, mail_server, scripted_server
 from tests.operators.conftest import CLUB, Loop
 from tests.outgoing.far_side import Answer, FarSide, far_side, packed_bomb, redirect
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
@@ -57,7 +58,7 @@ async def server(database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
 @pytest.fixture
 async def embedded(tmp_path: Path) -> AsyncIterator[Loop]:
     """For what no store has a part in."""
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as loop:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as loop:
         yield loop
 
 
@@ -71,7 +72,7 @@ def far() -> Iterator[FarSide]:
 async def reader(far: FarSide, tmp_path: Path) -> AsyncIterator[Loop]:
     """A server that may read the far side, and nothing else that is private."""
     allowed = (f"127.0.0.1:{far.port}",)
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, allow_hosts=allowed) as loop:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as loop:
         yield loop
 
 

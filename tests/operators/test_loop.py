@@ -182,7 +182,7 @@ async def test_handing_a_connected_channel_over_needs_a_new_approval(loop: Loop)
 
 @pytest.mark.rule("E16", "E17", "E55", "E56", "E102")
 async def test_an_agent_that_goes_by_the_book_shows_asks_and_stops(loop: Loop) -> None:
-    async with Client(BASE_URL, loop.key, transport=loop.http._transport) as agent:
+    async with Client(BASE_URL, loop.key, transport=loop.wire) as agent:
         run = await agent.call("chieflab_launch_product", channels=["site", "linkedin"], **CLUB)
         shown = [draft["body"] for draft in run["agentGuide"]["renderInChat"].values() if draft["actionId"]]
         assert len(shown) == len(run["actions"])
@@ -205,7 +205,7 @@ async def test_an_agent_calls_the_recovery_tool_and_then_repeats_once(loop: Loop
             calls.append(tool)
             return await super().call(tool, **arguments)
 
-    async with Watched(BASE_URL, transport=loop.http._transport) as agent:
+    async with Watched(BASE_URL, transport=loop.wire) as agent:
         with pytest.raises(Refused):
             await agent.follow("chieflab_get_workspace")
 

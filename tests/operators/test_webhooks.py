@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.operators.conftest import CLUB, Loop
 from tests.outgoing.far_side import Answer, Asked, FarSide, far_side, redirect
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, settings_for
 
 from assent import job_kinds, outgoing_addresses
@@ -307,6 +308,7 @@ async def test_what_has_ended_can_be_sent_again_under_the_same_id(loop: Loop, si
     assert await loop.app.store.read(partial(webhooks.recent, stranger, "", 10)) == ()
 
 
+@pytest.mark.own_database
 async def test_the_log_is_bounded_and_old_deliveries_are_forgotten(
     loop: Loop, side: FarSide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,7 +351,7 @@ async def test_endpoints_that_hang_keep_no_other_job_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = ManualClock()
-    app = App(settings_for(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path), clock=clock)
+    app = App(settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path), clock=clock)
     assert job_kinds.job_kinds(app)[webhooks.DELIVER_JOB].apart
     hanging, other, over = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
 

@@ -115,6 +115,7 @@ async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
             await made.stop()
 
 
+@pytest.mark.own_database
 @pytest.mark.rule("E9", "E21", "E29", "E30", "E31", "E33", "E42", "E45", "E61", "E66", "E68", "E70")
 async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house: House) -> None:
     run = await house.tool(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser
 from tests.console.screen import Screen
 from tests.operators.conftest import CLUB
-from tests.review.browser import chromium, served
+from tests.review.browser import served
 from tests.surfaces import Surface
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -16,8 +17,10 @@ LOADED = "[...document.images].every(image => image.complete && image.naturalWid
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_a_reviewer_sees_every_variant_and_picks_one_with_a_tap(tmp_path: Path, width: int) -> None:
-    async with served(tmp_path) as house, chromium() as browser:
+async def test_a_reviewer_sees_every_variant_and_picks_one_with_a_tap(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    async with served(tmp_path) as house:
         surface = Surface(house.app, house.surfaces, house.clock, "stdio")
         await surface.sign_in()
         asked = {**CLUB, "channels": ["linkedin"], "imagesNeeded": True}

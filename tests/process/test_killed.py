@@ -22,7 +22,7 @@ from tests.process.running import (
     path_of,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.own_database]
 
 CALLERS = 8
 ROUNDS = 2

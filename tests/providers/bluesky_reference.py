@@ -18,6 +18,7 @@ import pytest
 from tests.connectors.kit import LEASE_SECONDS, Engine
 from tests.pictures.test_drawing import work
 from tests.providers.places import Place, connect
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -78,7 +79,7 @@ async def reference() -> AsyncIterator[dict[str, str]]:
 @pytest.fixture
 async def engine(reference: dict[str, str], tmp_path: Path) -> AsyncIterator[Engine]:
     settings = settings_for(
-        f"sqlite:///{tmp_path / 'assent.db'}",
+        new_sqlite(tmp_path / "assent.db"),
         tmp_path,
         bluesky_url=reference["url"],
         execution_lease_seconds=LEASE_SECONDS,

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 from tests.providers.kit import Providers, serving
+from tests.sqlite_files import new_sqlite
 
 SHORT_SECONDS = 0.5
+
+
+@pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
 
 
 @pytest.fixture
@@ -20,6 +27,6 @@ async def providers(database_url: str, tmp_path: Path) -> AsyncIterator[Provider
 @pytest.fixture
 async def impatient(tmp_path: Path) -> AsyncIterator[Providers]:
     """Where a time-out is what is tested."""
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with serving(url, tmp_path, connector_timeout_seconds=SHORT_SECONDS) as running:
         yield running

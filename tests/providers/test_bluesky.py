@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.providers.places import Place, connect, connected, keeps_its_promises
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, Surface
 
 from assent.connectors.bluesky import facets, record_key
@@ -44,7 +45,7 @@ async def one(tmp_path: Path) -> AsyncIterator[Place]:
     """The same on one store, for what no store has a part in."""
     clock = ManualClock()
     server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with connected(url, tmp_path, server, clock, lambda: KEY, connector_timeout_seconds=2.0) as running:
         yield running
 
@@ -108,7 +109,7 @@ async def test_an_outcome_that_stays_lost_is_found_later_and_not_made_twice(plac
 async def test_a_time_out_after_success_ends_as_executed(tmp_path: Path) -> None:
     clock = ManualClock()
     server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with connected(
         url, tmp_path, server, clock, lambda: KEY, connector_timeout_seconds=0.6
     ) as impatient:
@@ -246,7 +247,7 @@ async def test_a_draft_goes_by_the_direct_account_where_one_is_connected_and_els
 ) -> None:
     clock = ManualClock()
     server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with connected(url, tmp_path, server, clock, lambda: KEY) as place:
         app = place.engine.app
         surface = Surface(app, Surfaces(app), clock, "stdio")

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from tests.connectors.kit import Engine
+from tests.gate.kit import armed
 from tests.providers.kit import KEYS, MAIL, POST, Providers, connect, serving
+from tests.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.connectors.json_http import exchange
 from assent.connectors.zernio_posts import request_id
-from assent.engine import failpoints, tenancy
+from assent.engine import tenancy
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
@@ -50,7 +52,7 @@ async def test_an_approved_action_goes_out_once_and_a_repetition_is_recognised(
 async def test_a_lost_outcome_ends_as_executed_with_the_right_id(
     tmp_path: Path, provider: str, outcome: Outcome
 ) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         action_id = await providers.approved(provider)
         providers.server(provider).plan(outcome)
         await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
@@ -85,7 +87,7 @@ async def test_a_lost_outcome_on_postgres_too(providers: Providers, provider: st
 
 @pytest.mark.parametrize(("provider", "hours"), [("zernio", 0.1), ("resend", 13)])
 async def test_nothing_is_sent_again_outside_the_window(tmp_path: Path, provider: str, hours: float) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         action_id = await providers.approved(provider)
         providers.server(provider).plan(Outcome.ERROR_BEFORE)
         await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
@@ -102,7 +104,7 @@ async def test_nothing_is_sent_again_outside_the_window(tmp_path: Path, provider
 
 @pytest.mark.parametrize("marks", [True, False])
 async def test_zernio_is_searched_after_its_window(tmp_path: Path, marks: bool) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         action_id = await providers.approved("zernio")
         providers.zernio.marks = marks
         providers.zernio.plan(Outcome.RESET_AFTER)
@@ -117,7 +119,7 @@ async def test_zernio_is_searched_after_its_window(tmp_path: Path, marks: bool) 
 @BOTH
 @pytest.mark.parametrize("status", [400, 403, 404, 422])
 async def test_a_final_refusal_ends_the_action(tmp_path: Path, provider: str, status: int) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         action_id = await providers.approved(provider)
         providers.server(provider).plan(Outcome(f"refuse_{status}"))
         refusal = await providers.refused(action_id, Reason.CONNECTOR_FAILED, "done")
@@ -135,7 +137,7 @@ async def test_a_throttled_call_says_when_and_goes_out_later(providers: Provider
 
 
 async def test_a_rate_limit_that_names_its_end_says_how_long(tmp_path: Path) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         action_id = await providers.approved("zernio")
         providers.zernio.limit_reset = providers.engine.clock.now_ms() // 1000 + 42
         refusal = await providers.refused(action_id, Reason.RATE_LIMITED)
@@ -173,7 +175,7 @@ async def test_a_key_that_was_revoked_mid_run_asks_for_a_new_connection(
 
 @BOTH
 async def test_both_keep_the_contract_of_a_connector(tmp_path: Path, provider: str) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         app = providers.engine.app
         connector = app.services.connectors[provider]
         effect = _effect(provider)
@@ -212,7 +214,7 @@ async def test_the_keys_of_a_call_follow_from_action_and_revision(tmp_path: Path
 
 
 async def test_an_unreachable_provider_is_definitely_not_sent(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with serving(url, tmp_path) as providers:
         ids = [await providers.approved(provider) for provider in KEYS]
         app = providers.engine.app
@@ -238,7 +240,7 @@ async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 
 
 async def test_executing_answers_with_the_posts_address(tmp_path: Path) -> None:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as providers:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         reply = await providers.done(await providers.approved("zernio"))
         assert isinstance(reply, Executed)
         assert reply.external_url == "https://linkedin.example/post_1/acc_linkedin"
@@ -256,14 +258,12 @@ def _die() -> None:
 @BOTH
 @pytest.mark.rule("E29", "E49")
 async def test_a_crash_between_the_providers_answer_and_our_books_ends_as_executed(
-    database_url: str, tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: Path, provider: str
 ) -> None:
     async with serving(database_url, tmp_path) as providers:
         action_id = await providers.approved(provider)
-        monkeypatch.setitem(failpoints._armed, "execute.performed", _die)
-        with pytest.raises(Killed):
+        with armed({"execute.performed": _die}), pytest.raises(Killed):
             await providers.engine.execute(action_id)
-        monkeypatch.delitem(failpoints._armed, "execute.performed")
         assert (await providers.engine.action(action_id)).execution_state == "executing"
         assert len(providers.effects(provider)) == 1
         # Another process finds it once the lease has ended, and asks the provider under the same key.

@@ -23,6 +23,8 @@ from assent.testing.provider_server import all_serving
 from assent.testing.resend import Resend
 from assent.testing.zernio import Zernio
 
+pytestmark = pytest.mark.every_surface
+
 LAUNCH: dict[str, Any] = {
     "channels": ["linkedin", "x", "email", "site"],
     "email": {"to": ["grace@example.org"], "subject": "It is here"},
@@ -54,15 +56,15 @@ class Hosted(Surface):
             await connect(self.app, provider, self.workspace_id)
 
 
-@pytest.fixture(params=["http", "stdio"])
-async def hosted(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[Hosted]:
+@pytest.fixture
+async def hosted(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Hosted]:
     clock = ManualClock()
     zernio = Zernio(Ledger(tmp_path / "zernio.jsonl"), now_ms=clock.now_ms)
     resend = Resend(Ledger(tmp_path / "resend.jsonl"), now_ms=clock.now_ms)
     async with all_serving((zernio, resend)) as urls:
         settings = settings_for(database_url, tmp_path, zernio_url=urls["zernio"], resend_url=urls["resend"])
         app = App(settings, clock=clock)
-        client = Hosted(app, Surfaces(app), clock, request.param)
+        client = Hosted(app, Surfaces(app), clock, transport)
         client.zernio, client.resend = zernio, resend
         client.workspace_id = (await client.sign_in()).workspace_id
         try:

@@ -80,14 +80,12 @@ async def _connect_bluesky(app: App, workspace_id: Any) -> None:
     await app.connections.save(workspace_id, "bluesky", new, by="Ada")
 
 
-@pytest.fixture(params=["http", "stdio"])
-async def everything(
-    request: pytest.FixtureRequest, database_url: str, tmp_path: Path
-) -> AsyncIterator[Everything]:
+@pytest.fixture
+async def everything(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Everything]:
     clock = ManualClock()
     async with consented.providers(tmp_path, clock) as far:
         app = App(settings_for(database_url, tmp_path, **far.settings()), clock=clock)
-        made = Everything(Surface(app, Surfaces(app), clock, request.param), far)
+        made = Everything(Surface(app, Surfaces(app), clock, transport), far)
         try:
             await made.connect()
             yield made

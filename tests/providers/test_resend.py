@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from tests.providers.kit import KEYS, Providers, connect, serving
+from tests.sqlite_files import new_sqlite
 
 from assent.connectors.resend import TEST_SENDER
 from assent.connectors.resend_mail import mail
-from assent.engine.measurement import _read
+from assent.engine.measurement import read_action
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason
@@ -23,7 +24,7 @@ from assent.testing.emulator import Outcome
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Providers]:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as running:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
         yield running
 
 
@@ -66,7 +67,7 @@ async def test_a_request_that_is_still_worked_on_is_asked_about_again(here: Prov
 async def test_another_content_under_our_key_is_for_a_human(here: Providers) -> None:
     action_id = await here.approved("resend")
     action = await here.engine.action(action_id)
-    here.resend._used[action.provider_key] = ("another digest", "mail", here.engine.clock.now_ms())
+    here.resend.used[action.provider_key] = ("another digest", "mail", here.engine.clock.now_ms())
     await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
     assert here.effects("resend") == []
 
@@ -89,7 +90,7 @@ async def test_a_used_up_quota_can_be_waited_for(here: Providers, quota: str) ->
 
 
 async def test_without_a_domain_the_sender_is_resends_own(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with serving(url, tmp_path, connected=False) as here:
         here.resend.domains = []
         await connect(here.engine.app, "resend")
@@ -99,7 +100,7 @@ async def test_without_a_domain_the_sender_is_resends_own(tmp_path: Path) -> Non
 
 
 async def test_a_key_that_only_sends_is_enough_to_send(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with serving(url, tmp_path, connected=False) as here:
         here.resend.send_only = [KEYS["resend"]]
         connection = await connect(here.engine.app, "resend")
@@ -153,7 +154,7 @@ async def test_numbers_are_what_resend_says_and_never_made_up(
 
 
 async def read(providers: Providers, action_id: ActionId) -> Reading:
-    return await _read(providers.engine.services, await providers.engine.action(action_id), {})
+    return await read_action(providers.engine.services, await providers.engine.action(action_id), {})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.providers.places import Place, connect, connected, keeps_its_promises
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock
 
 from assent.connectors.key_access import API_KEY
@@ -40,7 +41,7 @@ async def place(database_url: str, tmp_path: Path) -> AsyncIterator[Place]:
 async def one(tmp_path: Path) -> AsyncIterator[Place]:
     clock = ManualClock()
     server = Slack(Ledger(tmp_path / "slack.jsonl"), now_ms=clock.now_ms)
-    url = f"sqlite:///{tmp_path / 'assent.db'}"
+    url = new_sqlite(tmp_path / "assent.db")
     async with connected(url, tmp_path, server, clock, lambda: server.hook) as running:
         yield running
 

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.providers.kit import KEYS, Providers, connect, serving
+from tests.sqlite_files import new_sqlite
 
 from assent.engine import blocked, decisions, journal
 from assent.engine.decisions import Decider, Seen
-from assent.engine.measurement import _read
+from assent.engine.measurement import read_action
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
@@ -26,7 +27,7 @@ HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Providers]:
-    async with serving(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as running:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
         yield running
 
 
@@ -113,7 +114,7 @@ async def test_our_own_post_behind_a_409_is_the_result(here: Providers, nested: 
     action_id = await here.approved("zernio")
     here.zernio.plan(Outcome.RESET_AFTER)
     await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    here.zernio._requests.clear()  # forgotten by the id of the request, known by the content
+    here.zernio.requests.clear()  # forgotten by the id of the request, known by the content
     assert await here.engine.reconcile() == 1
     await here.executed(action_id)
 
@@ -236,7 +237,7 @@ async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Provider
     action_id = await impatient.approved("zernio")
     await impatient.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
     assert (await impatient.engine.action(action_id)).metadata["providerReference"] == "post_1"
-    impatient.zernio._waiting["post_1"] = 0
+    impatient.zernio.waiting["post_1"] = 0
     impatient.engine.clock.advance(hours=1)
     assert await impatient.engine.run_jobs() == 1
     await impatient.executed(action_id)
@@ -320,7 +321,7 @@ async def test_numbers_are_what_zernio_says(here: Providers) -> None:
 
 
 async def read(providers: Providers, action_id: ActionId) -> Any:
-    return await _read(providers.engine.services, await providers.engine.action(action_id), {})
+    return await read_action(providers.engine.services, await providers.engine.action(action_id), {})
 
 
 async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:

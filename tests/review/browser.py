@@ -5,26 +5,18 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import BrowserContext, Page
+from tests.chromium import AXE
 from tests.review.kit import House
+from tests.sqlite_files import new_sqlite
 
 from assent.processes import http_server
 
-CHROMIUM = "/usr/bin/chromium"
-QUIET = (
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-AXE = Path(__file__).resolve().parents[2] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
-CLOSE_SECONDS = 20.0
 SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 
 
@@ -61,7 +53,7 @@ class Doors:
 async def served(tmp_path: Path, **options: Any) -> AsyncIterator[House]:
     """A house whose pages a browser can reach; its `doors` can be closed and opened."""
     doors = Doors()
-    house = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, doors.base_url, **options)
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, doors.base_url, **options)
     house.doors = doors
     doors.open(house)
     try:
@@ -69,24 +61,6 @@ async def served(tmp_path: Path, **options: Any) -> AsyncIterator[House]:
     finally:
         await doors.close()
         await house.close()
-
-
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        try:
-            yield browser
-        finally:
-            await closed(browser)
-
-
-async def closed(opened: Browser | BrowserContext) -> None:
-    """Close it. A busy machine's Chromium may never say that it has: what a test has found out stands all the same, and
-    what is left goes with the driver."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await opened.close()
 
 
 class Watched(msgspec.Struct):

@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pytest
 from tests.review.kit import House
+from tests.sqlite_files import new_sqlite
+
+
+@pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
 
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     """Over the embedded store."""
-    made = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path)
+    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
     yield made
     await made.close()
 

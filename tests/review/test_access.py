@@ -10,6 +10,7 @@ import httpx
 import msgspec
 import pytest
 from tests.review.kit import House, form, mail, path_of, post
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, SECRET, START_MS
 
 from assent.engine.staging import PreparedRun
@@ -246,7 +247,7 @@ async def test_on_http_the_cookie_is_out_of_scripts_reach_and_for_the_run_alone(
 
 @pytest.fixture
 async def https_house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, "https://assent.example")
+    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, "https://assent.example")
     yield made
     await made.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
-from tests.review.browser import AXE, CHROMIUM, SIZES, Watched, chromium, closed, served, violations, watched
+from tests.chromium import closed
+from tests.review.browser import SIZES, Watched, served, violations, watched
 from tests.review.hostile import CORPUS
 from tests.review.kit import TEXT, House, mail, post
 from tests.surfaces import START_MS
@@ -29,28 +29,11 @@ from assent.ports import Draft, NotSent, OutcomeUnknown
 
 pytestmark = pytest.mark.slow
 
-NO_CHROMIUM = "Chromium is not installed (Debian: apt-get install chromium)"
-NO_AXE = "axe is not installed (make test brings it where npm is there)"
-
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     async with served(tmp_path) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    """One loop for all of these tests, so that they share one browser."""
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip(NO_CHROMIUM)
-    async with chromium() as started:
-        yield started
 
 
 @pytest.fixture(params=[*SIZES])
@@ -279,8 +262,6 @@ async def every_state(house: House) -> list[PreparedRun]:
 async def test_axe_finds_nothing_on_any_page_in_any_state(
     house: House, browser: Browser, size: dict[str, int], scheme: str
 ) -> None:
-    if not AXE.is_file():
-        pytest.skip(NO_AXE)
     runs = await every_state(house)
     house.clock.advance(hours=2)
     context = await browser.new_context(

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.sqlite_files import new_sqlite
 
 from assent.ports import Store
 from assent.stores import open_store
@@ -26,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def store_url(store_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a fresh store."""
     if store_kind != "postgres":
-        return f"sqlite:///{tmp_path}/store.db"
+        return new_sqlite(tmp_path / "store.db")
     address: str = request.getfixturevalue("postgres_url")
     return address
 

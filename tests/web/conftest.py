@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
@@ -86,9 +87,15 @@ async def served(url: str) -> AsyncIterator[Site]:
 
 
 @pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
+
+
+@pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     """The pages over the embedded store."""
-    async with served(f"sqlite:///{tmp_path / 'pages.db'}") as running:
+    async with served(new_sqlite(tmp_path / "pages.db")) as running:
         yield running
 
 

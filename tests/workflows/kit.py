@@ -11,6 +11,7 @@ from tests.workflow.library import document, step
 
 from assent.engine import audit_log
 from assent.engine.audit_log import Signer
+from assent.kernel.ids import WorkspaceId
 from assent.ports import Bound, Statement, Transaction
 
 APPROVE = "chieflab_approve_action"
@@ -49,6 +50,11 @@ class Player:
     def __init__(self, surface: Surface, folder: Path) -> None:
         self.surface = surface
         self.folder = folder
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        assert self.surface.workspace_id is not None, "sign in first"
+        return self.surface.workspace_id
 
     def write(self, document: Payload, name: str | None = None) -> Path:
         """Put a definition where the server finds it."""
@@ -119,9 +125,13 @@ class Player:
 
         return await self.surface.app.store.write(begin)
 
-    async def tables(self) -> dict[str, list[str]]:
-        """Everything that is stored about runs, to compare."""
-        return {table: sorted(map(repr, await self.sql(f"SELECT * FROM {table}"))) for table in TABLES}
+    async def tables(self, workspace_id: WorkspaceId | None = None) -> dict[str, list[str]]:
+        """Everything that is stored about the runs of this workspace or another one, to compare."""
+        of = workspace_id or self.workspace_id
+        return {
+            table: sorted(map(repr, await self.sql(f"SELECT * FROM {table} WHERE workspace_id = ?", of)))
+            for table in TABLES
+        }
 
     async def events(self, run_id: str) -> list[tuple[str, Payload]]:
         rows = await self.sql("SELECT kind, body FROM events WHERE stream_id = ? ORDER BY seq", run_id)
@@ -132,4 +142,5 @@ class Player:
 
     async def journal_holds(self) -> bool:
         app = self.surface.app
-        return (await audit_log.verify(app.store, Signer(app.known_secrets.master), None)).ok
+        signer = Signer(app.known_secrets.master)
+        return (await audit_log.verify(app.store, signer, workspace_id=self.surface.workspace_id)).ok

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import MASTER, ManualClock, Surface, settings_for
 from tests.workflow.library import step
 from tests.workflows.kit import APPROVE, Payload, Player, definition
@@ -31,6 +32,8 @@ from assent.workflow import Snapshot, reduce, session_text
 from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
 
+pytestmark = pytest.mark.own_database
+
 GATED = definition(
     "story",
     step("plan", notesOptional=False),
@@ -42,20 +45,15 @@ KEPT = ("workflow_nodes", "workflow_answers", "workflow_checkpoints", "workflow_
 FILES = {"kind": "mr_review.changed_files", "changedFiles": [{"path": "a.py", "summary": "New", "risk": "L"}]}
 
 
-async def workspace(play: Player) -> WorkspaceId:
-    [(found,)] = await play.sql("SELECT workspace_id FROM workspaces WHERE name = 'acme'")
-    return WorkspaceId(found)
-
-
 async def exported(play: Player, session_id: str = "S") -> Bundle:
-    of, now_ms = await workspace(play), play.surface.clock.now_ms()
+    of, now_ms = play.workspace_id, play.surface.clock.now_ms()
     made = await play.surface.app.store.read(lambda: bundles.export(of, session_id, now_ms))
     assert made is not None
     return made
 
 
 async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) -> Imported:
-    app, now_ms, of = play.surface.app, play.surface.clock.now_ms(), into or await workspace(play)
+    app, now_ms, of = play.surface.app, play.surface.clock.now_ms(), into or play.workspace_id
     made, digest = files.read(raw), files.digest_of(raw)
     return await app.store.write(
         lambda: bundles.import_session(of, made, digest, app.workflow_keys, app.services.new_id, now_ms)
@@ -98,7 +96,7 @@ async def clean_server(
     """A server that has never seen any of it, with keys of its own unless it is told which."""
     other = tmp_path / "other"
     other.mkdir()
-    settings = settings_for(f"sqlite:///{other / 'assent.db'}", other, secrets=(master,))
+    settings = settings_for(new_sqlite(other / "assent.db"), other, secrets=(master,))
     clock = ManualClock()
     app = App(settings, clock=clock)
     player = Player(Surface(app, Surfaces(app), clock, play.surface.transport), other / "workflows")
@@ -251,9 +249,7 @@ async def test_a_place_of_another_generation_is_not_gone_on_from(play: Player) -
 
 
 @pytest.mark.rule("W71")
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_one_flipped_byte_anywhere_is_refused(play: Player) -> None:
     at = await play.start(sessionId="S")
     await play.advance(at, notesMarkdown="grüße")
@@ -406,9 +402,7 @@ def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
 
 
 @pytest.mark.rule("W67", "W71")
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play: Player) -> None:
     call = {"tool": "chieflab_post", "args": {"within": {"it": "{{what}}"}}}
     at = await play.start(definition("calling", step("one"), step("two", action=call)), sessionId="S")
@@ -476,9 +470,7 @@ def changed(document: Payload, path: str, value: Any) -> bytes:
         ("content.notes", [{"noteId": "n", "author": "A", "notes": "x", "createdMs": 1}] * 2),
     ],
 )
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_a_bundle_that_no_server_would_write_is_refused_whatever_its_digest(
     play: Player, path: str, value: Any
 ) -> None:
@@ -520,7 +512,7 @@ async def test_an_old_session_that_comes_in_is_kept_as_if_it_was_just_touched(pl
 
 async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None:
     await play.start(sessionId="S")
-    app, of = play.surface.app, await workspace(play)
+    app, of = play.surface.app, play.workspace_id
     note = SessionNote("n1", "Ada", "We ship on Monday.", play.surface.clock.now_ms())
     await app.store.write(lambda: session_notes.add(of, "S", note))
     for session_id, text in (("nobody", "x"), ("S", " ")):

@@ -109,7 +109,7 @@ async def test_validation_comes_before_approval(play: Player) -> None:
     at = await at_gate(play, both)
     blocked = await play.advance(at)
     assert blocked["kind"] == "blocked"
-    assert await play.sql("SELECT 1 FROM actions") == []
+    assert await play.sql("SELECT 1 FROM actions WHERE workspace_id = ?", play.workspace_id) == []
     await asked(play, blocked, **NOTES)
 
 
@@ -184,17 +184,18 @@ async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> No
 
 
 async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:
-    [(workspace,)] = await play.sql("SELECT workspace_id FROM workspaces WHERE name = 'acme'")
     policy = msgspec.json.encode(PRESETS["strict"]).decode()
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
     await play.decide(APPROVE, refusal["actionId"])
-    await play.surface.app.store.write(Single(statements.set_policy(workspace_id=workspace, policy=policy)))
+    await play.surface.app.store.write(
+        Single(statements.set_policy(workspace_id=play.workspace_id, policy=policy))
+    )
     told = await asked(play, at, **NOTES)
     assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
     chat = await play.ask(APPROVE, actionId=refusal["actionId"])
     assert chat.reason == "requires_approval"
-    person = Decider(WorkspaceId(workspace), "Ada", Assurance.PERSON, "page")
+    person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.PERSON, "page")
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
         lambda: decisions.approve(person, ActionId(refusal["actionId"]), Seen(), lambda _: None, now_ms)
@@ -226,7 +227,9 @@ async def test_a_rewound_branch_neither_inherits_an_approval_nor_repeats_its_eff
     second = await asked(play, rewound, **NOTES)
     assert second["actionId"] != first["actionId"] and "executed" in second["userMessage"]
     assert second["status"] == "awaiting_approval"
-    statuses = await play.sql("SELECT status FROM actions ORDER BY status")
+    statuses = await play.sql(
+        "SELECT status FROM actions WHERE workspace_id = ? ORDER BY status", play.workspace_id
+    )
     assert [status for (status,) in statuses] == ["awaiting_approval", "executed"]
     assert (await play.kinds(start["session"]["runId"])).count("action_hand_over") == 1
     await play.decide(APPROVE, second["actionId"])
@@ -308,10 +311,9 @@ async def test_a_text_that_was_changed_back_is_what_the_agent_submitted(play: Pl
 
 
 async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: Player) -> None:
-    [(workspace,)] = await play.sql("SELECT workspace_id FROM workspaces WHERE name = 'acme'")
     at = await at_gate(play)
     action_id = (await asked(play, at, **NOTES))["actionId"]
-    person = Decider(WorkspaceId(workspace), "Ada", Assurance.LINK, "page")
+    person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.LINK, "page")
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
         lambda: change_requests.ask_for_changes(

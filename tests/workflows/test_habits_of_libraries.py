@@ -8,9 +8,7 @@ import pytest
 from tests.workflow.library import loop, step
 from tests.workflows.kit import Payload, Player, definition
 
-pytestmark = pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+pytestmark = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 
 
 def blocks(**sections: Any) -> Payload:

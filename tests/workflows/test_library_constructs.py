@@ -11,9 +11,7 @@ import pytest
 from tests.workflow.library import decision, loop, step
 from tests.workflows.kit import APPROVE, Payload, Player, definition
 
-pytestmark = pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+pytestmark = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 DECIDES: dict[str, Any] = {"outputContract": {"contractRef": "wr.contracts.loop_control"}}
 
 

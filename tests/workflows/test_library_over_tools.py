@@ -130,9 +130,7 @@ async def journey(play: Player, path: Path, seeds: range) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_every_workflow_of_the_library_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
     await journey(play, path, range(2))
 
@@ -166,18 +164,14 @@ async def replay(play: Player, path: Path, journey: Journey) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [*FILES, *builtin_files()], ids=lambda path: path.stem)
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_the_tools_take_every_branch_and_loop_of_a_workflow(play: Player, path: Path) -> None:
     for known in explore(compiled(path).program).journeys:
         await replay(play, path, known)
 
 
 @pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)
-@pytest.mark.parametrize(
-    ("surface", "database_url"), [("http", "sqlite")], indirect=True, ids=["http-sqlite"]
-)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_every_workflow_of_our_own_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
     await journey(play, path, range(3))
 

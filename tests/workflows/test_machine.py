@@ -7,7 +7,6 @@ it, the log must tell the same tree, and the journal must hold at the end.
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Coroutine
 from pathlib import Path
@@ -25,7 +24,9 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.effort import rounds
 from tests.postgres_server import Server
+from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, Surface, settings_for
 from tests.workflows.kit import Payload, Player, three_steps
 
@@ -36,9 +37,9 @@ from assent.kernel.ids import WorkspaceId
 from assent.processes import Surfaces
 from assent.workflow import bundle as files
 
-EXAMPLES = int(os.environ.get("ASSENT_TEST_WORKFLOW_EXAMPLES", "100"))
+EXAMPLES = rounds(16, 100)
 STEPS = 200
-"""100 examples of 200 steps: 20,000 in all."""
+"""In each example: a proof has 20,000 in all."""
 
 SHARES = {
     ("stdio", "sqlite"): 0.72,
@@ -48,7 +49,7 @@ SHARES = {
 }
 """How many of the examples each surface gets: a fresh PostgreSQL database and its restarts cost the most."""
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 NAMES = ("one", "two", "three")
 SECRETS = tuple(f"master secret number {n} of the tests, long enough" for n in range(200))
@@ -68,11 +69,9 @@ class Workflows(RuleBasedStateMachine):
         self.transport = transport
         self.postgres = postgres
         self.loop = asyncio.new_event_loop()
-        # In memory where the system has such a place: what a disk does at a crash is tested elsewhere.
-        memory = Path("/dev/shm")  # noqa: S108 - a directory of its own is made in it
-        self.folder = tempfile.TemporaryDirectory(prefix="assent-", dir=memory if memory.is_dir() else None)
+        self.folder = tempfile.TemporaryDirectory(prefix="assent-")
         self.root = Path(self.folder.name)
-        self.url = postgres.create() if postgres is not None else f"sqlite:///{self.root / 'assent.db'}"
+        self.url = postgres.create() if postgres is not None else new_sqlite(self.root / "assent.db")
         self.generation = 0
         self.key: str | None = None
         self.clock = ManualClock()

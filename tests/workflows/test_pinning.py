@@ -97,6 +97,7 @@ async def test_an_event_altered_in_the_store_is_found(play: Player) -> None:
     assert not await play.journal_holds()
 
 
+@pytest.mark.own_database
 @pytest.mark.rule("W67", "W68")
 @pytest.mark.parametrize("change", ["another text", "another format"])
 async def test_a_program_that_is_not_what_was_pinned_is_not_run(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.effort import rounds
 from tests.process.running import SECRETS, StdioClient
 from tests.rules_manifest import ROOT
 from tests.surfaces import ManualClock, Surface, settings_for
@@ -22,10 +22,10 @@ from tests.workflows.kit import Payload, Player, definition
 from assent.app import App
 from assent.processes import Surfaces
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.own_database]
 
-KILLS = int(os.environ.get("ASSENT_TEST_KILLS", "200"))
-KILLS_OVER_STDIO = int(os.environ.get("ASSENT_TEST_KILLS_OVER_STDIO", "20"))
+KILLS = rounds(40, 200)
+KILLS_OVER_STDIO = rounds(5, 20)
 SQLITE_SHARE = 0.6
 """Of the kills; PostgreSQL gets the others, whose processes take longer to start."""
 
@@ -90,11 +90,11 @@ async def test_twenty_processes_with_the_same_token_make_one_advance_and_get_equ
     workers: Workers, database_url: str, tmp_path: Path
 ) -> None:
     [at] = workers.order("start", workflowId="forever", context={"more": True})
-    for rounds, processes in enumerate((20, 2, 2), start=1):
+    for turn, processes in enumerate((20, 2, 2), start=1):
         tokens = {"stateToken": at["stateToken"], "ackToken": at["ackToken"]}
-        answers = workers.order("advance", processes, **tokens, notesMarkdown=f"round {rounds}")
+        answers = workers.order("advance", processes, **tokens, notesMarkdown=f"round {turn}")
         assert len(answers) == processes and all(answer == answers[0] for answer in answers)
-        assert answers[0]["pending"]["stepKey"] == f"again[{rounds + 1}]/body"
+        assert answers[0]["pending"]["stepKey"] == f"again[{turn + 1}]/body"
         at = answers[0]
     holds, acked = await verdict(database_url, tmp_path, at["session"]["runId"])
     assert holds and len(acked) == 3
@@ -107,9 +107,9 @@ async def test_whoever_is_killed_during_an_advance_leaves_exactly_one_once_it_is
     chance = random.Random(7)  # noqa: S311 - when to kill
     [at] = workers.order("start", workflowId="forever", context={"more": True})
     share = SQLITE_SHARE if database_url.startswith("sqlite") else 1 - SQLITE_SHARE
-    rounds = round(KILLS * share)
+    kills = round(KILLS * share)
     killed = 0
-    for n in range(rounds):
+    for n in range(kills):
         content = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "notesMarkdown": f"round {n}"}
         [first] = workers.order("advance", kill_after_ms=chance.uniform(0.2, 12), **content)
         killed += first is None
@@ -119,8 +119,8 @@ async def test_whoever_is_killed_during_an_advance_leaves_exactly_one_once_it_is
         at = again
     holds, acked = await verdict(database_url, tmp_path, at["session"]["runId"])
     assert holds
-    assert [(event["parent"], event["node"]) for event in acked] == [(n, n + 1) for n in range(rounds)]
-    assert killed >= rounds // 8, "hardly anything was killed in time"
+    assert [(event["parent"], event["node"]) for event in acked] == [(n, n + 1) for n in range(kills)]
+    assert killed >= kills // 8, "hardly anything was killed in time"
 
 
 @pytest.mark.rule("W7", "W15", "W75")

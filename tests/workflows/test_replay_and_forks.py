@@ -9,6 +9,8 @@ import pytest
 from tests.workflow.library import step
 from tests.workflows.kit import Payload, Player, definition, three_steps
 
+pytestmark = pytest.mark.every_surface
+
 CONTENT: Payload = {"notesMarkdown": "did it", "context": {"quantity": 3, "who": "Ada"}}
 
 

@@ -9,7 +9,7 @@ from tests.workflows.kit import Player, definition, three_steps
 from assent.engine.retention import FORGET_JOB
 from assent.job_kinds import job_kinds
 
-pytestmark = pytest.mark.rule("W72")
+pytestmark = [pytest.mark.rule("W72"), pytest.mark.own_database]
 
 
 async def sweep(play: Player) -> None:

@@ -65,6 +65,7 @@ def test_the_same_rewind_has_one_effect_here_and_two_in_langgraph(tmp_path: Path
     assert "| effects after it          | 1" in table and "| 2 " in table
 
 
+@pytest.mark.own_database
 @pytest.mark.rule("W74")
 async def test_an_advance_asks_the_store_the_same_at_any_length_of_the_run(play: Player) -> None:
     forever = loop("again", [step("body")], type="while", condition={"var": "more"}, maxIterations=1_000)

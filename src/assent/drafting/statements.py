@@ -42,7 +42,7 @@ _GERMAN_ADDED: Final = re.compile(
     r"|(?P<first>.{3,160}?) (?:wurden?\s)?(?:hinzugefügt|eingebaut|ergänzt))$",
     re.IGNORECASE,
 )
-_PAST: Final = {
+PAST: Final = {
     "add": "Added", "fix": "Fixed", "improve": "Improved", "support": "Added support for", "introduce": "Introduced",
     "implement": "Added", "remove": "Removed", "simplify": "Simplified", "redesign": "Redesigned", "reduce": "Reduced",
     "replace": "Replaced", "enable": "Enabled", "rewrite": "Rewrote", "extend": "Extended", "create": "Created",
@@ -87,7 +87,7 @@ def shouted(heading: str) -> bool:
 def past(subject: str) -> str:
     """A commit's imperative as what was done."""
     first, _, rest = subject.partition(" ")
-    done = _PAST.get(first.casefold())
+    done = PAST.get(first.casefold())
     return f"{done} {rest}" if done and rest else subject
 
 

@@ -36,3 +36,8 @@ def arm(name: str, action: Callable[[], None]) -> None:
     if name not in NAMES:
         raise ValueError(f"no failpoint {name!r}")
     _armed[name] = action
+
+
+def disarm(name: str) -> None:
+    """Make a place do nothing again."""
+    _armed.pop(name, None)

@@ -145,13 +145,13 @@ async def read_all(
     services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
 ) -> tuple[Reading, ...]:
     """What every source says now about what went out in one run; one that has nothing to say says why."""
-    of_effects = [_read(services, action, by_hand) for action in sent]
+    of_effects = [read_action(services, action, by_hand) for action in sent]
     of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in sources(services)]
     found = await asyncio.gather(*of_effects, *of_run)
     return tuple(reading for reading in found if reading is not None)
 
 
-async def _read(services: Services, action: Action, by_hand: dict[str, Reading]) -> Reading:
+async def read_action(services: Services, action: Action, by_hand: dict[str, Reading]) -> Reading:
     channel, source = action.effect.channel, action.effect.connector
     if channel in by_hand:
         return by_hand[channel]

@@ -65,7 +65,7 @@ class Resend(Scripted):
         self.quota: str | None = None
         self.busy = 0
         self.mails: dict[str, dict[str, Any]] = {}
-        self._used: dict[str, tuple[str, str, int]] = {}
+        self.used: dict[str, tuple[str, str, int]] = {}
 
     def routes(self) -> tuple[Route, ...]:
         return (
@@ -87,7 +87,7 @@ class Resend(Scripted):
             return resend_error(400, "invalid_idempotency_key", "The key must be 1 to 256 characters.")
         wanted, now_ms = asked.json, self.now_ms()
         body_digest = digest(wanted)
-        used = self._used.get(key) if key is not None else None
+        used = self.used.get(key) if key is not None else None
         if used is not None and now_ms - used[2] < KEY_WINDOW_MS:
             if self.busy > 0:
                 self.busy -= 1
@@ -102,7 +102,7 @@ class Resend(Scripted):
         mail_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"mail {len(self.mails) + 1}"))
         self.mails[mail_id] = {**wanted, "created_at": iso_time(now_ms)}
         if key is not None:
-            self._used[key] = (body_digest, mail_id, now_ms)
+            self.used[key] = (body_digest, mail_id, now_ms)
         self.done(SENT, {"id": mail_id, **wanted}, key)
         return json_answer(200, {"id": mail_id})
 

@@ -75,8 +75,8 @@ class Zernio(Scripted):
         self.limit_reset: int | None = None
         self.posts: dict[str, dict[str, Any]] = {}
         self.uploads: dict[str, bytes] = {}
-        self._waiting: dict[str, int] = {}
-        self._requests: dict[str, tuple[str, int]] = {}
+        self.waiting: dict[str, int] = {}
+        self.requests: dict[str, tuple[str, int]] = {}
         self._contents: dict[str, tuple[str, int]] = {}
 
     def routes(self) -> tuple[Route, ...]:
@@ -101,7 +101,7 @@ class Zernio(Scripted):
     def create(self, asked: Asked) -> Answer:
         wanted = asked.json
         now_ms, request = self.now_ms(), asked.headers.get("x-request-id", "")
-        seen = self._requests.get(request)
+        seen = self.requests.get(request)
         if request and seen is not None and now_ms - seen[1] < REQUEST_WINDOW_MS:
             return json_answer(200, {"message": "Already there", "existingPost": self._shown(seen[0])})
         if not wanted.get("content") or not wanted.get("platforms"):
@@ -125,15 +125,15 @@ class Zernio(Scripted):
             "platforms": [{**each, "status": "pending"} for each in wanted["platforms"]],
             "reference": (wanted.get("metadata") or {}).get("assentKey"),
         }
-        self._requests[request] = (post_id, now_ms)
-        self._waiting[post_id] = self.polls
+        self.requests[request] = (post_id, now_ms)
+        self.waiting[post_id] = self.polls
         self._work(post_id)
         return json_answer(201, {"message": "Post created", "post": self._shown(post_id)})
 
     def read(self, asked: Asked, post_id: str) -> Answer:
         if post_id not in self.posts:
             return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
-        self._waiting[post_id] = self._waiting.get(post_id, 0) - 1
+        self.waiting[post_id] = self.waiting.get(post_id, 0) - 1
         self._work(post_id)
         return json_answer(200, {"post": self._shown(post_id)})
 
@@ -182,7 +182,7 @@ class Zernio(Scripted):
 
     def _work(self, post_id: str) -> None:
         """What the platforms do with a post, once they get to it."""
-        if self._waiting.get(post_id, 0) > 0:
+        if self.waiting.get(post_id, 0) > 0:
             return
         post = self.posts[post_id]
         for each in post["platforms"]:
@@ -215,7 +215,7 @@ class Zernio(Scripted):
         if not self.marks:
             post.pop("metadata", None)
         states = [each["status"] for each in post["platforms"]]
-        if self._waiting.get(post_id, 0) > 0:
+        if self.waiting.get(post_id, 0) > 0:
             return {**post, "status": "publishing"}
         if set(states) == {"published"}:
             return {**post, "status": "published"}

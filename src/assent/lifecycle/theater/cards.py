@@ -31,8 +31,8 @@ _RECORD_PAIR: Final = sign(
 _COUNTED: Final = sign(
     r"\d[\d,.]{0,8} ?(?:words?|chars|characters|images?|links?|hashtags?|credits?|tokens?|recipients?)\b"
 )
-_WAITING: Final = sign(r"\b(?:ready for (?:your )?(?:review|approval)|awaiting (?:your )?approval)\b")
-_ADDRESS: Final = sign(
+WAITING: Final = sign(r"\b(?:ready for (?:your )?(?:review|approval)|awaiting (?:your )?approval)\b")
+ADDRESS: Final = sign(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|/runs/|\b(?:asset|action|run)[ _-]?id\b"
 )
 _POINTER: Final = sign(
@@ -119,14 +119,14 @@ def front_matter(page: Page) -> str | None:
 
 def pointer(page: Page) -> str | None:
     """A note where the text can be found, in place of the text."""
-    if not _may_point(page.head) or word_count(page.head) > POINTER_WORDS:
+    if not may_point(page.head) or word_count(page.head) > POINTER_WORDS:
         return None
-    named = _ADDRESS.search(page.head) and _POINTER.search(page.head)
-    counted = _COUNTED.search(page.head) and _WAITING.search(page.head)
+    named = ADDRESS.search(page.head) and _POINTER.search(page.head)
+    counted = _COUNTED.search(page.head) and WAITING.search(page.head)
     return page.text if named or counted else None
 
 
-def _may_point(text: str) -> bool:
+def may_point(text: str) -> bool:
     """Whether a text has what every address or every waiting has: quick to see, and most have not."""
     if not text.isascii():
         return True
