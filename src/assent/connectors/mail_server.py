@@ -16,15 +16,19 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.lifecycle.domains import ascii_domain
 
 PORTS: Final = {"smtp": 587, "smtps": 465}
 
-_LOCAL: Final = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LOCAL: Final = rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*"
 _DOMAIN: Final = (
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 )
 _ADDRESS: Final = re.compile(rf"{_LOCAL}@{_DOMAIN}")
-_NAMED: Final = re.compile(r'"?(?P<name>[^<>"\x00-\x1f\x7f-\x9f\u2028\u2029]*?)"? *<(?P<address>[^<>]*)>')
+_NAMED: Final = re.compile(
+    r'(?P<quote>"?)(?P<name>[^<>"\x00-\x1f\x7f-\x9f\u2028\u2029]*)(?P=quote) *<(?P<address>[^<>]*)>'
+)
 
 
 class Mailbox(msgspec.Struct, frozen=True):
@@ -61,8 +65,8 @@ def parse_mailbox(text: str) -> Mailbox:
     name, address = (named["name"].strip(), named["address"]) if named is not None else ("", text.strip())
     local, at, domain = address.rpartition("@")
     try:
-        address = f"{local}{at}{domain.encode('idna').decode()}" if not domain.isascii() else address
-    except UnicodeError:
+        address = f"{local}{at}{ascii_domain(domain)}"
+    except ValueError:
         raise ValueError(f"{address!r} has a domain that cannot exist") from None
     if _ADDRESS.fullmatch(address) is None or len(address) > MAX_EMAIL_CHARS:
         raise ValueError(f"{text[:MAX_EMAIL_CHARS]!r} is not an e-mail address")
