@@ -202,6 +202,10 @@ class Server:
             self.drop(self.shared)
             del self.shared
 
+    def run_on(self, url: str, script: str) -> None:
+        """Execute statements in a database of this server."""
+        self._loop.run_until_complete(_execute(url, script))
+
     def drop(self, url: str) -> None:
         self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
@@ -230,6 +234,16 @@ class Server:
         if self._connection is None:
             self._connection = await asyncpg.connect(self.url)
         await self._connection.execute(sql)
+
+
+async def _execute(url: str, script: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(script)
+    finally:
+        await connection.close()
 
 
 async def _migrate(url: str) -> None:

@@ -17,14 +17,20 @@ from assent.tools.catalog import ALL_TOOLS, Catalog
 
 
 def gate_over(
-    database_url: str, data_dir: Path, transport: str, world: dict[str, Provider], **settings: Any
+    database_url: str,
+    data_dir: Path,
+    transport: str,
+    world: dict[str, Provider],
+    *,
+    kind: type[Gate] = Gate,
+    **settings: Any,
 ) -> Gate:
     """A server with these providers, and its client."""
     clock = ManualClock()
     app = App(settings_for(database_url, data_dir, **settings), clock=clock, connectors=world)
     surfaces = Surfaces(app)
     surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
-    gate = Gate(app, surfaces, clock, transport)
+    gate = kind(app, surfaces, clock, transport)
     gate.providers = world
     return gate
 
