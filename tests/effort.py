@@ -1,8 +1,14 @@
-"""How often the tests that play by the number play: a few rounds by default, many with `make prove`."""
+"""How much the tests play that could play for hours: a little by default, all of it with `make prove`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import product
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 PROVE = os.environ.get("ASSENT_TEST_PROVE") == "1"
 
@@ -10,3 +16,8 @@ PROVE = os.environ.get("ASSENT_TEST_PROVE") == "1"
 def rounds(usual: int, proof: int) -> int:
     """The number for this run."""
     return proof if PROVE else usual
+
+
+def pairs(first: Sequence[A], second: Sequence[B]) -> list[tuple[A, B]]:
+    """Every value of both at least once; every pair of them in a proof."""
+    return [*product(first, second)] if PROVE else [*zip(first, second, strict=True)]

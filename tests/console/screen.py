@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
 from playwright.async_api import BrowserContext, Page, expect
+from tests.effort import pairs
 from tests.review.browser import Watched, violations, watched
 from tests.review.kit import House
 
-LOOKS = ((390, False), (390, True), (1280, False), (1280, True))
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+LOOKS = pairs((390, 1280), (False, True))
 """Every screen is looked at on a phone and at a desk, light and dark."""
+
+
+def every_look(test: Test) -> Test:
+    """Run a test once for each width and colour scheme."""
+    marked: Test = pytest.mark.prove(pytest.mark.parametrize(("width", "dark"), LOOKS)(test))
+    return marked
+
 
 _REPORTS = """addEventListener("securitypolicyviolation",
   event => console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))"""

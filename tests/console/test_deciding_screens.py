@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 from tests.console.conftest import OpenScreen
-from tests.console.screen import LOOKS
+from tests.console.screen import every_look
 from tests.review.hostile import CORPUS
 from tests.review.kit import House, mail, post
 
@@ -32,7 +32,7 @@ def works(action: object) -> Delivered:
     return Delivered("post-1", "https://social.example/posts/1")
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_review_edit_approve_and_look_at_the_action(
     screen: OpenScreen, house: House, width: int, dark: bool
 ) -> None:
@@ -74,7 +74,7 @@ async def test_review_edit_approve_and_look_at_the_action(
     await at.check()
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     screen: OpenScreen, house: House, width: int, dark: bool
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 from tests.console.conftest import OpenScreen
-from tests.console.screen import LOOKS
+from tests.console.screen import every_look
 from tests.review.kit import House, post
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -29,7 +29,7 @@ def test_vendored_scripts_are_what_their_record_says() -> None:
         assert "BSD" in vendor.joinpath(row["licenseFile"]).read_text()
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_every_screen_of_the_navigation_is_accessible(
     screen: OpenScreen, house: House, width: int, dark: bool
 ) -> None:

@@ -15,7 +15,7 @@ from playwright.async_api import expect
 from tests.chromium import closed
 from tests.console import stories
 from tests.console.conftest import OpenScreen
-from tests.console.screen import LOOKS
+from tests.console.screen import every_look
 from tests.review.browser import served
 from tests.review.hostile import CORPUS
 from tests.review.kit import House, post
@@ -73,7 +73,7 @@ async def past(house: House) -> Past:
     return Past(review, second, launch.run_id)
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_every_screen_is_accessible_and_fits(
     screen: OpenScreen, past: Past, width: int, dark: bool
 ) -> None:

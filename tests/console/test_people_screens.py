@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.chromium import closed
 from tests.console.conftest import OpenScreen
-from tests.console.screen import LOOKS
+from tests.console.screen import every_look
 from tests.review.kit import House, post
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -22,7 +22,7 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_settings_and_the_first_run_are_accessible(
     screen: OpenScreen, house: House, width: int, dark: bool
 ) -> None:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.interop.clients import CLIENTS, INSPECTOR, KEYED_TOOL, PUBLIC_TOOL, Client, run_node
+from tests.effort import PROVE
+from tests.interop.clients import CLIENTS, INSPECTOR, KEYED_TOOL, MODERN, PUBLIC_TOOL, Client, run_node
 from tests.interop.running import Http, Served, Workspace, stdio
 
 pytestmark = [pytest.mark.slow, pytest.mark.interop]
 
 each_client = pytest.mark.parametrize("client", CLIENTS, ids=[client.name for client in CLIENTS])
+one_of_each_maker = pytest.mark.parametrize(
+    "client",
+    [client for client in CLIENTS if client.protocol == MODERN or PROVE],
+    ids=lambda client: client.name,
+)
+"""The same program in its newest era: for what the server decides and not the protocol."""
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +58,8 @@ def test_lists_and_calls_tools_over_stdio_in_the_default_workspace(client: Clien
     assert seen.workspace["workspaceId"]
 
 
-@each_client
+@pytest.mark.prove
+@one_of_each_maker
 def test_acts_over_stdio_as_the_workspace_whose_key_it_is_given(
     client: Client, served: Served, workspace: Workspace
 ) -> None:

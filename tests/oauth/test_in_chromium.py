@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from tests.chromium import closed
-from tests.console.screen import LOOKS, Screen, sign_in
+from tests.console.screen import Screen, every_look, sign_in
 from tests.oauth.kit import Providers, providers
 from tests.review.browser import served
 from tests.review.kit import House
@@ -162,7 +162,7 @@ async def test_disconnecting_asks_once_more(room: Room) -> None:
     assert connection is not None and connection.state == "revoked"
 
 
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
+@every_look
 async def test_every_state_of_the_pages_is_readable_by_everybody(room: Room, width: int, dark: bool) -> None:
     context = await room.context(width=width, dark=dark)
     at = await room.open(context, "/connect")

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 from tests.chromium import closed
+from tests.effort import pairs
 from tests.review.browser import SIZES, Watched, served, violations, watched
 from tests.review.hostile import CORPUS
 from tests.review.kit import TEXT, House, mail, post
@@ -27,7 +28,7 @@ from assent.kernel.refusals import Reason
 from assent.lifecycle.records import Assurance, Media
 from assent.ports import Draft, NotSent, OutcomeUnknown
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 
 @pytest.fixture
@@ -36,20 +37,25 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         yield made
 
 
-@pytest.fixture(params=[*SIZES])
-def size(request: pytest.FixtureRequest) -> dict[str, int]:
-    return SIZES[request.param]
-
-
-@pytest.fixture(params=[True, False], ids=["script", "no script"])
-def script(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A phone and a desk, script and no script, light and dark."""
+    if "script" in metafunc.fixturenames:
+        metafunc.parametrize(("device", "script"), pairs([*SIZES], ["no script", "script"]))
+    elif "scheme" in metafunc.fixturenames:
+        metafunc.parametrize(("device", "scheme"), pairs([*SIZES], ["light", "dark"]))
+    elif "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", SIZES)
 
 
 @pytest.fixture
-async def at(browser: Browser, house: House, size: dict[str, int], script: bool) -> AsyncIterator[Watched]:
+def size(device: str) -> dict[str, int]:
+    return SIZES[device]
+
+
+@pytest.fixture
+async def at(browser: Browser, house: House, size: dict[str, int], script: str) -> AsyncIterator[Watched]:
     """A page of this size, with or without script."""
-    context = await browser.new_context(viewport=size, java_script_enabled=script)  # type: ignore[arg-type]
+    context = await browser.new_context(viewport=size, java_script_enabled=script == "script")  # type: ignore[arg-type]
     yield await watched(context, house.base_url)
     await closed(context)
 
@@ -258,7 +264,6 @@ async def every_state(house: House) -> list[PreparedRun]:
     return [first, second, third, fourth]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_on_any_page_in_any_state(
     house: House, browser: Browser, size: dict[str, int], scheme: str
 ) -> None:
