@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from email import message_from_bytes
+from email.policy import compat32, default
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.connectors.kit import engine_with
+from tests.connectors.mail_reader import read_by_hand
 from tests.connectors.mail_server import (
     CREDENTIALS,
     Certificates,
@@ -23,7 +26,7 @@ from assent.connectors.smtp import SmtpConnector
 from assent.engine.execution import Executed
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
-from assent.lifecycle.records import Effect
+from assent.lifecycle.records import Effect, Media
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.testing.connector_contract import claimed_action
 from assent.testing.operator import Wanted
@@ -97,6 +100,103 @@ async def test_approved_html_is_sent_with_the_preheader_inside() -> None:
     assert html is not None
     written = html.get_content()
     assert written.startswith("<html><body class='x'><div") and "Easy on the eyes" in written
+
+
+INJECTED = "=?utf-8?q?Lunch=0d=0aReply-To=3a_evil=40evil.example=0d=0a=0d=0a=3cp=3eYou_are_fired?="
+HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "MIME-Version", "Content-Type"]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        INJECTED,
+        "Team lunch =?utf-8?b?WW91IGFyZSBmaXJlZA==?=",
+        "=?utf-8?B?WW91?= =?iso-8859-1?Q?_are?=",
+        "What does a =? b mean, and b ?= c",
+        "=?",
+        "two  spaces, and a trailing one ",
+        "\u00a0Löwe\u3000" * 40,
+        "昼食のお知らせ、金曜日" * 12,
+        "a word and another " * 9 + "end",
+        "x" * 900,
+        "مرحبا \u202eabc\u202c \u200b👩‍👩‍👧",
+    ],
+)
+async def test_a_subject_is_sent_as_it_was_shown(subject: str) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        await send(port, mail(subject=subject))
+    for policy in (default, compat32):
+        message = message_from_bytes(inbox.raw(), policy=policy)
+        assert message.keys() == HEADERS and not message.defects
+    assert inbox.message()["Subject"] == subject == read_by_hand(inbox.raw())["Subject"]
+    text = inbox.message().get_body(("plain",))
+    assert text is not None and text.get_content().replace("\r\n", "\n") == BODY
+    assert max(map(len, inbox.raw().split(b"\r\n"))) <= 998
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        INJECTED.replace("Lunch", "Bob"),
+        "=?utf-8?b?UGF5UGFsIFNlY3VyaXR5?=",
+        "PayPal =?utf-8?b?IFNlY3VyaXR5?=",
+        "Löwe, Ann (home)",
+        "Ann, Bob: x; y@z.example",
+        "back\\slash\\",
+        "組長" * 50,
+    ],
+)
+async def test_a_name_is_sent_as_it_was_shown(name: str) -> None:
+    inbox = Inbox()
+    mailbox = f"{name} <bob@example.org>"
+    async with mail_server(inbox) as port:
+        await send(port, mail(sender=mailbox, recipients=(mailbox,)))
+    message = inbox.message()
+    assert message.keys() == HEADERS
+    for header in ("From", "To"):
+        (address,) = message[header].addresses
+        # This reader puts a blank between the pieces of a long name, which no reader should (RFC 2047, 6.2).
+        assert address.display_name.replace(" ", "") == name.replace(" ", "")
+        assert address.addr_spec == "bob@example.org"
+        assert read_by_hand(inbox.raw())[header] == f"{name} <bob@example.org>"
+    (envelope,) = inbox.taken
+    assert (envelope.mail_from, envelope.rcpt_tos) == ("bob@example.org", ["bob@example.org"])
+
+
+async def test_a_mail_goes_to_the_domain_that_was_shown() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        await send(port, mail(recipients=("ann@straße.de",)))
+    (envelope,) = inbox.taken
+    assert envelope.rcpt_tos == ["ann@xn--strae-oqa.de"]
+    assert inbox.message()["To"] == "ann@xn--strae-oqa.de"
+
+
+async def test_a_note_of_the_server_is_sent_as_it_was_written() -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        connector = SmtpConnector(f"smtp://127.0.0.1:{port}", SENDER, ManualClock())
+        await connector.tell("ann@example.org", INJECTED, "Something waits.\n.\nÜ", "note:1", LONG)
+    message = inbox.message()
+    assert message.keys() == [*HEADERS[:5], "Auto-Submitted", *HEADERS[5:], "Content-Transfer-Encoding"]
+    assert message["Subject"] == INJECTED
+    assert message.get_content().replace("\r\n", "\n") == "Something waits.\n.\nÜ\n"
+
+
+@pytest.mark.parametrize(
+    "separator", ["\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\x00", "\t"]
+)
+async def test_every_character_of_a_body_arrives(separator: str) -> None:
+    inbox = Inbox()
+    body = f"one{separator}two \nthree=\n--=_assent--\nFrom x{separator}"
+    async with mail_server(inbox) as port:
+        await send(port, mail(body=body, html=f"<p>{body}</p>"))
+    message = inbox.message()
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None and html is not None
+    assert text.get_content().replace("\r\n", "\n") == body
+    assert f"<p>{body}</p>" in html.get_content().replace("\r\n", "\n")
 
 
 async def test_several_recipients_do_not_see_each_other() -> None:
@@ -203,6 +303,13 @@ async def test_a_mail_whose_fate_is_unknown_is_never_sent_again_by_itself(
         {"recipients": ()},
         {"sender": "Ann\nBcc: victim@example.org <ann@shop.example>"},
         {"sender": "ann@shop.example>\r\nX: y"},
+        {"recipients": ("=?utf-8?q?victim=40example.org=2c?=@example.org",)},
+        {"recipients": ("Team: grace@example.org, victim@example.org;",)},
+        {"recipients": ("grace@example.org (victim@example.org)",)},
+        {"recipients": ("<@relay.example:grace@example.org>",)},
+        {"recipients": ("ann@ex\u200dämple.org",)},
+        {"title": "Hi\nX: y", "subject": ""},
+        {"media": (Media(kind="image", url="https://example.org/x.png"),)},
     ],
 )
 async def test_no_content_can_add_a_header_or_a_recipient(changes: dict[str, Any]) -> None:

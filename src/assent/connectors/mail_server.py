@@ -20,8 +20,9 @@ from assent.lifecycle.domains import ascii_domain
 
 PORTS: Final = {"smtp": 587, "smtps": 465}
 
+# Without the beginning of an encoded word, which some readers would decode even here.
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LOCAL: Final = rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*"
+_LOCAL: Final = rf"(?=[^@]{{1,64}}@)(?!.*=\?){_ATOM}(?:\.{_ATOM})*"
 _DOMAIN: Final = (
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 )

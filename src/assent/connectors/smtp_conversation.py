@@ -120,14 +120,15 @@ class Conversation:
     def _envelope(self, smtp: smtplib.SMTP) -> None:
         """Sender and every recipient, or a refusal that names each problem and leaves nothing behind."""
         letter = self._letter
-        code, said = smtp.mail(letter.sender)
+        # Not by smtplib's own methods, which parse an address once more.
+        code, said = smtp.docmd("MAIL", f"FROM:<{letter.sender}>")
         if code != 250:
             if code in WANTS_SIGN_IN:
                 raise not_signed_in(_reply(code, said))
             raise postponed(f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}")
         refused: list[tuple[str, int, bytes]] = []
         for recipient in letter.recipients:
-            code, said = smtp.rcpt(recipient)
+            code, said = smtp.docmd("RCPT", f"TO:<{recipient}>")
             if code not in (250, 251):
                 refused.append((recipient, code, said))
             if code == 421:

@@ -1,33 +1,30 @@
-"""An approved effect as the bytes of a mail (RFC 5322): text and HTML parts, a stable Message-ID, a given Date.
+"""An approved effect as a mail: text and HTML parts, a stable Message-ID, a given Date.
 
-Everything that becomes a header or an SMTP line is refused when it holds a control character, so that no content can
-add a header, a recipient or a second mail. Loaded with the first mail, because the standard library's mail package is
-large.
+Everything that becomes a header or an SMTP line is refused when it holds a control character, and no text is decoded
+on the way (`mail_format`), so that no content can add a header, a recipient or a second mail. What was composed is
+read back (`mail_reading`); what does not say exactly what was approved is not sent. Loaded with the first mail,
+because the standard library's mail package is large.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from email.headerregistry import Address, Group
-from email.message import EmailMessage
-from email.policy import SMTP
 from email.utils import format_datetime
 from html import escape
 from typing import Final
 
 import msgspec
 
+from assent.connectors import mail_format
+from assent.connectors.mail_reading import Meant, difference
 from assent.connectors.mail_server import Mailbox, parse_mailbox
 from assent.kernel.refusals import Reason
+from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Effect
 from assent.ports import NotSent
 
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_BARE_BREAK: Final = re.compile(rb"(?<!\r)\n|\r(?!\n)")
 _BODY_TAG: Final = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
-_POLICY: Final = SMTP.clone(cte_type="7bit")
-"""Every server takes seven bits."""
 
 _HIDDEN: Final = (
     '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
@@ -50,39 +47,53 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
     recipients = tuple(_mailbox("recipients", each) for each in effect.recipients)
     if not recipients:
         raise refusal("nobody is named to receive it")
-    _refuse_controls("subject", effect.subject)
-    message = EmailMessage(policy=_POLICY)
-    message_id = f"<{action.provider_key.replace(':', '.')}@{sender.domain}>"
-    try:
-        message["From"] = _address(sender)
-        message["To"] = _shown(recipients)
-        message["Subject"] = effect.subject or effect.title
-        message["Date"] = format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True)
-        message["Message-ID"] = message_id
-        message.set_content(effect.body)
-        message.add_alternative(html_part(effect), subtype="html")
-        content = message.as_bytes()
-    except (ValueError, UnicodeError) as error:
-        raise refusal(f"it cannot be written as a mail ({type(error).__name__})") from error
-    if _BARE_BREAK.search(content):
-        raise refusal("it holds a line break that no mail may have")
+    if effect.media:
+        raise refusal("a picture goes along, and this mail server gets text alone")
+    meant = Meant(
+        sender=sender,
+        # One reader sees their own name; several do not see each other's.
+        to=recipients[0] if len(recipients) == 1 else None,
+        subject=effect.subject or effect.title,
+        fixed=_fixed(action.provider_key, sender, now_ms),
+        parts=(("plain", effect.body), ("html", html_part(effect))),
+    )
     unique = tuple(dict.fromkeys(each.address for each in recipients))
-    return Letter(message_id, sender.address, unique, content)
+    return Letter(meant.fixed["Message-ID"], sender.address, unique, _written(meant))
 
 
 def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
     """A short note of the server itself, in plain text."""
     reader = _mailbox("to", to)
-    _refuse_controls("subject", subject)
-    message = EmailMessage(policy=_POLICY)
-    message["From"] = _address(sender)
-    message["To"] = _address(reader)
-    message["Subject"] = subject
-    message["Date"] = format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True)
-    message["Message-ID"] = f"<{key.replace(':', '.')}@{sender.domain}>"
-    message["Auto-Submitted"] = "auto-generated"
-    message.set_content(text)
-    return Letter(str(message["Message-ID"]), sender.address, (reader.address,), message.as_bytes())
+    whole = text if text.endswith("\n") else f"{text}\n"
+    fixed = {**_fixed(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
+    meant = Meant(sender, reader, subject, fixed, (("plain", whole),))
+    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _written(meant))
+
+
+def _fixed(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
+    return {
+        "Date": format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True),
+        "Message-ID": f"<{key.replace(':', '.')}@{sender.domain}>",
+    }
+
+
+def _written(meant: Meant) -> bytes:
+    """The bytes of a mail, once they have been read back."""
+    if not is_one_line(meant.subject):
+        raise refusal("subject: it holds a line break or another control character")
+    headers = [
+        ("From", mail_format.address(meant.sender)),
+        ("To", mail_format.address(meant.to) if meant.to is not None else mail_format.NOBODY_NAMED),
+    ]
+    try:
+        headers += [("Subject", mail_format.words(meant.subject)), *meant.fixed.items()]
+        content = mail_format.mail(headers, meant.parts)
+        other = difference(content, meant)
+    except (ValueError, LookupError) as error:
+        raise refusal(f"it cannot be written as a mail ({type(error).__name__})") from error
+    if other is not None:
+        raise refusal(f"the mail would not say what was approved; {other} would be different")
+    return content
 
 
 def html_part(effect: Effect) -> str:
@@ -98,27 +109,11 @@ def html_part(effect: Effect) -> str:
     return hidden + html if opening is None else html[: opening.end()] + hidden + html[opening.end() :]
 
 
-def _shown(recipients: tuple[Mailbox, ...]) -> Address | Group:
-    """One reader sees their own name; several do not see each other's."""
-    if len(recipients) == 1:
-        return _address(recipients[0])
-    return Group("undisclosed-recipients", ())
-
-
-def _address(mailbox: Mailbox) -> Address:
-    return Address(mailbox.name, addr_spec=mailbox.address)
-
-
 def _mailbox(field: str, text: str) -> Mailbox:
     try:
         return parse_mailbox(text)
     except ValueError as error:
         raise refusal(f"{field}: {error}") from error
-
-
-def _refuse_controls(field: str, text: str) -> None:
-    if _CONTROL.search(text):
-        raise refusal(f"{field}: it holds a line break or another control character")
 
 
 def refusal(detail: str) -> NotSent:
