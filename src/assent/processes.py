@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from assent import logs
 from assent.app import UNFIT, App
 from assent.engine.tenancy import LOCAL_PRINCIPAL
-from assent.kernel.limits import SHUTDOWN_GRACE_SECONDS
+from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from assent.serving.sockets import Patience
     from assent.serving.web.live import Live
     from assent.serving.web.people import PageKeys
     from assent.tools.catalog import Catalog
@@ -50,6 +51,12 @@ POLL_SECONDS: Final = 0.5
 
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to let go of the port."""
+
+WAITING_TO_CONNECT: Final = 1_024
+"""Connections that the system keeps for us until we accept them."""
+
+ACCEPTED_AT_ONCE: Final = 32
+"""How many the event loop accepts before it looks at what it has: fewer than the descriptors in reserve."""
 
 
 def begin_request() -> str:
@@ -87,6 +94,15 @@ class Surfaces:
         """Let go of the pages that listen: the server is stopping, and they come back by themselves."""
         if self._live is not None:
             self._live.end()
+
+    def server(self) -> uvicorn.Server:
+        """The pages and calls over HTTP, with as many connections as the settings and the descriptors allow."""
+        from assent.serving.sockets import Patience, affordable
+
+        settings = self._app.settings
+        reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
+        patience = Patience(connections=affordable(settings.max_connections, reserved))
+        return http_server(self.site(), self.end_streams, patience)
 
     def site(self) -> ASGIApp:
         from assent.serving.discovery import Documents, operators
@@ -139,7 +155,7 @@ def bind(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
-        listener.listen(1024)
+        listener.listen(WAITING_TO_CONNECT)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
@@ -154,14 +170,25 @@ def bind(settings: Settings) -> socket.socket:
     return listener
 
 
-def http_server(site: ASGIApp, stopping: Callable[[], None]) -> uvicorn.Server:
+def http_server(
+    site: ASGIApp, stopping: Callable[[], None], patience: Patience | None = None
+) -> uvicorn.Server:
     """uvicorn around the site; signals are the process's own affair. `stopping` ends what would not end by itself."""
     import uvicorn
+
+    from assent.serving.sockets import Patience, affordable, protocol
+
+    patience = patience or Patience(connections=affordable(MAX_CONNECTIONS))
 
     class Quiet(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            for listener in sockets or []:
+                listener.listen(WAITING_TO_CONNECT)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             stopping()
@@ -173,7 +200,9 @@ def http_server(site: ASGIApp, stopping: Callable[[], None]) -> uvicorn.Server:
         access_log=False,
         lifespan="off",
         server_header=False,
-        http="httptools",
+        http=protocol(patience),
+        ws="none",
+        backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
         timeout_keep_alive=75,
     )
@@ -237,7 +266,7 @@ async def _serve(settings: Settings) -> int:
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         listener = await _listen(settings, leadership)
         surfaces = Surfaces(app)
-        server = http_server(surfaces.site(), surfaces.end_streams)
+        server = surfaces.server()
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -399,7 +428,7 @@ async def _pages_on_demand(surfaces: Surfaces, listener: socket.socket) -> None:
         await knocked.wait()
     finally:
         loop.remove_reader(listener)
-    server = http_server(await asyncio.to_thread(surfaces.site), surfaces.end_streams)
+    server = await asyncio.to_thread(surfaces.server)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)

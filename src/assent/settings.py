@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import WORKFLOW_RETENTION_DAYS
+from assent.kernel.limits import MAX_CONNECTIONS, WORKFLOW_RETENTION_DAYS
 from assent.settings_table import (
     BY_ENV,
     BY_NAME,
@@ -48,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     api_key: str | None = None
     rate_limit_per_minute: int = 60
     signups_per_hour: int = 5
+    max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     list_legacy_tools: bool = True

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.limits import RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
+from assent.kernel.limits import MAX_CONNECTIONS, RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
 
 
 class Kind(enum.Enum):
@@ -132,6 +132,16 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=1_000_000_000,
         default=SIGNUPS_PER_HOUR,
         doc="Workspaces that one client address may sign up for in an hour. 0 closes signup.",
+    ),
+    Setting(
+        name="max_connections",
+        env="ASSENT_MAX_CONNECTIONS",
+        kind=Kind.COUNT,
+        low=8,
+        high=1_000_000,
+        default=MAX_CONNECTIONS,
+        doc="Connections that one process serves at a time. It serves fewer where the system gives it too few file "
+        "descriptors (`ulimit -n`); at the limit the connection that has waited longest for its client is ended.",
     ),
     Setting(
         name="run_token_secret",

@@ -15,6 +15,30 @@ DAY_MS: Final = 24 * HOUR_MS
 MAX_BODY_BYTES: Final = 1_048_576
 """One request. A launch with every draft is under 100 KB; a megabyte is generous and cheap to refuse early."""
 
+MAX_HEADER_BYTES: Final = 65_536
+"""The address and the headers of one request: browsers send at most a few kilobytes, most of it our own cookies."""
+
+MAX_HEADERS: Final = 100
+"""Headers of one request; a browser behind two proxies sends 30."""
+
+HEADER_SECONDS: Final = 30.0
+"""From the first byte of a request to the end of its headers: one packet in life, and no slow line needs longer."""
+
+BODY_PAUSE_SECONDS: Final = 30.0
+"""How long a body may stand still before its sender counts as gone."""
+
+REQUEST_SECONDS: Final = 300.0
+"""A whole request: the largest one there is (a bundle of sessions) over a slow line, at 1 Mbit/s."""
+
+READING_PAUSE_SECONDS: Final = 30.0
+"""How long a client may read nothing of an answer that waits for it."""
+
+MAX_CONNECTIONS: Final = 1_000
+"""Connections of one process: more open pages than a workspace has people, and under the usual 1,024 descriptors."""
+
+RESERVED_DESCRIPTORS: Final = 96
+"""Descriptors that no connection gets: the store's files (some 20), what goes out, pictures, secrets and logs."""
+
 MAX_JSON_DEPTH: Final = 64
 """Nesting of any value that a caller sends: no real argument comes near, and every recursive reader is safe."""
 

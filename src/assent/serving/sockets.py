@@ -1,0 +1,289 @@
+"""How long a client may take, how much it may send before it is known what it wants, and how many there may be.
+
+A request is being received from its first byte to its last: its headers have a deadline, its body one for every pause
+and one for the whole. So has a client that does not read its answer. A connection on which nothing is being received
+is idle, and uvicorn ends it in time; one whose answer is being made, such as a stream of events, is nobody's to end.
+
+Where there are as many connections as there may be, a new one takes the place of the one that has waited longest for
+its client: first of those that never sent a whole request. The store's descriptors are not theirs to use.
+
+Deliberately unaware of what is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from assent.kernel.limits import (
+    BODY_PAUSE_SECONDS,
+    HEADER_SECONDS,
+    MAX_CONNECTIONS,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    READING_PAUSE_SECONDS,
+    REQUEST_SECONDS,
+    RESERVED_DESCRIPTORS,
+)
+
+if TYPE_CHECKING:
+    from asyncio.events import TimerHandle
+
+log = logging.getLogger("assent.http")
+
+TELL_SECONDS: Final = 60.0
+"""How often the log says that there are too many connections."""
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """What clients get."""
+
+    header_seconds: float = HEADER_SECONDS
+    body_pause_seconds: float = BODY_PAUSE_SECONDS
+    request_seconds: float = REQUEST_SECONDS
+    reading_pause_seconds: float = READING_PAUSE_SECONDS
+    header_bytes: int = MAX_HEADER_BYTES
+    headers: int = MAX_HEADERS
+    connections: int = MAX_CONNECTIONS
+
+
+def affordable(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
+    """So many connections that the process keeps `reserved` of its descriptors; half of them where there are few."""
+    try:
+        import resource
+    except ImportError:  # a system without such a limit
+        return wanted
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if most == resource.RLIM_INFINITY else min(wanted, max(most - reserved, most // 2))
+
+
+class Crowd:
+    """The connections of one server that wait for their client, longest first."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.strangers: dict[Line, None] = {}
+        """No whole request has come over these yet."""
+        self.known: dict[Line, None] = {}
+        self._told = float("-inf")
+
+    def make_room(self, now: float) -> bool:
+        """End the connection that is missed least; False where every one has an answer coming."""
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            log.warning(
+                "there are %d connections, which is the most; those that only wait are ended", self.most
+            )
+        for waiting in (self.strangers, self.known):
+            for line in waiting:
+                line.end(HTTPStatus.SERVICE_UNAVAILABLE)
+                return True
+        return False
+
+    def leave(self, line: Line) -> None:
+        self.strangers.pop(line, None)
+        self.known.pop(line, None)
+
+
+class Line(HttpToolsProtocol):
+    """One connection."""
+
+    patience: Patience
+    crowd: Crowd
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._began: float | None = None
+        """Since when a request is being received; None between requests."""
+        self._heard = False
+        self._in_body = False
+        self._moved = 0.0
+        self._header_bytes = 0
+        self._refusal = HTTPStatus.BAD_REQUEST
+        self._timer: TimerHandle | None = None
+        self._unread = 0
+        self._reading_timer: TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        now = self.loop.time()
+        if len(self.connections) > self.crowd.most and not self.crowd.make_room(now):
+            transport.write(_said(HTTPStatus.SERVICE_UNAVAILABLE))
+            self._hang_up()
+            return
+        self.crowd.strangers[self] = None
+        self._began = now
+        self._timer = self.loop.call_later(self.patience.header_seconds, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.crowd.leave(self)
+        for timer in (self._timer, self._reading_timer):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._reading_timer = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        self._heard = True
+        self._moved = self.loop.time()
+        if self._began is None:
+            self._began = self._moved
+        super().data_received(data)
+        if not self._receiving():
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._answered() and not self.transport.is_closing():
+                self._rest()  # the answer was there before the end of the request
+            return
+        if not self._in_body:
+            self._header_bytes += len(data)
+            if self._header_bytes > self.patience.header_bytes:
+                self.end(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+                return
+        if self._timer is None:
+            self._timer = self.loop.call_at(self._due(), self._look)
+
+    # What the parser says
+
+    def on_message_begin(self) -> None:
+        if self._began is None:
+            self._began = self.loop.time()
+        self._in_body, self._header_bytes = False, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if len(self.headers) > self.patience.headers or size > self.patience.header_bytes:
+            self._refusal = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            raise ValueError("more headers than are read")
+        self._in_body = True
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._began, self._in_body, self._header_bytes = None, False, 0
+        self.crowd.leave(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._hang_up()
+        elif self._answered():
+            self._rest()
+
+    def send_400_response(self, msg: str) -> None:
+        self.end(self._refusal)
+
+    # Deadlines
+
+    def _receiving(self) -> bool:
+        return self._began is not None
+
+    def _answered(self) -> bool:
+        return self.cycle is None or bool(self.cycle.response_complete)
+
+    def _rest(self) -> None:
+        """Every request has its answer: the next one may take a while."""
+        self.crowd.leave(self)
+        self.crowd.known[self] = None
+        if self.timeout_keep_alive_task is None:
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+
+    def timeout_keep_alive_handler(self) -> None:
+        self._hang_up()
+
+    def _due(self) -> float:
+        began = self._began if self._began is not None else self._moved
+        if not self._in_body:
+            return began + self.patience.header_seconds
+        return min(self._moved + self.patience.body_pause_seconds, began + self.patience.request_seconds)
+
+    def _look(self) -> None:
+        """Whether the request that is being received is overdue."""
+        self._timer = None
+        if self._began is None or self.transport.is_closing():
+            return
+        now = self.loop.time()
+        due = self._due()
+        if self.flow.read_paused or (not self._in_body and not self._answered()):
+            # We are the one who does not read, or an earlier answer is on its way.
+            due = max(due, now + self.patience.header_seconds)
+        if now < due:
+            self._timer = self.loop.call_at(due, self._look)
+            return
+        self.end(HTTPStatus.REQUEST_TIMEOUT)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._reading_timer is not None and not self.transport.is_closing():
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
+    def _watch_reader(self) -> None:
+        """From now on the client has to read what waits for it."""
+        if self._reading_timer is None:
+            self._unread = self.transport.get_write_buffer_size()
+            self._reading_timer = self.loop.call_later(
+                self.patience.reading_pause_seconds, self._look_at_reader
+            )
+
+    def _look_at_reader(self) -> None:
+        self._reading_timer = None
+        if self.transport.get_write_buffer_size() < self._unread:
+            self._watch_reader()
+        else:
+            self.transport.abort()
+
+    def _hang_up(self) -> None:
+        """Close once everything is sent, which somebody who reads nothing cannot put off for ever."""
+        self.transport.close()
+        self._watch_reader()
+
+    def end(self, why: HTTPStatus) -> None:
+        """Say why, where somebody listens who has no answer yet, and hang up."""
+        self.crowd.leave(self)
+        if self.transport.is_closing():
+            return
+        cycle = self.cycle
+        half_said = cycle is not None and cycle.response_started and not cycle.response_complete
+        answered = self._in_body and cycle is not None and cycle.response_complete
+        idle = not self._heard or self._began is None
+        if cycle is not None and not cycle.response_complete:
+            # Its answer must not come after ours.
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if not (half_said or answered or (idle and why is not HTTPStatus.BAD_REQUEST)):
+            self.transport.write(_said(why))
+        self._hang_up()
+
+
+def _said(why: HTTPStatus) -> bytes:
+    body = msgspec.json.encode({"error": f"{why.phrase}."})
+    lines = [
+        f"HTTP/1.1 {why.value} {why.phrase}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "connection: close",
+    ]
+    if why is HTTPStatus.SERVICE_UNAVAILABLE:
+        lines.append("retry-after: 5")
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def protocol(patience: Patience) -> type[Line]:
+    """The protocol of one server: uvicorn makes one object of it for every connection."""
+    return type("Line", (Line,), {"patience": patience, "crowd": Crowd(patience.connections)})
