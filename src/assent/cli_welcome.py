@@ -17,6 +17,8 @@ from assent.settings_table import CONFIG_FILE
 
 MCP_PATH: Final = "/api/mcp"
 SERVER_NAME: Final = "assent"
+DRAFTS_ONLY: Final = ("runs:write",)
+"""A key with these prepares and reads, and decides and sends nothing."""
 
 
 def welcome_text(settings: Settings) -> str:
@@ -38,7 +40,18 @@ def welcome_text(settings: Settings) -> str:
             f"    {json.dumps(vs_code_http(settings))}",
             "",
             f"Other people get a key of their own at {settings.base_url}/get-key",
+            "",
+            *_consent_lines(settings),
         ]
+    )
+
+
+def _consent_lines(settings: Settings) -> tuple[str, ...]:
+    return (
+        "What holds now: an agent with a full key may pass on your yes for low and medium risk; high risk needs a",
+        "signed-in person. To close that, choose the strict policy, under which a signed-in person decides everything",
+        f"({settings.base_url}/settings/policy), or give the agent a key that cannot decide:",
+        f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
     )
 
 
@@ -105,9 +118,12 @@ def vs_code_stdio(settings: Settings) -> str:
     return shlex.join(["code", "--add-mcp", json.dumps(entry)])
 
 
-def key_command(settings: Settings, label: str) -> str:
-    """Makes a key and writes it, alone, to standard output."""
-    return shlex.join([*this_command(), "keys", "create", "--label", label, *same_settings(settings)])
+def key_command(settings: Settings, label: str, *scopes: str) -> str:
+    """Makes a key and writes it, alone, to standard output; without scopes it may do everything."""
+    limits = [word for scope in scopes for word in ("--scope", scope)]
+    return shlex.join(
+        [*this_command(), "keys", "create", "--label", label, *limits, *same_settings(settings)]
+    )
 
 
 def claude_code_http(settings: Settings) -> str:

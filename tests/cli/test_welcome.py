@@ -11,6 +11,7 @@ import pytest
 
 from assent import cli_welcome
 from assent.__main__ import parse_stdio_flags
+from assent.engine.api_keys import SCOPES
 from assent.settings import Settings, load_settings
 
 SETTINGS = Settings(
@@ -81,3 +82,14 @@ def test_without_an_installed_script_the_interpreter_is_named(
 ) -> None:
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     assert cli_welcome.this_command() == [str(tmp_path / "python"), "-m", "assent"]
+
+
+def test_it_says_what_an_agent_may_decide_and_how_to_close_that() -> None:
+    text = cli_welcome.welcome_text(SETTINGS)
+    assert "may pass on your yes for low and medium risk" in text
+    assert "http://127.0.0.1:8080/settings" in text
+    [command] = [line for line in text.splitlines() if "drafts-only" in line]
+    words = shlex.split(command)
+    granted = [words[at + 1] for at, word in enumerate(words) if word == "--scope"]
+    assert granted and not {"actions:decide", "actions:execute"} & set(granted)
+    assert set(granted) <= set(SCOPES)
