@@ -1,4 +1,4 @@
-"""Deciding about several things at once (ux.md 1): low risk, of one type, after a page that shows each of them in full.
+"""Deciding about several actions at once: low risk, of one type, after a page that shows each as its own page does.
 
 Selecting decides nothing: it leads to the page that asks once more. That page carries the digest of each text it
 shows; if one of them has changed since, or was decided by somebody else, nothing at all is decided.
@@ -14,7 +14,6 @@ from starlette.responses import Response
 
 from assent.engine import decisions, inbox, members
 from assent.engine.decisions import Decider, Seen
-from assent.kernel.canonical import short_digest
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
@@ -23,10 +22,10 @@ from assent.lifecycle.transitions import AWAITING, state_of
 from assent.ports import Transaction
 from assent.serving.web import review_words
 from assent.serving.web.console import SEND, Screen, Visit
-from assent.serving.web.inbox_words import BATCH
+from assent.serving.web.inbox_words import may_be_batched
 from assent.serving.web.problems import Link, PageProblem, PageRefused
 from assent.serving.web.review_access import VIA
-from assent.serving.web.review_preview import Preview, preview_of
+from assent.serving.web.review_content import Content, content_of
 
 DECISIONS: Final = ("approve", "reject")
 INBOX: Final = Link("/inbox", "Back to the inbox")
@@ -34,7 +33,7 @@ INBOX: Final = Link("/inbox", "Back to the inbox")
 NOT_TOGETHER: Final = PageProblem(
     400,
     "These cannot be decided together",
-    "Only low-risk actions of one type, all still waiting, can be decided about in one go.",
+    "Only low-risk actions of one type, all still waiting and without an HTML part, can be decided about in one go.",
     "Go back and select rows of one type, or open each one and decide there.",
     INBOX,
 )
@@ -48,15 +47,11 @@ CHANGED: Final = PageProblem(
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One of the things that are decided together, as the page shows it."""
+    """One of the actions that are decided together, as the page shows it."""
 
     action_id: str
-    digest: str
-    short_digest: str
-    title: str
-    headline: str
     happens: str
-    preview: Preview
+    content: Content
 
 
 async def select(visit: Visit) -> Response:
@@ -114,7 +109,7 @@ def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str
     digests = {action.action_id: action.digest for action in found}
     values = {
         "decision": decision,
-        "items": [_item(action) for action in found],
+        "items": [_item(action, visit.now_ms) for action in found],
         "kind": review_words.title(found[0].effect),
         "sends": found[0].effect.connector not in review_words.SENDS_NOTHING,
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
@@ -133,7 +128,7 @@ def _found(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
         action, _ = yield from inbox.find(place, action_id)
         found.append(action)
     alike = len({action.effect.type for action in found}) == 1
-    low = all(action.preflight.severity in BATCH for action in found)
+    low = all(may_be_batched(action) for action in found)
     open_still = all(state_of(action) == AWAITING and not action.expired(visit.now_ms) for action in found)
     if not (alike and low):
         raise PageRefused(NOT_TOGETHER)
@@ -142,16 +137,8 @@ def _found(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
     return tuple(found)
 
 
-def _item(action: Action) -> Item:
-    return Item(
-        action_id=action.action_id,
-        digest=action.digest,
-        short_digest=short_digest(action.digest),
-        title=review_words.title(action.effect),
-        headline=action.effect.title or action.effect.subject,
-        happens=review_words.what_happens(action.effect),
-        preview=preview_of(action.effect, html=True),
-    )
+def _item(action: Action, now_ms: int) -> Item:
+    return Item(action.action_id, review_words.what_happens(action.effect), content_of(action, now_ms))
 
 
 def _digests(form: dict[str, str]) -> dict[str, str]:

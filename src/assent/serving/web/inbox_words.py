@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine.inbox import Waiting
 from assent.kernel.limits import DAY_MS
-from assent.lifecycle.records import Severity
+from assent.lifecycle.records import Action, Severity
 from assent.lifecycle.transitions import AWAITING, UNKNOWN, state_of
 from assent.serving.web import review_words
 from assent.serving.web.review_times import When, when
@@ -19,6 +19,11 @@ EXPIRES_SOON_MS: Final = 3 * DAY_MS
 
 BATCH: Final = frozenset({Severity.LOW})
 """What may be decided together: nothing leaves for another service, and nobody is written to."""
+
+
+def may_be_batched(action: Action) -> bool:
+    """Whether it may be decided together with others. An HTML part needs a page of its own, for its frame."""
+    return action.preflight.severity in BATCH and not action.effect.html
 
 
 class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,5 +82,5 @@ def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
         prepared=when(action.created_ms, now_ms),
         expires=when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
         done=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
-        batch=severity in BATCH and state == AWAITING,
+        batch=may_be_batched(action) and state == AWAITING,
     )

@@ -230,7 +230,7 @@ class ReviewPages:
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
-        if any(card.html is not None for card in cards):
+        if any(card.content.html is not None for card in cards):
             headers |= FRAMING_HEADERS
         response = page(
             request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
@@ -14,33 +12,17 @@ from assent.engine.jobs import JobState
 from assent.engine.review import RunReview, SendJob, memory_used
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
-from assent.lifecycle.guidance import goes_to
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Effect
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, state_of
-from assent.serving.web import review_history, review_pictures, review_text, review_words
+from assent.serving.web import review_history, review_pictures, review_words
+from assent.serving.web.review_changes import FieldChange, changed_fields
+from assent.serving.web.review_content import Content, as_text, content_of
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
 from assent.serving.web.review_history import Entry
 from assent.serving.web.review_pictures import Pictures
-from assent.serving.web.review_preview import Preview, preview_of
-from assent.serving.web.review_text import Piece, Target
 from assent.serving.web.review_times import When, relative, when
 from assent.serving.web.review_words import Badge
-from assent.serving.web.word_diff import Piece as DiffPiece
-from assent.serving.web.word_diff import word_diff
-
-
-class Fact(msgspec.Struct, frozen=True):
-    label: str
-    text: str
-
-
-class HtmlPart(msgspec.Struct, frozen=True):
-    """The HTML of a mail: what it says, where it leads, and its source."""
-
-    text: tuple[Piece, ...]
-    targets: tuple[Target, ...]
-    source: tuple[Piece, ...]
 
 
 class Approved(msgspec.Struct, frozen=True):
@@ -75,7 +57,7 @@ class Changes(msgspec.Struct, frozen=True):
     """What is different from an earlier revision."""
 
     since: str
-    pieces: tuple[DiffPiece, ...]
+    fields: tuple[FieldChange, ...]
     is_open: bool
 
 
@@ -102,17 +84,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     brief: ManualBrief | None
     is_mail: bool
     effect: Effect
-    body: tuple[Piece, ...]
+    content: Content
     size: str
-    preview: Preview
     memory: tuple[Memory, ...]
     changes: Changes | None
     wishes: tuple[Wish, ...]
     look_at: str
-    html_address: str
-    targets: tuple[Target, ...]
-    html: HtmlPart | None
-    extras: tuple[Fact, ...]
     pictures: Pictures
     warnings: tuple[str, ...]
     recommendations: tuple[str, ...]
@@ -156,6 +133,7 @@ def card_of(
     then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
     may_approve = review_words.may_approve(found.policy, preflight.severity, looking.assurance)
     sending = _sending(action, job, now_ms)
+    pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
         title=review_words.title(effect),
@@ -169,9 +147,8 @@ def card_of(
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
         effect=effect,
-        body=review_text.pieces(effect.body),
+        content=content_of(action, now_ms, pictures.along),
         size=review_words.size(effect.body),
-        preview=preview_of(effect, html=True),
         memory=_memory(found, action),
         changes=_changes(found, action, looking),
         wishes=tuple(
@@ -179,11 +156,7 @@ def card_of(
             for wish in change_requests.asked(action)
         ),
         look_at=review_words.look_at(effect),
-        html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
-        targets=review_text.targets(effect.body),
-        html=_html(effect.html),
-        extras=_extras(effect),
-        pictures=review_pictures.of_action(found, action),
+        pictures=pictures,
         warnings=preflight.warnings,
         recommendations=preflight.recommendations,
         gates=tuple(
@@ -243,7 +216,7 @@ def _last_attempt(action: Action, job: SendJob | None, now_ms: int) -> str:
             f" It is tried again {relative(job.due_ms - now_ms)}." if job.state is JobState.WAITING else ""
         )
         return f"{job.last_error}{again}"
-    return _text(action.metadata.get("lastAttempt"))
+    return as_text(action.metadata.get("lastAttempt"))
 
 
 def _approval(action: Action, now_ms: int) -> Approved | None:
@@ -288,57 +261,12 @@ def _changes(found: RunReview, action: Action, looking: Looking) -> Changes | No
         old, since, is_open = before[action.revision - 1], "in the last edit", False
     else:
         return None
-    return Changes(since, word_diff(_as_text(old), _as_text(action.effect)), is_open)
-
-
-def _as_text(effect: Effect) -> str:
-    """Everything that somebody may have edited, as one text."""
-    heads = (("To", ", ".join(effect.recipients)), ("Subject", effect.subject), ("Title", effect.title))
-    lines = [f"{name}: {value}" for name, value in heads if value]
-    return "\n".join([*lines, "", effect.body] if lines else [effect.body])
+    fields = changed_fields(old, action.effect, looking.now_ms)
+    return Changes(since, fields, is_open)
 
 
 def _attempt(action: Action, now_ms: int) -> Attempted | None:
     if action.attempt is None:
         return None
-    detail = _text(action.metadata.get("lastAttempt"))
+    detail = as_text(action.metadata.get("lastAttempt"))
     return Attempted(when(action.attempt.started_ms, now_ms), action.provider_key, detail)
-
-
-def _html(source: str) -> HtmlPart | None:
-    if not source:
-        return None
-    return HtmlPart(
-        review_text.pieces(review_text.html_text(source)),
-        review_text.html_targets(source),
-        review_text.pieces(source),
-    )
-
-
-def _extras(effect: Effect) -> tuple[Fact, ...]:
-    """Everything else that is sent: nothing that an approval covers is left out."""
-    facts = [Fact("Link", effect.link)] if effect.link else []
-    if (account := goes_to(effect.target)) is not None:
-        facts.append(Fact("Goes to", account))
-    else:
-        facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
-    facts += [
-        Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
-        for media in effect.media
-        if not media.digest
-    ]
-    facts += [_detail(name, value, effect) for name, value in effect.details.items()]
-    return tuple(facts)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _detail(name: str, value: Any, effect: Effect) -> Fact:
-    """A thread is already read above, post by post; saying it again as data would only hide the rest."""
-    if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
-        return Fact("As a thread", f"{len(value)} posts, divided where the numbers stand")
-    return Fact(name, _text(value))

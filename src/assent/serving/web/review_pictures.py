@@ -32,16 +32,26 @@ class Pictures(msgspec.Struct, frozen=True):
 
 def of_action(found: RunReview, action: Action) -> Pictures:
     """What is sent along with an action, and what could be instead."""
-    sent = {media.digest: media for media in action.effect.media if media.digest}
+    sent = {media.digest for media in action.effect.media if media.digest}
     made = [each for each in pictures_of(found) if each.channel == action.effect.channel]
     choices = tuple(_shown(action.run_id, each, each.metadata["digest"] in sent) for each in made)
     variants = {each.address: each for each in choices}
     along = []
-    for digest, media in sent.items():
-        address = path(action.run_id, digest)
-        known = variants.get(address)
-        along.append(known or Shown(address, media.alt, 0, 0, "Picked from another run", "", "", True))
+    for each in sent_along(action):
+        known = variants.get(each.address)
+        if known is None:
+            along.append(msgspec.structs.replace(each, name="Picked from another run"))
+        else:
+            along.append(msgspec.structs.replace(known, alt=each.alt))
     return Pictures(tuple(along), choices)
+
+
+def sent_along(action: Action) -> tuple[Shown, ...]:
+    """The pictures that go along, as the effect itself describes them."""
+    return tuple(
+        Shown(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        for media in {media.digest: media for media in action.effect.media if media.digest}.values()
+    )
 
 
 def loose(found: RunReview) -> tuple[Shown, ...]:

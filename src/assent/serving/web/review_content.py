@@ -1,0 +1,115 @@
+"""Everything that an approval covers, as a page shows it: the same where one action is decided and where several are.
+
+Pure. Nothing here depends on who looks or on what became of the action.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.kernel.canonical import short_digest
+from assent.lifecycle.guidance import goes_to
+from assent.lifecycle.records import Action, Effect, Severity
+from assent.serving.web import review_pictures, review_text, review_words
+from assent.serving.web.review_pictures import Shown
+from assent.serving.web.review_preview import Preview, preview_of
+from assent.serving.web.review_text import Piece, Target
+from assent.serving.web.review_times import When, when
+
+
+class Fact(msgspec.Struct, frozen=True):
+    label: str
+    text: str
+
+
+class HtmlPart(msgspec.Struct, frozen=True):
+    """The HTML of a mail: what it says, where it leads, and its source."""
+
+    text: tuple[Piece, ...]
+    targets: tuple[Target, ...]
+    source: tuple[Piece, ...]
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be sent, and when."""
+
+    title: str
+    effect: Effect
+    is_mail: bool
+    preview: Preview
+    size: str
+    pictures: tuple[Shown, ...]
+    targets: tuple[Target, ...]
+    html: HtmlPart | None
+    html_address: str
+    extras: tuple[Fact, ...]
+    schedule: When | None
+    revision: int
+    digest: str
+    short_digest: str
+    unfolded: bool
+    """Whether every part is shown open: at high risk nothing is behind a click."""
+
+
+def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None = None) -> Content:
+    """What one action would send. `pictures`: what is known about those that go along."""
+    effect = action.effect
+    return Content(
+        title=review_words.title(effect),
+        effect=effect,
+        is_mail=review_words.is_mail(effect),
+        preview=preview_of(effect, html=True),
+        size=review_words.size(effect.body),
+        pictures=review_pictures.sent_along(action) if pictures is None else pictures,
+        targets=review_text.targets(effect.body),
+        html=_html(effect.html),
+        html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
+        extras=_extras(effect),
+        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        revision=action.revision,
+        digest=action.digest,
+        short_digest=short_digest(action.digest),
+        unfolded=action.preflight.severity is Severity.HIGH,
+    )
+
+
+def as_text(value: Any) -> str:
+    """A value of any kind in words or as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _html(source: str) -> HtmlPart | None:
+    if not source:
+        return None
+    return HtmlPart(
+        review_text.pieces(review_text.html_text(source)),
+        review_text.html_targets(source),
+        review_text.pieces(source),
+    )
+
+
+def _extras(effect: Effect) -> tuple[Fact, ...]:
+    """Everything else that is sent: nothing that an approval covers is left out."""
+    facts = [Fact("Link", effect.link)] if effect.link else []
+    if (account := goes_to(effect.target)) is not None:
+        facts.append(Fact("Goes to", account))
+    else:
+        facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+    facts += [
+        Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
+        for media in effect.media
+        if not media.digest
+    ]
+    facts += [_detail(name, value, effect) for name, value in effect.details.items()]
+    return tuple(facts)
+
+
+def _detail(name: str, value: Any, effect: Effect) -> Fact:
+    """A thread is already read above, post by post; saying it again as data would only hide the rest."""
+    if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
+        return Fact("As a thread", f"{len(value)} posts, divided where the numbers stand")
+    return Fact(name, as_text(value))
