@@ -257,6 +257,7 @@ CHANGES: dict[str, list[Any]] = {
     ],
     "link": ["", "http://example.org"],
     "details": [{}, {"list": 8}, {"list": "7"}, {"list": 7, "silent": True}],
+    "schedule_ms": [0, 1_800_000_000_000, 1_800_000_000_001],
 }
 
 

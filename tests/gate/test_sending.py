@@ -108,8 +108,8 @@ async def test_a_confirmation_by_somebody_surer_keeps_the_job(surface: Gate) -> 
 
 async def test_a_job_finds_its_action_already_sent_and_sends_nothing(surface: Gate) -> None:
     action_id = await scheduled(surface)
-    await surface.done(EXECUTE, actionId=action_id)
     surface.clock.advance(hours=1)
+    await surface.done(EXECUTE, actionId=action_id)
     await surface.run_jobs()
     assert len(surface.ledger) == surface.calls == 1
 
@@ -159,10 +159,10 @@ async def test_a_job_does_not_repeat_what_was_refused_or_may_have_happened(
     assert surface.calls == 1
 
 
-async def test_what_expired_before_its_time_is_not_sent(surface: Gate) -> None:
+async def test_what_expired_before_anybody_could_send_it_is_not_sent(surface: Gate) -> None:
     action_id = await surface.approved(
-        scheduleFor=iso_time(surface.clock.now_ms() + 2 * HOUR),
-        expiresAt=iso_time(surface.clock.now_ms() + HOUR),
+        scheduleFor=iso_time(surface.clock.now_ms() + HOUR),
+        expiresAt=iso_time(surface.clock.now_ms() + 2 * HOUR),
     )
     surface.clock.advance(hours=3)
     await surface.run_jobs()

@@ -99,6 +99,7 @@ def put_all(
         execution_state=changed.execution_state.value,
         preflight=_text(changed.preflight),
         risk=RISKS[changed.preflight.severity],
+        expires_ms=changed.expires_ms,
         schedule_ms=changed.schedule_ms,
         approval=_text(changed.approval) if changed.approval is not None else None,
         rejection=changed.rejection,

@@ -20,7 +20,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate
+from assent.lifecycle import gate, schedules
 from assent.lifecycle.gate import Links
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
@@ -213,18 +213,24 @@ def edit(
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.EDIT, now_ms, links)
     refuse_stale(action, seen)
+    schedules.refuse_unfit(schedule_ms, now_ms)
+    kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
     effect = edited(action.effect, changes)
-    if effect == action.effect and schedule_ms in (None, action.schedule_ms):
+    if effect == action.effect and kept_ms == action.schedule_ms:
         raise Refusal(
             Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
         )
+    # What was staged by an earlier version says its time here for the first time.
+    effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
+    expires_ms = schedules.expiry(action.expires_ms, schedule_ms)
     old = action.preflight
     changed = msgspec.structs.replace(
         action,
         effect=effect,
         digest=effect.digest(),
         revision=action.revision + 1,
-        schedule_ms=action.schedule_ms if schedule_ms is None else schedule_ms,
+        schedule_ms=kept_ms,
+        expires_ms=expires_ms,
         approval=None,
         attempt=None,
         preflight=preflight(
@@ -234,12 +240,13 @@ def edit(
             else Readiness(ready=True),
             declared=old.severity,
             warnings=old.warnings,
-            recommendations=old.recommendations,
+            recommendations=(*old.recommendations, *schedules.said(action.expires_ms, expires_ms)),
             gates=tuple(g for g in old.gates if g not in ("recipients_missing", "connector_not_ready")),
             cost_credits=old.estimated_cost_credits,
         ),
     )
-    facts = facts_of(decider, changed=sorted(changes), before=action.digest)
+    moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
+    facts = facts_of(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
     yield statements.keep_revision(
         workspace_id=action.workspace_id,
         action_id=action.action_id,

@@ -26,17 +26,18 @@ def action_for(action: Action, left: Rest, now_ms: int) -> Action:
     """The new action. Its id follows from the attempt, because a store may run a transaction twice."""
     seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
     old = action.preflight
+    effect = msgspec.structs.replace(left.effect, schedule_ms=None)  # its time has come and gone
     return msgspec.structs.replace(
         action,
         action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
         version=1,
-        effect=left.effect,
-        digest=left.effect.digest(),
+        effect=effect,
+        digest=effect.digest(),
         revision=1,
         status=Status.AWAITING_APPROVAL,
         execution_state=ExecutionState.NONE,
         preflight=preflight(
-            left.effect,
+            effect,
             Readiness(ready=True),
             declared=old.severity,
             warnings=(

@@ -29,7 +29,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.lifecycle import guidance
+from assent.lifecycle import guidance, schedules
 from assent.lifecycle.guidance import (
     ActionView,
     AgentGuide,
@@ -100,6 +100,8 @@ async def stage(
     `shape` is the operator's own answer, `more` fills the fields that it adds.
     """
     refuse_theater(preparation)
+    for index, wanted in enumerate(preparation.effects):
+        schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), f"actions[{index}].scheduleFor")
     # The review link is signed with secrets that are known once the store is open; a local call may be the first.
     await services.store.open()
     now_ms = services.clock.now_ms()
@@ -262,7 +264,11 @@ def new_action(
     readiness: Readiness,
 ) -> Action:
     now_ms = run.created_ms
-    effect = with_picture(services, run, assets, staged)
+    effect = msgspec.structs.replace(
+        with_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
+    )
+    usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS
+    expires_ms = schedules.expiry(usual_ms, staged.schedule_ms)
     return Action(
         workspace_id=run.workspace_id,
         action_id=ActionId(services.new_id(now_ms)),
@@ -282,12 +288,12 @@ def new_action(
             readiness,
             declared=staged.severity,
             warnings=staged.warnings,
-            recommendations=staged.recommendations,
+            recommendations=(*staged.recommendations, *schedules.said(usual_ms, expires_ms)),
             gates=staged.gates,
             cost_credits=staged.cost_credits or services.credit_prices.get(staged.effect.connector, 0),
         ),
         created_ms=now_ms,
-        expires_ms=staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS,
+        expires_ms=expires_ms,
         schedule_ms=staged.schedule_ms,
         metadata={**staged.metadata, measurement.INTERVAL: services.measure_after_ms},
     )

@@ -99,6 +99,9 @@ MAX_RECIPIENTS: Final = 1_000
 ACTION_TTL_MS: Final = 30 * DAY_MS
 """An approval asked for longer ago than this is about a world that has moved on."""
 
+MAX_SCHEDULE_AHEAD_MS: Final = 366 * DAY_MS
+"""How far ahead something is scheduled: nobody who approves it today knows the world of a year later."""
+
 REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""
 

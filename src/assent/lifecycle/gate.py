@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.times import iso_time
 from assent.lifecycle.policy import Policy, satisfied
 from assent.lifecycle.records import Action, Approval, Assurance, Severity
 from assent.lifecycle.transitions import (
@@ -58,20 +59,26 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links) -
     if state == AWAITING:
         raise needs_approval(action, links(action))
     approval = action.approval
-    if approval is None or approval.digest != action.digest or action.effect.digest() != action.digest:
+    if approval is None or approval.digest != action.digest or not whole(action):
         raise needs_approval(action, links(action))
+    if action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
+        raise needs_approval(action, links(action), user_message=too_early(action.effect.schedule_ms))
     if not satisfied(approval, policy.requirement(action.preflight.severity)):
         raise needs_approval(action, links(action), user_message=policy_message(action, policy))
 
 
 def opened(action: Action) -> ApprovedAction:
     """The pass for a connector: for an action claimed just now, or one whose unknown outcome is being looked into."""
-    covered = (
-        action.approval is not None and action.approval.digest == action.digest == action.effect.digest()
-    )
+    covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
     if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
         raise Refusal(Reason.REQUIRES_APPROVAL, status=action.status, action_id=action.action_id)
     return ApprovedAction(_SEAL, action)
+
+
+def whole(action: Action) -> bool:
+    """Whether the digest covers what is stored: the content, and its time where the content says one."""
+    effect = action.effect
+    return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
 
 
 def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> None:
@@ -125,6 +132,13 @@ def policy_message(action: Action, policy: Policy) -> str:
     return (
         f"This workspace's policy asks for {who}{many} to approve a {weight[action.preflight.severity]} action. "
         "Open the review link, sign in there and decide."
+    )
+
+
+def too_early(schedule_ms: int) -> str:
+    return (
+        f"This was approved for {iso_time(schedule_ms)} and goes out by itself then. To send it earlier, change its "
+        "time and approve it again."
     )
 
 

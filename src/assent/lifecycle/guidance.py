@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import short_digest
+from assent.kernel.times import iso_time
 from assent.lifecycle.records import Action, Asset, Preflight
 from assent.lifecycle.transitions import STATES, TABLE, TERMINAL, State
 
@@ -171,6 +172,8 @@ def readable_body(action: Action) -> str:
     if effect.title and effect.title not in (effect.subject, ""):
         head.append(effect.title)
     head += [f"Picture: {media.alt} ({media.url})" for media in effect.media]
+    if action.schedule_ms is not None:
+        head.append(f"Goes out: {iso_time(action.schedule_ms)}")
     return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 

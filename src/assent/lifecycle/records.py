@@ -79,6 +79,8 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     media: tuple[Media, ...] = ()
     link: str = ""
     details: dict[str, Any] = {}
+    schedule_ms: int | None = None
+    """When it goes out by itself. Effects of earlier versions do not say it; there the action alone does."""
 
     @property
     def type(self) -> str:

@@ -269,8 +269,7 @@ async def _decide(call: Call, request: Any, decision: Any) -> Decided:
 
 
 SAYS = {
-    "approved": "Approved. Nothing has been sent yet; say the word and I send it, or it goes out by itself if it was "
-    "scheduled.",
+    "approved": "Approved. Nothing has been sent yet; say the word and I send it.",
     "rejected": "Rejected. It will never be sent; the reason is kept.",
     "awaiting_approval": "It waits for approval as it is now.",
 }
@@ -303,7 +302,7 @@ def decided(action: Action) -> Decided:
         "approved": (
             SuggestedCall(action.executor_tool, ADVANCE, passing)
             if of_a_step
-            else SuggestedCall(action.executor_tool, about, "the user wants it to go out now"),
+            else SuggestedCall(action.executor_tool, about, when_to_send(action)),
             SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
         ),
         "awaiting_approval": (
@@ -328,9 +327,24 @@ def decided(action: Action) -> Decided:
         assurance=approval.assurance if approval is not None else None,
         approved_by=approval.by if approval is not None else None,
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
-        user_message=says.get(action.status, ""),
+        user_message=scheduled_message(action) or says.get(action.status, ""),
         next_tool_calls=following.get(action.status, ()),
         stop_rule="Do only what the human just decided.",
+    )
+
+
+def when_to_send(action: Action) -> str:
+    if action.schedule_ms is None:
+        return "the user wants it to go out now"
+    return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out by itself"
+
+
+def scheduled_message(action: Action) -> str | None:
+    """What becomes of an approved action that has a time."""
+    if action.schedule_ms is None or action.status != "approved" or action.effect.connector == WORKFLOW:
+        return None
+    return (
+        f"Approved. It goes out by itself at {iso_time(action.schedule_ms)}; until then it can be withdrawn."
     )
 
 

@@ -101,6 +101,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     short_digest: str
     schedule: When | None
+    overdue: bool
     expires: When | None
     expired: bool
     is_open: bool
@@ -169,6 +170,7 @@ def card_of(
         digest=action.digest,
         short_digest=short_digest(action.digest),
         schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        overdue=action.schedule_ms is not None and action.schedule_ms <= now_ms,
         expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
         expired=action.expired(now_ms),
         is_open=state_of(action) in OPEN and not action.expired(now_ms),

@@ -69,8 +69,8 @@ FOR UPDATE OF a
 -- name: store_action [counted]
 -- Compare and set on the version: the state that was judged is the state that is left.
 UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
-  execution_state = :execution_state, preflight = :preflight, risk = :risk, schedule_ms = :schedule_ms, approval = :approval,
-  rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
+  execution_state = :execution_state, preflight = :preflight, risk = :risk, expires_ms = :expires_ms,
+  schedule_ms = :schedule_ms, approval = :approval, rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
   external_url = :external_url, metadata = :metadata
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version
 RETURNING version
