@@ -172,6 +172,7 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
         "run_token_secrets": (SECRET,),
         "secrets": (MASTER,),
         "rate_limit_per_minute": 100_000,
+        "page_limit_per_minute": 100_000,
         **changes,
     }
     return Settings(**given)

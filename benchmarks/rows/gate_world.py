@@ -64,7 +64,11 @@ class StillConnector:
 
 def world(data_dir: Path, *, one_client: bool = False) -> App:
     """The server of a data directory, not serving anybody yet. `one_client` as in the process of a local user."""
-    given = {"ASSENT_DATA_DIR": str(data_dir), "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000"}
+    given = {
+        "ASSENT_DATA_DIR": str(data_dir),
+        "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
+        "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000000",
+    }
     settings = load_settings({}, given).settings
     return App(settings, connectors={"still": StillConnector()}, one_client=one_client)
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from assent.engine import health, tenancy
 from assent.engine.connections import Connections
-from assent.engine.rate import MemoryRateLimiter, RateLimiter, StoredRateLimiter, calls_window, signups_window
+from assent.engine.rate import (
+    MemoryRateLimiter,
+    RateLimiter,
+    StoredRateLimiter,
+    calls_window,
+    pages_window,
+    signups_window,
+)
 from assent.engine.services import Services
 from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
@@ -99,6 +106,8 @@ class App:
             rate_limiter=limiter,
             calls=calls_window(settings.rate_limit_per_minute),
             signups=signups_window(settings.signups_per_hour),
+            page_limiter=MemoryRateLimiter(),
+            pages=pages_window(settings.page_limit_per_minute),
             page_address=page_address or (lambda: settings.base_url),
             base_url=settings.base_url,
             connectors=connectors if connectors is not None else _BuiltIn(self),

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONNECTIONS, WORKFLOW_RETENTION_DAYS
+from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, WORKFLOW_RETENTION_DAYS
 from assent.settings_table import (
     BY_ENV,
     BY_NAME,
@@ -47,6 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 8080
     api_key: str | None = None
     rate_limit_per_minute: int = 60
+    page_limit_per_minute: int = PAGES_PER_MINUTE
     signups_per_hour: int = 5
     max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONNECTIONS, RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
+from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
 
 
 class Kind(enum.Enum):
@@ -123,6 +123,15 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=1_000_000_000,
         default=RATE_LIMIT_PER_MINUTE,
         doc="Calls a workspace may make in a minute.",
+    ),
+    Setting(
+        name="page_limit_per_minute",
+        env="ASSENT_PAGE_LIMIT_PER_MINUTE",
+        kind=Kind.COUNT,
+        low=1,
+        high=1_000_000_000,
+        default=PAGES_PER_MINUTE,
+        doc="Pages that one review link or one signed-in browser may ask for in a minute, beside the calls.",
     ),
     Setting(
         name="signups_per_hour",

@@ -40,6 +40,10 @@ def calls_window(most: int) -> Window:
     return Window("calls", "this workspace", most, MINUTE_MS)
 
 
+def pages_window(most: int) -> Window:
+    return Window("pages", "this page", most, MINUTE_MS)
+
+
 def signups_window(most: int) -> Window:
     return Window("signups", "signups from this address", most, HOUR_MS)
 
@@ -58,17 +62,18 @@ class RateLimiter(Protocol):
 
 
 class MemoryRateLimiter:
-    """For the embedded store."""
+    """For the embedded store, and for pages on every store."""
 
     def __init__(self) -> None:
         self._slots: dict[tuple[str, str, str], deque[list[int]]] = {}
+        self._dropped: dict[str, int] = {}
 
     async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None:
         slot = now_ms // window.slot_ms
         key = (window.bucket, workspace_id, who)
         slots = self._slots.get(key)
         if slots is None:
-            self._drop_idle(slot)
+            self._drop_idle(window, slot)
             slots = self._slots[key] = deque()
         while slots and slots[0][0] < slot - SLOTS:
             slots.popleft()
@@ -79,10 +84,17 @@ class MemoryRateLimiter:
         else:
             slots.append([slot, 1])
 
-    def _drop_idle(self, slot: int) -> None:
-        # Only when somebody new appears, so that a flood of addresses cannot grow the table without end.
-        if len(self._slots) >= 10_000:
-            idle = [key for key, slots in self._slots.items() if not slots or slots[-1][0] < slot - SLOTS]
+    def _drop_idle(self, window: Window, slot: int) -> None:
+        # Only when somebody new appears, so that a flood of addresses cannot grow the table without end; once in a
+        # slot, so that it does not cost a look at the whole table each time. Slots of another window are of another
+        # length and say nothing here.
+        if len(self._slots) >= 10_000 and self._dropped.get(window.bucket) != slot:
+            self._dropped[window.bucket] = slot
+            idle = [
+                key
+                for key, slots in self._slots.items()
+                if key[0] == window.bucket and (not slots or slots[-1][0] < slot - SLOTS)
+            ]
             for key in idle:
                 del self._slots[key]
 

@@ -34,6 +34,9 @@ class Services:
     rate_limiter: RateLimiter
     calls: Window
     signups: Window
+    page_limiter: RateLimiter
+    """Counts page requests in this process: looking at a page writes nothing."""
+    pages: Window
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
     base_url: str

@@ -51,6 +51,9 @@ MAX_PROBLEMS: Final = 50
 RATE_LIMIT_PER_MINUTE: Final = 60
 """Calls per workspace and minute (S3)."""
 
+PAGES_PER_MINUTE: Final = 600
+"""Page requests of one link or one signed-in browser: ten open pages that follow a busy agent."""
+
 SIGNUPS_PER_HOUR: Final = 5
 """Signups per address and hour (S3)."""
 

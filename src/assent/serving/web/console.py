@@ -27,6 +27,7 @@ from assent.ports import Begin, Transaction
 from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.forms import Browser, FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS, SCRIPTED_HEADERS, PageResponse
+from assent.serving.web.pace import Pace
 from assent.serving.web.people import HOW_TO_SIGN_IN, SIGN_IN_FIRST, Cookies, KeysWhenReady
 from assent.serving.web.problems import PageProblem, PageRefused
 from assent.serving.web.rendering import page
@@ -213,6 +214,7 @@ class Console:
         self._cookies = cookies
         self._screens = screens
         self._base_url = base_url
+        self._pace = Pace(services)
         there = {screen.path for screen in screens}
         self.entries = tuple(entry for entry in NAVIGATION if entry.href in there)
 
@@ -245,6 +247,7 @@ class Console:
             return session, places, waiting, (yield from members.journal_position())
 
         session, places, waiting, position = await self._services.store.read(look)
+        await self._pace.of_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)
         nonces = FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)

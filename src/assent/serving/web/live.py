@@ -23,6 +23,7 @@ from assent.engine.people import Session
 from assent.engine.services import Services
 from assent.ports import Transaction
 from assent.serving.web.headers import ASSET_HEADERS
+from assent.serving.web.pace import Pace
 from assent.serving.web.people import SIGN_IN_FIRST, Cookies
 from assent.serving.web.problems import PageRefused
 
@@ -105,12 +106,14 @@ class LivePages:
         self._services = services
         self._cookies = cookies
         self._live = live
+        self._pace = Pace(services)
 
     async def events(self, request: Request) -> Response:
         secret = request.cookies.get(self._cookies.session, "")
         session, _ = await self._look(secret)
         if session is None:
             raise PageRefused(SIGN_IN_FIRST)
+        await self._pace.of_session(session)
         after = request.headers.get("last-event-id") or request.query_params.get("after", "")
         return StreamingResponse(
             self._stream(secret, after), media_type="text/event-stream", headers=_HEADERS

@@ -22,6 +22,7 @@ from assent.engine.services import Services
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.ports import Picture, Transaction
 from assent.serving.web.headers import ASSET_HEADERS
+from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, PageRefused
 from assent.serving.web.review_access import Access, admit, linked_run
@@ -45,12 +46,14 @@ class PicturePages:
         self._services = services
         self._keys = keys
         self._cookies = cookies
+        self._pace = Pace(services)
 
     async def of_run(self, request: Request) -> Response:
         run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
         access = Access(await self._keys(), self._cookies)
         claims = access.link(request, run_id, now_ms)
         shown = access.shown(request, run_id, now_ms)
+        await (self._pace.of_link(claims) if claims is not None else self._pace.of(shown))
         named = _NAME.fullmatch(request.path_params["name"])
 
         def look() -> Transaction[Picture | None]:

@@ -109,7 +109,7 @@ def _rate_limited(refusal: Refusal) -> PageProblem:
     return PageProblem(
         429,
         "That was a little too often",
-        "This was asked for too many times from your address. Nothing was done.",
+        "This was asked for too many times in a short while. Nothing was done.",
         f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
     )
 

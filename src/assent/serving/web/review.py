@@ -45,6 +45,7 @@ from assent.serving.web.headers import (
     SCRIPTED_HEADERS,
     PageResponse,
 )
+from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
@@ -86,6 +87,7 @@ class ReviewPages:
         self._keys = keys
         self._cookies = cookies
         self._base_url = base_url
+        self._pace = Pace(services)
 
     async def run(self, request: Request) -> Response:
         """The page, or a good link's way to it."""
@@ -93,9 +95,12 @@ class ReviewPages:
         access = await self._access()
         claims = access.link(request, run_id, now_ms)
         if claims is not None:
+            await self._pace.of_link(claims)
             await self._services.store.read(lambda: linked_run(claims))
             return access.swap(request, claims, now_ms)
-        return await self._show(request, access.shown(request, run_id, now_ms))
+        shown = access.shown(request, run_id, now_ms)
+        await self._pace.of(shown)
+        return await self._show(request, shown)
 
     async def decide(self, request: Request) -> Response:
         """A form about one action."""
@@ -306,6 +311,7 @@ class ReviewPages:
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
             raise PageRefused(NO_LINK)
+        await self._pace.of(shown)
         return shown
 
     async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> int:

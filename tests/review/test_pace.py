@@ -1,0 +1,87 @@
+"""Pages have a limit of their own, for each link and each signed-in browser, beside the calls of the API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.review.kit import House, form, path_of, post
+from tests.sqlite_files import new_sqlite
+
+MOST = 5
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, page_limit_per_minute=MOST)
+    yield made
+    await made.close()
+
+
+def assert_limited(answer: httpx.Response) -> int:
+    assert answer.status_code == 429
+    assert "That was a little too often" in answer.text
+    seconds = int(answer.headers["retry-after"])
+    assert 1 <= seconds <= 61
+    return seconds
+
+
+async def test_a_link_that_asks_too_often_waits_and_the_wait_it_is_told_is_enough(house: House) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    for _ in range(MOST - 1):
+        await house.page(browser, run.run_id)
+
+    seconds = assert_limited(await browser.get(f"/runs/{run.run_id}"))
+
+    assert_limited(await browser.get(path_of(run.review_url)))
+    assert_limited(await browser.get(f"/runs/{run.run_id}/pictures/{'0' * 64}.png"))
+    house.clock.advance(seconds=seconds)
+    await house.page(browser, run.run_id)
+
+
+async def test_a_decision_beyond_the_limit_is_not_taken(house: House) -> None:
+    run = await house.stage(post())
+    action_id = run.actions[0].id
+    browser = await house.opened(run)
+    approve = form(await house.page(browser, run.run_id), action_id, "approve")
+    for _ in range(MOST - 2):
+        await house.page(browser, run.run_id)
+
+    assert_limited(await browser.post(approve.address, data={**approve.fields, "name": "Ada"}))
+
+    assert (await house.action(action_id)).approval is None
+
+
+async def test_links_and_sessions_do_not_use_up_each_other_s_share(house: House) -> None:
+    first, second = await house.stage(post()), await house.stage(post())
+    browser = await house.opened(first)
+    for _ in range(MOST):
+        last = await browser.get(f"/runs/{first.run_id}")
+    assert_limited(last)
+
+    await house.page(await house.opened(second), second.run_id)
+    await house.page(await house.owner(), first.run_id)
+
+
+async def test_a_made_up_session_does_not_make_a_link_s_share_larger(house: House) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    for number in range(MOST):
+        browser.cookies.set("assent-session", f"made up {number}")
+        last = await browser.get(f"/runs/{run.run_id}")
+
+    assert_limited(last)
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/runs", "/events"])
+async def test_a_signed_in_browser_that_asks_too_often_waits(house: House, path: str) -> None:
+    browser = await house.owner()
+    for _ in range(MOST):
+        assert (await browser.get("/inbox")).status_code == 200
+
+    assert_limited(await browser.get(path))
+
+    assert (await (await house.owner()).get("/inbox")).status_code == 200
