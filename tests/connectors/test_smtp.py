@@ -23,11 +23,15 @@ from tests.connectors.mail_server import (
 from tests.surfaces import START_MS, ManualClock
 
 from assent.connectors.smtp import SmtpConnector
+from assent.engine import blocked
 from assent.engine.execution import Executed
+from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
 from assent.lifecycle.records import Effect, Media
 from assent.ports import Delivered, NotSent, OutcomeUnknown
+from assent.testing import operator
 from assent.testing.connector_contract import claimed_action
 from assent.testing.operator import Wanted
 
@@ -257,6 +261,46 @@ async def test_an_approved_mail_goes_out_once_and_its_message_id_is_kept(
             assert (await engine.action(action_id)).external_id == reply.message_id
             assert await engine.execute(action_id, key="k") == reply
     assert len(inbox.taken) == 1
+
+
+async def test_a_mail_shows_in_the_chat_who_it_comes_from_and_where_it_goes(
+    database_url: str, tmp_path: Path
+) -> None:
+    to = ("ann@straße.de", *(f"reader{number}@example.org" for number in range(20)))
+    wanted = Wanted(connector="smtp", channel="email", verb="email", subject="Hi", recipients=to)
+    settings: dict[str, Any] = {"smtp_url": "smtp://127.0.0.1:1", "smtp_from": "Ann <ann@bücher.example>"}
+    async with engine_with(database_url, tmp_path, **settings) as engine:
+        run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
+        head = run.agent_guide.render_in_chat["email"].body.splitlines()[:3]
+        assert head == [
+            "From: Ann <ann@bücher.example> (xn--bcher-kva.example)",
+            f"To: ann@straße.de (xn--strae-oqa.de), {', '.join(to[1:])}",
+            "Subject: Hi",
+        ]
+        action = await engine.action(ActionId(run.actions[0].id))
+        assert action.effect.sender == "Ann <ann@bücher.example>"
+
+
+async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_shown(
+    database_url: str, tmp_path: Path
+) -> None:
+    inbox = Inbox()
+    wanted = Wanted(
+        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
+    )
+    async with mail_server(inbox) as port:
+        async with engine_with(database_url, tmp_path) as engine:
+            action_id = await engine.approved(wanted)
+        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
+        async with engine_with(database_url, tmp_path, **settings) as engine:
+            reply = await engine.execute(action_id)
+            assert isinstance(reply, Refusal) and reply.reason is Reason.MISSING_CONNECTOR
+            await blocked.look_again(engine.services, LOCAL_WORKSPACE, action_id, "Ada", None)
+            action = await engine.action(action_id)
+            assert (action.status, action.effect.sender) == ("awaiting_approval", SENDER)
+            await engine.approve(action_id)
+            assert isinstance(await engine.execute(action_id), Executed)
+    assert inbox.message()["From"] == SENDER
 
 
 @pytest.mark.rule("E29")

@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from assent.connectors.approved import action_of
 from assent.connectors.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.records import Effect
 from assent.ports import Clock, Delivered, Delivery, NotSent, OutcomeUnknown
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 FIX_HINT: Final = (
     "E-mail needs a mail server. Whoever runs this server sets ASSENT_SMTP_URL (such as "
     "smtp://user:password@mail.example.org:587) and ASSENT_SMTP_FROM (such as Ann <ann@example.org>), and restarts it."
+)
+
+NO_SENDER: Final = (
+    "A sender can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
 )
 
 PATIENCE: Final = 0.9
@@ -44,6 +51,7 @@ class SmtpConnector:
         """`url` and `sender` as the settings have them; both absent until somebody sets them."""
         self._server: MailServer | None = parse_server(url) if url else None
         self._sender = parse_mailbox(sender) if sender else None
+        self._written_sender = sender or ""
         self._clock = clock
         self._context = context
 
@@ -51,6 +59,16 @@ class SmtpConnector:
         if self._server is None or self._sender is None:
             return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=FIX_HINT)
         return Readiness(ready=True)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """The effect with the sender that will be used, so that it is shown and approved."""
+        return msgspec.structs.replace(effect, sender=effect.sender or self._written_sender)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        readiness = await self.readiness(workspace_id)
+        if not readiness.ready or effect.sender:
+            return readiness
+        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=NO_SENDER)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)

@@ -11,11 +11,15 @@ import msgspec
 
 from assent.kernel.canonical import short_digest
 from assent.kernel.times import iso_time
+from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.records import Action, Asset, Preflight
 from assent.lifecycle.transitions import STATES, TABLE, TERMINAL, State
 
 STOP_RULE: Final = "Show the drafts and stop: nothing goes out until the human approves each action."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
+
+NAMED_IN_CHAT: Final = 50
+"""Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
 
 AGENT_DEPENDENCY: Final = (
     "approval state: the server stores who approved what and fires nothing else",
@@ -160,13 +164,15 @@ def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
 
 
 def readable_body(action: Action) -> str:
-    """The text that will be sent, whole: a mail with its subject and its recipients above it."""
+    """The text that will be sent, whole: a mail with its sender, its recipients and its subject above it."""
     effect = action.effect
     head = []
+    if effect.sender:
+        head.append(f"From: {with_ascii_form(effect.sender)}")
     if effect.recipients:
-        shown = ", ".join(effect.recipients[:5])
-        more = f" and {len(effect.recipients) - 5} more" if len(effect.recipients) > 5 else ""
-        head.append(f"To: {shown}{more}")
+        shown = ", ".join(map(with_ascii_form, effect.recipients[:NAMED_IN_CHAT]))
+        left = len(effect.recipients) - NAMED_IN_CHAT
+        head.append(f"To: {shown}" + (f" and {left} more" if left > 0 else ""))
     if effect.subject:
         head.append(f"Subject: {effect.subject}")
     if effect.title and effect.title not in (effect.subject, ""):

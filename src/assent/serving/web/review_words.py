@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.connectors.registry import CONNECTORS
+from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
@@ -198,14 +199,14 @@ def people_named(recipients: tuple[str, ...]) -> str:
     if not recipients:
         return "nobody yet (recipients are missing)"
     if len(recipients) == 1:
-        return recipients[0]
-    shown = ", ".join(recipients[:NAMES_IN_A_SENTENCE])
+        return with_ascii_form(recipients[0])
+    shown = ", ".join(map(with_ascii_form, recipients[:NAMES_IN_A_SENTENCE]))
     more = len(recipients) - NAMES_IN_A_SENTENCE
     return f"{len(recipients)} people: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _sender(effect: Effect) -> str:
-    return f" from {effect.sender}" if effect.sender else ""
+    return f" from {with_ascii_form(effect.sender)}" if effect.sender else ""
 
 
 def _account(effect: Effect) -> str:
