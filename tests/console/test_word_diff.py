@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.serving.web.word_diff import MAX_WORDS, Piece, changed, word_diff
+from assent.drafting.matching import Steps
+from assent.serving.web.word_diff import MAX_WORDS, PAGE_STEPS, Piece, changed, word_diff
 
 
 def texts(old: str, new: str) -> tuple[str, str]:
@@ -39,3 +40,23 @@ def test_a_passage_too_long_to_match_is_shown_as_replaced() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_nothing_of_either_text_is_lost(old: str, new: str) -> None:
     assert texts(old, new) == (old, new)
+
+
+def test_texts_that_repeat_themselves_are_shown_as_replaced_when_the_steps_are_used_up() -> None:
+    old, new = "go go go " * 130, "go go on " * 130
+    steps = Steps(10_000)
+
+    pieces = word_diff(old, new, steps)
+
+    assert steps.used_up
+    assert texts(old, new) == (old, new)
+    assert {piece.change for piece in pieces} == {"same", "removed", "added"}
+
+
+def test_a_long_text_with_one_changed_word_takes_a_small_part_of_the_steps() -> None:
+    words = [f"word{number % 97} " for number in range(800)]
+    old, new = "".join(words[:390]), "".join([*words[:200], "another ", *words[201:390]])
+    steps = Steps(PAGE_STEPS)
+
+    assert [piece.change for piece in word_diff(old, new, steps)] == ["same", "removed", "added", "same"]
+    assert steps.left > 0.99 * PAGE_STEPS

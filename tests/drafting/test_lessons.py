@@ -198,3 +198,19 @@ def test_rules_are_bounded_whatever_is_remembered() -> None:
     hostile = Rejection(entry_id="r", text="a" * 50_000, reason='"' * 5_000 + " never say " * 2_000)
     edit = Edit(entry_id="e", before="word " * 20_000, after="other " * 20_000)
     assert len(rules_from(Lessons(rejections=(hostile,) * 200, edits=(edit,) * 60), "x")) <= 120
+
+
+def test_an_edit_that_cannot_be_compared_within_its_steps_teaches_nothing() -> None:
+    assert replacements("We go go go " * 375, "We go go on " * 375) == []
+
+
+def test_what_the_newest_edits_teach_is_learned_before_the_steps_are_used_up() -> None:
+    endless = [
+        Edit(entry_id=f"old-{number}", before=f"{number} " + "go go go " * 400, after="go go on " * 400)
+        for number in range(30)
+    ]
+    newest = Edit(entry_id="new", before="This is awesome stuff.", after="This is useful stuff.")
+
+    rules = rules_from(Lessons(edits=(*endless, newest)), "linkedin")
+
+    assert [(rule.value, rule.after) for rule in rules if rule.kind == "replace"] == [("awesome", "useful")]

@@ -76,6 +76,8 @@ _NOT_AN_END: Final = re.compile(
     r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|\b\d{1,2})\.$",
     re.IGNORECASE,
 )
+_END_CHARS: Final = 32
+"""More than any of these is long."""
 _BREAK: Final = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
 )
@@ -141,7 +143,8 @@ def sentences(text: str) -> list[str]:
     at = 0
     for match in _BREAK.finditer(text):
         piece = text[at : match.end()].strip()
-        if "\n" not in match.group() and _NOT_AN_END.search(text[at : match.start()].rstrip()):
+        before = text[max(at, match.start() - _END_CHARS) : match.start()].rstrip()
+        if "\n" not in match.group() and _NOT_AN_END.search(before):
             continue
         if piece:
             found.append(piece)

@@ -6,8 +6,10 @@ record under its lock; what the caller says about it changes nothing (E65).
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -275,22 +277,34 @@ def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     return effect
 
 
+def judge_edit(effect: Effect, changes: dict[str, Any]) -> None:
+    """Judge a long text before the transaction that stores it, which then need not: judgements of long texts are kept.
+    What is wrong with it is said there, after who may edit what."""
+    with contextlib.suppress(Refusal):
+        edited(effect, changes)
+
+
 def as_the_channel_takes_it(effect: Effect) -> Effect:
     """An edited text held to its channel's limits; a thread is divided anew, so that nothing old is sent along."""
-    row = channels.BY_ID.get(effect.channel)
-    if row is None:
+    if effect.channel not in channels.BY_ID:
         return effect
     body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
-    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
-    title = effect.subject or effect.title
-    checked = channels.check(row.id, body, title=title, preheader=effect.preheader, parts=parts)
-    if checked.problems:
-        problems = [Problem("body", problem, "the text as it is") for problem in checked.problems]
+    parts, wrong = _divide(effect.channel, body, effect.subject or effect.title, effect.preheader)
+    if wrong:
+        problems = [Problem("body", problem, "the text as it is") for problem in wrong]
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     details = {name: value for name, value in effect.details.items() if name != "thread"}
     if len(parts) > 1:
         body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
     return msgspec.structs.replace(effect, body=body, details=details)
+
+
+@lru_cache(maxsize=64)
+def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The posts of a thread where the channel has those, and what the channel does not take."""
+    row = channels.BY_ID[channel]
+    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
+    return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems
 
 
 def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:

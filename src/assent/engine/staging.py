@@ -42,6 +42,7 @@ from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import is_one_line, theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.lifecycle.webhooks import event_of
+from assent.offloading import run_long_apart
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
@@ -99,7 +100,8 @@ async def stage(
 
     `shape` is the operator's own answer, `more` fills the fields that it adds.
     """
-    refuse_theater(preparation)
+    chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
+    await run_long_apart(chars, refuse_theater, preparation)
     for index, wanted in enumerate(preparation.effects):
         schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), f"actions[{index}].scheduleFor")
     # The review link is signed with secrets that are known once the store is open; a local call may be the first.
@@ -384,6 +386,8 @@ def refuse_theater(preparation: Preparation) -> None:
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
 
 
+READ_FIELDS: Final = ("body", "title", "subject", "preheader")
+"""What people read of a content."""
 ONE_LINE: Final = ("title", "subject", "preheader", "sender")
 """What becomes a header or a headline."""
 
@@ -397,7 +401,7 @@ def content_problems(effect: Effect, where: str = "") -> list[Problem]:
                 f"{where}body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters"
             )
         )
-    for field in ("body", "title", "subject", "preheader"):
+    for field in READ_FIELDS:
         shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
         # A body must be there; the other fields may be empty.
         if (shown or field == "body") and (finding := theater_in(shown)) is not None:

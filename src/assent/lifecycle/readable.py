@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from assent.lifecycle.theater import briefs, cards, frames, prompts, slots
@@ -30,6 +31,7 @@ WHY: Final[dict[Kind, str]] = {
     "placeholder": "The body has a place that was left open; fill it in or take it out, then stage it again.",
 }
 EXCERPT_CHARS: Final = 120
+SHORT_CHARS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,12 @@ class Finding:
 
 
 def theater_in(body: str) -> Finding | None:
-    """What is wrong with asking a human to approve this; None for a text. Linear in the length of the body."""
+    """What is wrong with asking a human to approve this; None for a text. Linear in the length of the body. A long one
+    is judged once: a transaction finds what was judged before it."""
+    return _judge(body) if len(body) <= SHORT_CHARS else _judge_once(body)
+
+
+def _judge(body: str) -> Finding | None:
     if not says_something(plain(body)):
         return _finding("empty", body)
     page = Page(body)
@@ -51,6 +58,8 @@ def theater_in(body: str) -> Finding | None:
             return _finding(kind, passage)
     return None
 
+
+_judge_once: Final = lru_cache(maxsize=64)(_judge)
 
 LOOKS: Final[tuple[tuple[Kind, Callable[[Page], str | None]], ...]] = (
     ("prompt", cards.messages),

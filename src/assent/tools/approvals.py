@@ -22,6 +22,7 @@ from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.records import Action, Assurance, Media
+from assent.offloading import SHORT_CHARS, run_apart
 from assent.ports import Transaction
 from assent.tools.arguments import (
     ActionIdArgument,
@@ -181,6 +182,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
         raise bad_argument(
             "body", "at least one of body, title, subject, to, imageAssetId, scheduleFor", "no change"
         )
+    await _judge(call, action_id, changes)
     return await _decide(
         call,
         request,
@@ -194,6 +196,14 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             schedule_ms=schedule_ms,
         ),
     )
+
+
+async def _judge(call: Call, action_id: ActionId, changes: dict[str, Any]) -> None:
+    """A long text is judged apart from the event loop, before the transaction."""
+    chars = sum(len(text) for text in changes.values() if isinstance(text, str))
+    if chars > SHORT_CHARS:
+        action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+        await run_apart(decisions.judge_edit, action.effect, changes)
 
 
 async def _picked(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:

@@ -23,6 +23,7 @@ from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
+from assent.offloading import SHORT_CHARS, run_apart, run_long_apart
 from assent.operators import email, launch, post
 from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
@@ -118,7 +119,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
         raise _too_little(bench)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
-    plan = launch.prepare(bench, wanted, drafts)
+    plan = await run_apart(launch.prepare, bench, wanted, drafts)
     preparation = _guided(plan.preparation, NEXT_LAUNCH)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
@@ -138,7 +139,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         raise _too_little(bench)
     if supplied is None:
         bench = await _drafted(call, bench, [channel.id])
-    made = post.prepare(bench, channel, supplied)
+    made = await run_long_apart(_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
     return await staging.stage(
@@ -160,7 +161,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         raise _too_little(bench)
     if supplied is None:
         bench = await _drafted(call, bench, ["email"])
-    made = email.prepare(bench, supplied)
+    made = await run_long_apart(_chars(request, bench, supplied), email.prepare, bench, supplied)
     if isinstance(made, NeedsDraft):
         raise bad_argument("body", made.reason, "no text")
     if supplied is None and request.subject:
@@ -224,8 +225,11 @@ async def _bench(
     context = request.repo_context.given() if request.repo_context is not None else {}
     if request.goal and "launchGoal" not in context:
         context["launchGoal"] = request.goal
+    chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
     return Workbench(
-        evidence=gathering.gather(
+        evidence=await run_long_apart(
+            chars,
+            gathering.gather,
             product_url=request.product_url or "",
             page=page,
             repo_context=context,
@@ -241,6 +245,20 @@ async def _bench(
         schedule_ms=schedule_ms,
         sender=sender or call.services.default_sender,
         recipients=recipients,
+    )
+
+
+def _chars(request: Any, bench: Workbench, supplied: Supplied | None) -> int:
+    """How much there is to read and compare. Composing is never a short work."""
+    if supplied is None:
+        return SHORT_CHARS + 1
+    learned = bench.lessons
+    return (
+        len(msgspec.json.encode(request))
+        + sum(len(fact.text) for fact in bench.evidence.facts)
+        + sum(len(each.before) + len(each.after) for each in learned.edits)
+        + sum(len(each.text) + len(each.reason) for each in learned.rejections)
+        + sum(len(each.text) for each in learned.refused_claims)
     )
 
 

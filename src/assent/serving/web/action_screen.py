@@ -20,6 +20,7 @@ from assent.lifecycle.audit import record_of
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.records import Action
 from assent.lifecycle.transitions import AWAITING, UNKNOWN, state_of
+from assent.offloading import run_apart
 from assent.ports import Transaction
 from assent.serving.web import review_history, review_words
 from assent.serving.web.console import Screen, Visit
@@ -86,7 +87,7 @@ async def show(visit: Visit) -> Response:
         "connector": review_words.connector_name(action.effect.connector),
         "place_name": place,
         "short": short_digest(action.digest),
-        "preview": preview_of(action.effect, html=True),
+        "preview": await run_apart(preview_of, action.effect, html=True),
         "timeline": moments(events, action, now_ms),
         "record": record,
         "decide": f"{here}#action-{action.action_id}",

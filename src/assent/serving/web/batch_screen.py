@@ -19,6 +19,7 @@ from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Assurance
 from assent.lifecycle.transitions import AWAITING, state_of
+from assent.offloading import run_apart
 from assent.ports import Transaction
 from assent.serving.web import review_words
 from assent.serving.web.console import SEND, Screen, Visit
@@ -59,7 +60,7 @@ async def select(visit: Visit) -> Response:
     form = await visit.form("batch")
     picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
     found = await visit.read(lambda: _found(visit, picked))
-    return _ask(visit, form.get("decision", ""), found, {})
+    return await _ask(visit, form.get("decision", ""), found, {})
 
 
 async def decide(visit: Visit) -> Response:
@@ -72,7 +73,7 @@ async def decide(visit: Visit) -> Response:
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if decision == "reject" and not reason:
         found = await visit.read(lambda: _found(visit, list(digests)))
-        return _ask(
+        return await _ask(
             visit, decision, found, {"reason": "Say why in a few words, so that the next draft is better."}
         )
 
@@ -103,13 +104,13 @@ async def decide(visit: Visit) -> Response:
     return visit.go(f"/inbox?did={decision}&count={count}")
 
 
-def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str]) -> Response:
+async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str]) -> Response:
     if decision not in DECISIONS:
         raise PageRefused(NOT_TOGETHER)
     digests = {action.action_id: action.digest for action in found}
     values = {
         "decision": decision,
-        "items": [_item(action, visit.now_ms) for action in found],
+        "items": await run_apart(lambda: [_item(action, visit.now_ms) for action in found]),
         "kind": review_words.title(found[0].effect),
         "sends": found[0].effect.connector not in review_words.SENDS_NOTHING,
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),

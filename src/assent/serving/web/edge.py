@@ -17,6 +17,7 @@ from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
 from assent.serving.edge import UNAVAILABLE_RETRY_SECONDS
 from assent.serving.web.forms import require_own_form
+from assent.serving.web.headers import PageResponse
 from assent.serving.web.problems import UNAVAILABLE, PageRefused, fault, refusal_page, show
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -31,7 +32,10 @@ def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
         try:
             if request.method == "POST":
                 require_own_form(request, base_url)
-            return await endpoint(request)
+            response = await endpoint(request)
+            if isinstance(response, PageResponse):
+                await response.finish()
+            return response
         except PageRefused as refused:
             return show(request, refused.problem)
         except Refusal as refusal:

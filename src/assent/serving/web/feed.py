@@ -7,7 +7,6 @@ that post and nowhere else.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from assent.engine.site_feed import Post, feed_path, post_path
 from assent.engine.site_visits import Visits
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.times import iso_time
+from assent.offloading import run_apart
 from assent.serving.web import feed_documents, markdown
 from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.feed_documents import Entry
@@ -108,7 +108,7 @@ class FeedPages:
         values = {
             "author": found[0].author,
             "feed": feed_path(workspace_id),
-            "posts": [listed(post) for post in shown],
+            "posts": await run_apart(lambda: [listed(post) for post in shown]),
             "older": f"{feed_path(workspace_id)}?before={shown[-1].post_id}" if more else None,
             "newest": before is None,
         }
@@ -117,7 +117,7 @@ class FeedPages:
     async def post(self, request: Request) -> Response:
         """One post; seen once more."""
         post = await self._post(_workspace(request), request.path_params["post"])
-        shown = await asyncio.to_thread(show, post)
+        shown = await run_apart(show, post)
         self._count(request, post)
         go = go_path(post)
         values = {
@@ -149,7 +149,7 @@ class FeedPages:
         """To the Nth link of a post, and nowhere else."""
         post = await self._post(_workspace(request), request.path_params["post"])
         number = request.query_params.get("u", "")
-        links = (await asyncio.to_thread(show, post)).links
+        links = (await run_apart(show, post)).links
         if _NUMBER.fullmatch(number) is None or int(number) >= len(links):
             raise PageRefused(NOT_FOUND)
         url = links[int(number)]
@@ -169,7 +169,7 @@ class FeedPages:
         found = await self._store.read(partial(site_feed.newest_posts, workspace_id, POSTS_PER_PAGE))
         if not found:
             raise PageRefused(NOT_FOUND)
-        body = await asyncio.to_thread(
+        body = await run_apart(
             lambda: make(self._base_url, [Entry(post, whole(post, self._base_url)) for post in found])
         )
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -9,10 +9,13 @@ this server alone. The only frame there is holds the HTML of a mail, in a sandbo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from starlette.responses import HTMLResponse
+from starlette.types import Receive, Scope, Send
+
+from assent.offloading import run_apart
 
 _COMMON: Final = (
     "default-src 'none'",
@@ -62,7 +65,26 @@ FRAMED_HEADERS: Final[dict[str, str]] = {
 
 
 class PageResponse(HTMLResponse):
-    """An HTML answer that carries every header of the table."""
+    """An HTML answer that carries every header of the table. `html` may be what makes it: pages are made apart
+    from the event loop, when they are finished or else when they are sent."""
 
-    def __init__(self, html: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(html, status_code=status, headers={**PAGE_HEADERS, **(headers or {})})
+    def __init__(
+        self, html: str | Callable[[], str], status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._make = None if isinstance(html, str) else html
+        super().__init__(
+            html if isinstance(html, str) else "",
+            status_code=status,
+            headers={**PAGE_HEADERS, **(headers or {})},
+        )
+
+    async def finish(self) -> None:
+        """Make the page. What its template gets wrong is raised here."""
+        if self._make is not None:
+            self.body = self.render(await run_apart(self._make))
+            self.headers["content-length"] = str(len(self.body))
+            self._make = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.finish()
+        await super().__call__(scope, receive, send)

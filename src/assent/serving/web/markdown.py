@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -26,9 +28,13 @@ TAGS: Final = frozenset(
 ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}}
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
+MAX_MARKS: Final = 10_000
+"""Marks of a text that is rendered: each costs the parser up to 30 µs. A text with more is shown as it is written."""
+
 MAX_LINK_CHARS: Final = 2_000
 """What every browser and server takes; a longer address stays text."""
 
+_MARKS: Final = re.compile(r"[\n\[\]!*_`~|<>&#\\+-]")
 _TARGET: Final = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
 _WEB: Final = re.compile(r"https?://", re.IGNORECASE)
 _BARE: Final = re.compile(r"https?://[^\s<>\"“”„`]+", re.IGNORECASE)
@@ -49,9 +55,12 @@ def as_written(number: int, url: str) -> str:
     return url
 
 
-def render(text: str, href: Href = as_written) -> Rendered:
+def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -> Rendered:
     """The text as HTML."""
     import nh3
+
+    if too_marked(text, most_marks):
+        return Rendered(f"<pre>{escape(text)}</pre>", ())
 
     parser = _parser()
     tokens = parser.parse(text)
@@ -69,6 +78,11 @@ def render(text: str, href: Href = as_written) -> Rendered:
         html, tags=set(TAGS), attributes=ATTRIBUTES, url_schemes=set(SCHEMES), link_rel="noopener"
     )
     return Rendered(cleaned, tuple(links))
+
+
+def too_marked(text: str, most_marks: int = MAX_MARKS) -> bool:
+    """Whether a text has more marks than are worth the work."""
+    return sum(1 for _ in islice(_MARKS.finditer(text), most_marks + 1)) > most_marks
 
 
 def plain(text: str) -> str:

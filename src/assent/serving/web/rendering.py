@@ -47,9 +47,9 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> PageResponse:
-    """One page. `here` marks the place in the navigation, `theme` is what this browser asked for; the templates know
-    nothing else of the request."""
+    """One page, made when it is finished. `here` marks the place in the navigation, `theme` is what this browser asked
+    for; the templates know nothing else of the request."""
     theme = request.cookies.get(THEME_COOKIE, "")
     known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
-    html = _environment().get_template(template).render({**known, **(values or {})})
-    return PageResponse(html, status, headers)
+    given = {**known, **(values or {})}
+    return PageResponse(lambda: _environment().get_template(template).render(given), status, headers)

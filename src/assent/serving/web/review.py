@@ -27,6 +27,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
 from assent.lifecycle.transitions import AWAITING, state_of
+from assent.offloading import SHORT_CHARS, run_apart
 from assent.ports import Transaction
 from assent.serving.web import (
     review_after,
@@ -120,6 +121,7 @@ class ReviewPages:
             shown_ms = await self._check_nonce(request, form, about)
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
+            await self._judge(request, name, form)
             viewer, action = await self._decided(shown, action_id, name, form, shown_ms)
         except PageRefused as refused:
             if refused.problem is not STALE_FORM:
@@ -153,6 +155,12 @@ class ReviewPages:
 
         await self._services.store.write(end)
         return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
+
+    async def _judge(self, request: Request, decision: str, form: dict[str, str]) -> None:
+        """A long text is judged apart from the event loop, before the transaction."""
+        if decision == "edit" and sum(map(len, form.values())) > SHORT_CHARS:
+            _, action = await self._looked_up(request)
+            await run_apart(review_edit.judge, action, form)
 
     async def _decided(
         self, shown: Shown, action_id: str, decision: str, form: dict[str, str], shown_ms: int
@@ -217,7 +225,8 @@ class ReviewPages:
             {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
             (request.query_params.get("action", ""), request.query_params.get("open", "")),
         )
-        cards = review_view.cards(found, await self._readiness(found), looking)
+        readiness = await self._readiness(found)
+        cards = await run_apart(review_view.cards, found, readiness, looking)
         look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
@@ -227,7 +236,7 @@ class ReviewPages:
             "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
             "headline": review_view.headline(cards, has_actions=bool(found.actions)),
-            "others": review_view.others(found),
+            "others": await run_apart(review_view.others, found),
             "loose_pictures": review_pictures.loose(found),
             "tried": tried,
             "done": review_after.done(request, found) if tried is None else None,
@@ -247,7 +256,8 @@ class ReviewPages:
     async def html(self, request: Request) -> Response:
         """The HTML part of a mail, for its frame."""
         _, action = await self._looked_up(request)
-        return PageResponse(framed(action.effect.html), headers=FRAMED_HEADERS)
+        html = action.effect.html
+        return PageResponse(lambda: framed(html), headers=FRAMED_HEADERS)
 
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The text on a page of its own, with its limits and what is different. Changes nothing."""
@@ -261,7 +271,7 @@ class ReviewPages:
             "entries": self._entries,
             "name": (form or {}).get("name") or self._cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
-            **review_edit.values(action, form),
+            **await run_apart(review_edit.values, action, form),
         }
         response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
         nonces.remember(browser, response)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
+from assent.drafting.matching import Steps
 from assent.engine import change_requests
 from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
@@ -128,6 +129,7 @@ def card_of(
     ready_now: Readiness | None,
     history: tuple[tuple[str | None, Entry], ...],
     looking: Looking,
+    steps: Steps,
 ) -> Card:
     effect, preflight, now_ms = action.effect, action.preflight, looking.now_ms
     job = found.send_jobs.get(action.action_id)
@@ -151,7 +153,7 @@ def card_of(
         content=content_of(action, now_ms, pictures.along),
         size=review_words.size(effect.body),
         memory=_memory(found, action),
-        changes=_changes(found, action, looking),
+        changes=_changes(found, action, looking, steps),
         wishes=tuple(
             Wish(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
             for wish in change_requests.asked(action)
@@ -253,7 +255,7 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
     )
 
 
-def _changes(found: RunReview, action: Action, looking: Looking) -> Changes | None:
+def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> Changes | None:
     """What changed since this browser last showed it, or else in the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)
@@ -263,7 +265,7 @@ def _changes(found: RunReview, action: Action, looking: Looking) -> Changes | No
         old, since, is_open = before[action.revision - 1], "in the last edit", False
     else:
         return None
-    fields = changed_fields(old, action.effect, looking.now_ms)
+    fields = changed_fields(old, action.effect, looking.now_ms, steps)
     return Changes(since, fields, is_open)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.drafting.matching import Steps
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.records import Effect, Media
 from assent.serving.web.review_times import when
@@ -42,13 +43,15 @@ class FieldChange(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
 
 
-def changed_fields(old: Effect, new: Effect, now_ms: int) -> tuple[FieldChange, ...]:
-    """Every field of two effects that differs."""
+def changed_fields(
+    old: Effect, new: Effect, now_ms: int, steps: Steps | None = None
+) -> tuple[FieldChange, ...]:
+    """Every field of two effects that differs, compared within so many steps."""
     names = [*LABELS, *(name for name in Effect.__struct_fields__ if name not in LABELS)]
     return tuple(
         FieldChange(
             LABELS.get(name, name.replace("_ms", "").replace("_", " ").capitalize()),
-            word_diff(_words(name, before, now_ms), _words(name, after, now_ms)),
+            word_diff(_words(name, before, now_ms), _words(name, after, now_ms), steps),
         )
         for name in names
         if (before := getattr(old, name)) != (after := getattr(new, name))

@@ -7,13 +7,14 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels, counting
+from assent.drafting.matching import Steps
 from assent.engine import decisions
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Effect
 from assent.serving.web import review_decisions, review_words
 from assent.serving.web.review_problems import BadFields
-from assent.serving.web.word_diff import Piece, word_diff
+from assent.serving.web.word_diff import PAGE_STEPS, Piece, word_diff
 
 COUNTED_AS_X: Final = counting.x_weight
 """The one way of counting that a browser's script knows beside plain counting."""
@@ -57,6 +58,11 @@ def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
     }
 
 
+def judge(action: Action, form: dict[str, str]) -> None:
+    """Judge what would be saved, so that saving it need not."""
+    _problems(action, form)
+
+
 def _limit(effect: Effect, body: str) -> Counted:
     row = channels.BY_ID.get(effect.channel)
     if row is None or review_words.is_mail(effect):
@@ -66,14 +72,15 @@ def _limit(effect: Effect, body: str) -> Counted:
 
 
 def _differences(effect: Effect, typed: dict[str, str]) -> tuple[Difference, ...]:
+    steps = Steps(PAGE_STEPS)
     found = [
-        Difference(label, word_diff(getattr(effect, name), typed[name]))
+        Difference(label, word_diff(getattr(effect, name), typed[name], steps))
         for name, label in FIELDS
         if typed[name] != getattr(effect, name).replace("\r\n", "\n")
     ]
     before = "\n".join(effect.recipients)
     if typed["recipients"] != before:
-        found.insert(0, Difference("To", word_diff(before, typed["recipients"])))
+        found.insert(0, Difference("To", word_diff(before, typed["recipients"], steps)))
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.drafting.matching import Steps
 from assent.engine.pictures import IMAGE
 from assent.engine.review import RunReview
 from assent.lifecycle.preflight import Readiness
@@ -13,13 +14,16 @@ from assent.serving.web import review_history, review_text
 from assent.serving.web.review_card import Card, card_of
 from assent.serving.web.review_forms import Looking
 from assent.serving.web.review_text import Piece
+from assent.serving.web.word_diff import PAGE_STEPS
 
 
 def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking) -> tuple[Card, ...]:
     """Every action of a run, in the order in which they were staged."""
     history = review_history.entries(found.events, looking.now_ms)
+    steps = Steps(PAGE_STEPS)
     return tuple(
-        card_of(found, action, readiness.get(action.action_id), history, looking) for action in found.actions
+        card_of(found, action, readiness.get(action.action_id), history, looking, steps)
+        for action in found.actions
     )
 
 

@@ -6,7 +6,6 @@ words of whoever found it. Approvals and tokens travel in no file.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Final
 
@@ -17,6 +16,7 @@ from assent.engine import bundles
 from assent.engine import workflow_store as stored
 from assent.kernel.limits import MAX_BUNDLE_BYTES
 from assent.kernel.times import iso_time
+from assent.offloading import run_apart
 from assent.ports import Transaction
 from assent.serving.web.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.headers import PAGE_HEADERS
@@ -45,6 +45,9 @@ TAMPERED: Final = PageProblem(
 )
 NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 
+MAX_PRINTED_MARKS: Final = 500_000
+"""A session of thousands of steps is printed whole; it takes its seconds away from the event loop."""
+
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -66,7 +69,7 @@ async def on_paper(visit: Visit) -> Response:
     values = {
         "run_id": visit.part("run_id"),
         "session_id": made.session_id,
-        "content": Markup(await asyncio.to_thread(_html, made)),  # noqa: S704 - cleaned by the renderer
+        "content": Markup(await run_apart(_html, made)),  # noqa: S704 - cleaned by the renderer
     }
     return visit.page("session_print.html", values)
 
@@ -86,7 +89,7 @@ async def _bundle(visit: Visit) -> Bundle:
 
 def _html(made: Bundle) -> str:
     """A long session takes a while to render: in a thread of its own, so that nobody waits for it."""
-    return render(_text(made)).html
+    return render(_text(made), most_marks=MAX_PRINTED_MARKS).html
 
 
 def _text(made: Bundle) -> str:
@@ -114,7 +117,7 @@ async def bring_in(visit: Visit) -> Response:
     if not raw:
         return _form(visit, NO_FILE)
     try:
-        made = await asyncio.to_thread(bundle_files.read, raw)
+        made = await run_apart(bundle_files.read, raw)
         digest, keys = bundle_files.digest_of(raw), visit.services.workflow_keys()
         done = await visit.write(
             lambda: bundles.import_session(

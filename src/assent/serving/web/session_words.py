@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from markupsafe import Markup
 
+from assent.drafting.matching import Steps
 from assent.engine.session_views import (
     Branch,
     Comparison,
@@ -25,7 +26,7 @@ from assent.serving.web.markdown import render
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import Badge
 from assent.serving.web.session_graph import Row
-from assent.serving.web.word_diff import Piece, changed, word_diff
+from assent.serving.web.word_diff import PAGE_STEPS, Piece, changed, word_diff
 from assent.workflow.dashboard import SEVERITIES, Dashboard, copy_ready, reduce, titled
 from assent.workflow.history import cut
 
@@ -314,12 +315,13 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 def compared(found: Comparison) -> Compared:
     """What differs between two branches, step by step."""
     left, right = found.left, found.right
+    steps = Steps(PAGE_STEPS)
     names = sorted({*left.context, *right.context})
     differing = [name for name in names if left.context.get(name, ...) != right.context.get(name, ...)]
     return Compared(
-        pairs=pairs(left, right),
+        pairs=pairs(left, right, steps),
         context=tuple(
-            ContextChange(name, word_diff(_value(left.context, name), _value(right.context, name)))
+            ContextChange(name, word_diff(_value(left.context, name), _value(right.context, name), steps))
             for name in differing
         ),
         same_context=len(names) - len(differing),
@@ -327,7 +329,7 @@ def compared(found: Comparison) -> Compared:
     )
 
 
-def pairs(left: Branch, right: Branch) -> tuple[Pair, ...]:
+def pairs(left: Branch, right: Branch, steps: Steps) -> tuple[Pair, ...]:
     """Steps by their key, in the order of the left branch; what only the right one has comes where it stands there."""
     there = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [
@@ -339,10 +341,10 @@ def pairs(left: Branch, right: Branch) -> tuple[Pair, ...]:
         if place is None:
             order.insert(at, (None, each))
         at = (place if place is not None else at) + 1
-    return tuple(_pair(a, b) for a, b in order)
+    return tuple(_pair(a, b, steps) for a, b in order)
 
 
-def _pair(left: Passage | None, right: Passage | None) -> Pair:
+def _pair(left: Passage | None, right: Passage | None, steps: Steps) -> Pair:
     known = left or right
     assert known is not None  # noqa: S101 - a pair has a step
     return Pair(
@@ -350,8 +352,8 @@ def _pair(left: Passage | None, right: Passage | None) -> Pair:
         step_key=known.step_key,
         left=left.node if left is not None else None,
         right=right.node if right is not None else None,
-        notes=word_diff(_notes(left), _notes(right)),
-        outputs=word_diff(_outputs(left), _outputs(right)),
+        notes=word_diff(_notes(left), _notes(right), steps),
+        outputs=word_diff(_outputs(left), _outputs(right), steps),
     )
 
 

@@ -7,7 +7,6 @@ a session out and bringing one in is `session_files`.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -18,6 +17,7 @@ from assent.engine.session_notes import SessionNote
 from assent.engine.session_views import RunView, StepView
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.offloading import run_apart
 from assent.ports import Transaction
 from assent.serving.web import session_graph, session_timeline
 from assent.serving.web.console import LOOK_AND_SEND, Screen, Visit
@@ -216,7 +216,7 @@ async def compare(visit: Visit) -> Response:
         "left": found.left.end,
         "right": found.right.end,
         "common": found.common,
-        "compared": await asyncio.to_thread(compared, found),
+        "compared": await run_apart(compared, found),
         "node_title": node_title,
         "start_title": START_TITLE,
     }

@@ -1,0 +1,56 @@
+"""Measures what no caller may take from the others: the processor time for which one callback holds the event loop.
+
+Processor time of the loop's own thread, not time by the clock, so that a busy machine is no finding.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Probe:
+    """The longest that a callback held the loop, and which one it was."""
+
+    def __init__(self) -> None:
+        self.longest_ms = 0.0
+        self.callback = ""
+
+    def note(self, seconds: float, handle: asyncio.Handle) -> None:
+        if seconds * 1000 > self.longest_ms:
+            self.longest_ms = seconds * 1000
+            self.callback = repr(handle)
+
+
+@contextmanager
+def probed() -> Iterator[Probe]:
+    """Watch every callback of the event loops of this thread."""
+    probe, run = Probe(), asyncio.Handle._run
+
+    def measured(handle: asyncio.Handle) -> None:
+        began = time.thread_time()
+        run(handle)
+        probe.note(time.thread_time() - began, handle)
+
+    asyncio.Handle._run = measured  # type: ignore[method-assign, assignment]
+    try:
+        yield probe
+    finally:
+        asyncio.Handle._run = run  # type: ignore[method-assign]
+
+
+async def longest_wait_ms(work: Awaitable[T], other: Callable[[], Awaitable[object]]) -> tuple[T, float]:
+    """The work's result, and how long the slowest of the other calls took that were made all the while."""
+    task = asyncio.ensure_future(work)
+    longest = 0.0
+    while not task.done():
+        began = time.perf_counter()
+        await other()
+        longest = max(longest, time.perf_counter() - began)
+        await asyncio.wait([task], timeout=0.005)
+    return await task, longest * 1000
