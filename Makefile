@@ -38,8 +38,8 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/mypy
 
-fast: dev ## Only the fast tests
-	@$(PYTEST) -m "not slow" --quiet
+fast: dev ## Only the fast tests, on the embedded store
+	@$(PYTEST) -m "not slow" -k "not postgres" --quiet
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev

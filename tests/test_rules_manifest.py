@@ -302,6 +302,7 @@ WORKERS = {"one process": (), "two workers": ("-p", "xdist", "-n", "2")}
 by_workers = pytest.mark.parametrize("workers", WORKERS.values(), ids=WORKERS)
 
 
+@pytest.mark.slow
 @by_workers
 def test_a_full_run_counts_only_rules_whose_tests_passed_and_never_failed(
     project: Path, workers: tuple[str, ...]
@@ -312,11 +313,13 @@ def test_a_full_run_counts_only_rules_whose_tests_passed_and_never_failed(
     assert "waiting for gate (1): W1" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["tests", "."])
 def test_naming_the_whole_folder_is_a_full_run(project: Path, folder: str) -> None:
     assert "rules: 3 proven" in run(project, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "narrowing",
     [
@@ -337,6 +340,7 @@ def test_a_narrowed_run_says_nothing_about_rules(project: Path, narrowing: list[
     assert "rules:" not in output
 
 
+@pytest.mark.slow
 @by_workers
 def test_a_test_that_a_plugin_leaves_out_keeps_the_summary_silent(
     project: Path, workers: tuple[str, ...]
@@ -348,6 +352,7 @@ def test_a_test_that_a_plugin_leaves_out_keeps_the_summary_silent(
     assert "rules:" not in run(project, *workers)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_keeps_the_summary_silent(project: Path) -> None:
     (project / "tests" / "test_dying.py").write_text("import os\n\ndef test_dies():\n    os._exit(1)\n")
     output = run(project, *WORKERS["two workers"])
@@ -355,6 +360,7 @@ def test_a_worker_that_dies_keeps_the_summary_silent(project: Path) -> None:
     assert "rules:" not in output
 
 
+@pytest.mark.slow
 @by_workers
 def test_a_file_that_cannot_be_collected_keeps_the_summary_silent(
     project: Path, workers: tuple[str, ...]
@@ -363,6 +369,7 @@ def test_a_file_that_cannot_be_collected_keeps_the_summary_silent(
     assert "rules:" not in run(project, *workers, "--continue-on-collection-errors")
 
 
+@pytest.mark.slow
 @by_workers
 def test_an_unknown_id_fails_the_run_and_names_the_test(project: Path, workers: tuple[str, ...]) -> None:
     (project / "tests" / "test_typo.py").write_text(

@@ -66,6 +66,7 @@ def each_check() -> list[Any]:
     return [pytest.param(each, marks=pytest.mark.rule(*each.rules), id=each.name) for each in ALL_CHECKS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", each_check())
 async def test_this_server_conforms(site: Site, each: Check) -> None:
     report = await site.run(each)

@@ -47,6 +47,7 @@ ATTACKS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["body", "title", "link"])
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_hostile_content_is_inert(site: Site, attack: str, where: str) -> None:

@@ -475,6 +475,7 @@ def breaking_at(step: str, how: str) -> Script:
     return converse
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["hang up", "silence", "nonsense"])
 @pytest.mark.parametrize("step", ["greeting", "EHLO", "MAIL", "RCPT", "DATA"])
 async def test_whatever_breaks_before_the_content_nothing_was_sent(step: str, how: str) -> None:

@@ -50,6 +50,7 @@ TABLE: dict[str, Expected] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.rule("E28", "E29", "E72")
 @pytest.mark.parametrize("outcome", TABLE)
 async def test_every_outcome_under_every_declaration(world: World, outcome: str) -> None:

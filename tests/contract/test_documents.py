@@ -94,6 +94,7 @@ def resolve(document: Any, node: Any) -> Any:
     return node
 
 
+@pytest.mark.slow
 async def test_the_rest_surface_is_described_in_valid_openapi(web: Surface) -> None:
     document = await fetch(web, "/openapi.json")
 

@@ -167,6 +167,7 @@ def callers_of(name: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.rule("E5", "E10", "E64")
 def test_only_the_gate_makes_the_pass_that_a_connector_takes() -> None:
     assert callers_of("ApprovedAction") == {"lifecycle/gate.py"}

@@ -518,6 +518,7 @@ EXAMPLES = {"sqlite": rounds(30, 240), "postgres": rounds(15, 110)}
 """On each store; a proof plays 20,000 steps."""
 
 
+@pytest.mark.slow
 @pytest.mark.prove
 @pytest.mark.rule("E29", "E5", "E66", "E67", "E68", "E27")
 def test_no_order_of_events_breaks_a_promise(world: World) -> None:

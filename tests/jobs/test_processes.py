@@ -143,6 +143,7 @@ def own_url(own_server: Cluster) -> str:
         server.close()
 
 
+@pytest.mark.slow
 async def test_a_runner_goes_on_when_its_database_server_was_restarted(
     own_server: Cluster, own_url: str
 ) -> None:

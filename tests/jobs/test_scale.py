@@ -14,7 +14,7 @@ from assent.kernel.limits import DAY_MS
 from assent.ports import Begin
 from assent.stores.loader import statements
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 MANY = 500_000
 ROUNDS = 31

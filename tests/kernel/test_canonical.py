@@ -214,6 +214,7 @@ def test_canonical_bytes_read_back_as_the_same_value_and_are_their_own_canonical
     assert canonical(again) == made
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(json_values | st.dictionaries(st.text(st.characters(max_codepoint=127)), json_values, max_size=5))
 def test_what_the_codec_writes_is_what_the_library_for_the_rfc_writes(value: Any) -> None:

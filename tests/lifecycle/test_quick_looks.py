@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import string
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assent.lifecycle.theater import cards, tasks
 from assent.lifecycle.theater.page import Page, says_something, sentences_of, visible, without_markup
+
+pytestmark = pytest.mark.slow
 
 ASCII = st.characters(codec="ascii")
 MARKUP = st.lists(

@@ -264,6 +264,7 @@ def seconds_for(unit: str, chars: int) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.slow
 @pytest.mark.prove
 def test_no_input_makes_it_slow() -> None:
     # A step for each pair of characters would take hours.

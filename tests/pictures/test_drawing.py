@@ -20,7 +20,7 @@ from assent.picture_fonts import BUNDLED, Fonts
 from assent.picture_making import PictureMaker
 from assent.picture_process import make
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HEADLINES = {
     "latin": "Bookkeeping for clubs, done before the coffee is cold",

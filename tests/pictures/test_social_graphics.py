@@ -13,7 +13,7 @@ from assent.engine import actions, pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TOOL = "chieflab_create_social_graphics"
 BRAND = {"name": "Ledgerleaf", "colors": ["#0b6e4f", "#ffd400"]}

@@ -243,6 +243,7 @@ async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Provider
     await impatient.executed(action_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", [Outcome.REFUSE_401, Outcome.REFUSE_404, Outcome.RESET_BEFORE])
 async def test_a_post_that_cannot_be_read_is_not_taken_for_unsent(here: Providers, then: Outcome) -> None:
     here.zernio.polls = 1

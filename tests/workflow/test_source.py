@@ -234,6 +234,7 @@ def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [*([way] if way else []), *(place for key, part in inner for place in places(part, (*way, key)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd", [None, True, -1, 1.5, "", "x", [], {}, [None], [[]], {"kind": {}}, {"var": []}], ids=repr
 )

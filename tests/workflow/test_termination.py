@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workflow.agent import Agent
@@ -11,6 +12,8 @@ from tests.workflow.library import document
 
 from assent.workflow import compile_definition, parse
 from assent.workflow.snapshot import encode
+
+pytestmark = pytest.mark.slow
 
 NAMES = st.sampled_from(["a", "b", "list", "count", "currentIteration"])
 leaf_conditions = st.one_of(
