@@ -16,9 +16,11 @@ from tests.review.kit import TEXT, House, form, mail, post
 from assent.engine import actions
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Media, Severity
-from assent.ports import Draft
+from assent.ports import Draft, StagedEffect
 from assent.serving.web.headers import FRAMING_POLICY
-from assent.serving.web.review_text import html_targets, html_text, pieces, targets
+from assent.serving.web.review_links import MOST_LINKS, html_targets, listed, targets
+from assent.serving.web.review_text import html_text
+from assent.serving.web.unseen import pieces
 
 
 def text_of(page: str) -> list[str]:
@@ -65,6 +67,22 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
         "Waits for approval",
     ):
         assert fact in page, fact
+
+
+async def test_beyond_fifty_recipients_their_domains_are_counted_and_nothing_is_folded_away(
+    house: House,
+) -> None:
+    run = await house.stage(mail(60, html="<p>Hi</p>"))
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "edit", recipients=MANY)
+    page = await house.page(await house.owner(), run.run_id)
+
+    assert "60 people at 2 domains" in page
+    assert page.index("evil.example</code> (1)") < page.index("example.org</code> (59)")
+    content = page[page.index('<div class="content">') : page.index('<div class="decide"')]
+    assert re.findall(r"<details(?![^>]* open)[^>]*>", content) == []
+
+
+MANY = "\n".join([*(f"reader{number}@example.org" for number in range(59)), "eve@evil.example"])
 
 
 async def test_a_mail_shows_sender_subject_and_every_recipient(house: House) -> None:
@@ -231,9 +249,76 @@ async def test_characters_that_nobody_sees_are_named_where_they_stand(house: Hou
         assert f'<span class="unseen">{name}</span>' in page
 
 
+HIDDEN = "\u202e\u200b\U000e0041"
+"""Turns the text around, is nothing, and is a letter that nobody sees."""
+
+
+async def test_characters_that_nobody_sees_are_named_in_every_field(house: House) -> None:
+    run_id, _ = await filled_with(house, f"Price {HIDDEN} euro")
+    owner = await house.owner()
+    page = await house.page(owner, run_id)
+
+    visible = re.sub(r"<(textarea|title)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
+    for char in HIDDEN:
+        assert char not in visible, visible[visible.index(char) - 300 : visible.index(char)]
+    for field in ("From", "Subject", "Preview", "Title"):
+        [shown] = re.findall(rf"<dt>{field}</dt><dd>(.*?)</dd>", page, re.DOTALL)
+        assert '<span class="unseen">U+202E</span>' in shown, field
+    assert '<span class="unseen">U+202E</span>' in (await owner.get("/inbox")).text
+
+
+async def test_a_recipient_at_a_name_that_looks_like_another_is_marked(house: House) -> None:
+    run_id, _ = await house.store_as_is(
+        StagedEffect(
+            effect=msgspec.structs.replace(
+                mail().effect, recipients=("ann@ex\u0430mple.org", "bob@example.org")
+            ),
+            executor_tool="chieflab_send_approved_email",
+        )
+    )
+    page = await house.page(await house.owner(), run_id)
+
+    [shown] = re.findall(r"<dt>To</dt><dd>(.*?)</dd>", page, re.DOTALL)
+    assert "xn--exmple-4nf.org" in shown
+    assert shown.count("its name may look like another") == 1
+
+
 def test_joiners_that_scripts_and_emoji_need_stay_as_they_are() -> None:
-    for text in ("👩\u200d💻", "می\u200cخواهم", "❤️", "naïve café", "a\tb\nc"):
+    for text in (
+        "👩\u200d💻",
+        "👩🏽\u200d🚀",
+        "❤\ufe0f\u200d🔥",
+        "1\ufe0f\u20e3",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "葛\U000e0100",
+        "⠓⠊\u2800⠽⠕⠥",
+        "ᠠ\u180b",
+        "می\u200cخواهم",
+        "क्\u200dष",
+        "❤️",
+        "naïve café",
+        "a\tb\nc",
+    ):
         assert [piece.text for piece in pieces(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    "char",
+    [
+        "\u034f",
+        "\u17b4",
+        "\u2800",
+        "\u180b",
+        "\U0001d173",
+        "\ufe01",
+        "\ufe0f",
+        "\U000e0101",
+        "\u200d",
+        "\u2065",
+    ],
+)
+def test_what_is_invisible_outside_a_sequence_that_needs_it_is_named(char: str) -> None:
+    assert [piece.text for piece in pieces(f"pay{char}now")] == ["pay", f"U+{ord(char):04X}", "now"]
 
 
 def test_every_link_is_found_once_without_the_punctuation_around_it() -> None:
@@ -268,6 +353,72 @@ def test_an_address_made_to_deceive_says_so(url: str, odd: str) -> None:
     [target] = targets(f"Look at {url}")
 
     assert odd in target.oddity
+
+
+def test_a_backslash_is_a_slash_as_browsers_have_it() -> None:
+    [target] = targets("Log in at https://evil.example\\@paypal.com/login now")
+
+    assert target.host == "evil.example"
+    assert "leads to paypal.com" not in target.oddity
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<a href="https://evil.example/x"><b>paypal.com</b></a>',
+        '<a href="https://evil.example/x">log in at paypal.com now</a>',
+        '<a href="https://evil.example/x">pay&#112;al.com</a>',
+        '<a href="https://evil.example/x">pay\u200bpal.com</a>',
+        '<a title=">" href="https://evil.example/x">paypal.com</a>',
+        '<a href="https://evil.example/x">one</a><a href="https://evil.example/x">PayPal.com</a>',
+        '<a href="https:/\\evil.example/x">https://paypal.com/login</a>',
+        '<a href="//evil.example/x"><img alt="paypal.com" src="cid:1"></a>',
+        '<!-- <a title=" --><a href="https://evil.example/x">paypal.com</a>',
+        '<!--[if mso]><a href="https://evil.example/x">paypal.com</a><![endif]-->',
+    ],
+)
+def test_a_link_whose_words_name_another_host_says_so(source: str) -> None:
+    found = [target for target in html_targets(source) if target.host == "evil.example"]
+
+    assert found, source
+    if "mso" not in source:
+        assert any("says paypal.com, leads to evil.example" in target.oddity for target in found), found
+
+
+def test_words_that_name_their_own_host_or_a_file_are_not_odd() -> None:
+    for source in (
+        '<a href="https://www.example.org/node.js-or.deno">example.org</a>',
+        '<a href="https://example.org/a">https://example.org/a/readme.html</a>',
+        '<a href="https://example.org/a">the report.pdf</a>',
+        '<a href="mailto:ann@example.org">ann@example.org</a>',
+    ):
+        assert [target.oddity for target in html_targets(source)] == [""], source
+
+
+def test_a_mail_link_to_another_address_or_with_a_hidden_copy_says_so() -> None:
+    source = '<a href="mailto:eve@evil.example?bcc=mallory@evil.example">ann@example.org</a>'
+    [target] = html_targets(source)
+
+    assert "says ann@example.org, writes to eve@evil.example" in target.oddity
+    assert "also writes to mallory@evil.example (bcc)" in target.oddity
+
+
+async def test_the_links_of_a_site_post_are_those_of_the_rendered_page(house: House) -> None:
+    body = "Read [**paypal.com**][1] or [this]( https://evil.example/2).\n\n[1]: https://evil.example/1"
+    run = await house.stage(post("site", connector="site", body=body))
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert "says paypal.com, leads to evil.example" in page
+    assert "https://evil.example/2" in page
+
+
+def test_no_link_is_dropped_without_a_word() -> None:
+    text = " ".join(f"https://h{number}.example/" for number in range(MOST_LINKS + 30))
+    found = listed(targets(f"{text} https://bank.example@evil.example/"))
+
+    assert found.more == 30
+    assert "h215.example" in found.hosts
+    assert found.shown[-1].host == "evil.example"
 
 
 def test_the_links_of_html_are_found_whatever_the_quotes() -> None:

@@ -15,6 +15,7 @@ from assent import __version__
 from assent.serving.instructions import SPEC_URL
 from assent.serving.web.assets import asset_path
 from assent.serving.web.headers import PageResponse
+from assent.serving.web.unseen import mark_unseen
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,6 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
+    environment.filters["marked"] = mark_unseen
     return environment
 
 

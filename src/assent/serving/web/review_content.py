@@ -12,11 +12,14 @@ import msgspec
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.guidance import goes_to
 from assent.lifecycle.records import Action, Effect, Severity
-from assent.serving.web import review_pictures, review_text, review_words
+from assent.serving.web import review_links, review_pictures, review_words
+from assent.serving.web.review_links import Listed, Target
 from assent.serving.web.review_pictures import Shown
 from assent.serving.web.review_preview import Preview, preview_of
-from assent.serving.web.review_text import Piece, Target
+from assent.serving.web.review_recipients import Addressee, Recipients, addressee, recipients_of
+from assent.serving.web.review_text import html_text
 from assent.serving.web.review_times import When, when
+from assent.serving.web.unseen import Piece, pieces
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -28,7 +31,7 @@ class HtmlPart(msgspec.Struct, frozen=True):
     """The HTML of a mail: what it says, where it leads, and its source."""
 
     text: tuple[Piece, ...]
-    targets: tuple[Target, ...]
+    targets: Listed
     source: tuple[Piece, ...]
 
 
@@ -38,10 +41,12 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     effect: Effect
     is_mail: bool
+    sender: Addressee | None
+    recipients: Recipients
     preview: Preview
     size: str
     pictures: tuple[Shown, ...]
-    targets: tuple[Target, ...]
+    targets: Listed
     html: HtmlPart | None
     html_address: str
     extras: tuple[Fact, ...]
@@ -56,14 +61,17 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None = None) -> Content:
     """What one action would send. `pictures`: what is known about those that go along."""
     effect = action.effect
+    preview = preview_of(effect, html=True)
     return Content(
         title=review_words.title(effect),
         effect=effect,
         is_mail=review_words.is_mail(effect),
-        preview=preview_of(effect, html=True),
+        sender=addressee(effect.sender) if effect.sender else None,
+        recipients=recipients_of(effect.recipients),
+        preview=preview,
         size=review_words.size(effect.body),
         pictures=review_pictures.sent_along(action) if pictures is None else pictures,
-        targets=review_text.targets(effect.body),
+        targets=review_links.listed(_targets(effect, preview)),
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(effect),
@@ -73,6 +81,14 @@ def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None =
         short_digest=short_digest(action.digest),
         unfolded=action.preflight.severity is Severity.HIGH,
     )
+
+
+def _targets(effect: Effect, preview: Preview) -> tuple[Target, ...]:
+    """Where the links lead that readers will see: those of the rendered page where the text is rendered."""
+    alone = review_links.targets(effect.link)
+    if preview.site is not None:
+        return (*alone, *review_links.html_targets(preview.site))
+    return (*alone, *review_links.targets(effect.body))
 
 
 def as_text(value: Any) -> str:
@@ -85,11 +101,8 @@ def as_text(value: Any) -> str:
 def _html(source: str) -> HtmlPart | None:
     if not source:
         return None
-    return HtmlPart(
-        review_text.pieces(review_text.html_text(source)),
-        review_text.html_targets(source),
-        review_text.pieces(source),
-    )
+    found = review_links.listed(review_links.html_targets(source))
+    return HtmlPart(pieces(html_text(source)), found, pieces(source))
 
 
 def _extras(effect: Effect) -> tuple[Fact, ...]:

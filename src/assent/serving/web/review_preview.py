@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from assent.drafting import channels
 from assent.lifecycle.records import Effect
-from assent.serving.web import markdown, review_text, review_words
-from assent.serving.web.review_text import Piece
+from assent.serving.web import markdown, review_words
+from assent.serving.web.unseen import Piece, pieces
 
 Kind = Literal["post", "thread", "mail", "site", "text"]
 
@@ -82,14 +82,14 @@ def _account(effect: Effect) -> str:
 def _part(effect: Effect, text: str) -> Part:
     row = channels.BY_ID.get(effect.channel)
     if row is None or review_words.is_mail(effect):
-        return Part(review_text.pieces(text), (), review_words.size(text), True)
+        return Part(pieces(text), (), review_words.size(text), True)
     used = row.body.count(text)
     size = f"{used:,} of {row.body.most:,} {row.body.unit}"
     fold = row.fold
     if fold is None or used <= fold:
-        return Part(review_text.pieces(text), (), size, used <= row.body.most)
+        return Part(pieces(text), (), size, used <= row.body.most)
     at = _fold_at(text, fold)
-    return Part(review_text.pieces(text[:at]), review_text.pieces(text[at:]), size, used <= row.body.most)
+    return Part(pieces(text[:at]), pieces(text[at:]), size, used <= row.body.most)
 
 
 def _fold_at(text: str, fold: int) -> int:

@@ -10,10 +10,10 @@ from assent.drafting.matching import Steps
 from assent.engine.pictures import IMAGE
 from assent.engine.review import RunReview
 from assent.lifecycle.preflight import Readiness
-from assent.serving.web import review_history, review_text
+from assent.serving.web import review_history
 from assent.serving.web.review_card import Card, card_of
 from assent.serving.web.review_forms import Looking
-from assent.serving.web.review_text import Piece
+from assent.serving.web.unseen import Piece, pieces
 from assent.serving.web.word_diff import PAGE_STEPS
 
 
@@ -54,7 +54,7 @@ class Other(msgspec.Struct, frozen=True):
 def others(found: RunReview) -> tuple[Other, ...]:
     covered = {action.asset_id for action in found.actions}
     return tuple(
-        Other(asset.title or asset.type, review_text.pieces(asset.body))
+        Other(asset.title or asset.type, pieces(asset.body))
         for asset in found.assets
         if asset.asset_id not in covered and asset.type != IMAGE
     )

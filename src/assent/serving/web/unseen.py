@@ -1,0 +1,106 @@
+"""Names the characters of a text that nobody can see, or that turn the text around them.
+
+Joiners, variation selectors and tag characters stay where a script or an emoji needs them and are named everywhere
+else: a text can hide words in them. Pure, and linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+import msgspec
+from markupsafe import Markup, escape
+
+# Controls, and every code point that Unicode calls default-ignorable; the Braille blank looks like nothing as well.
+_CANDIDATES: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+_FLAGS: Final = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
+    "|\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+"""The flags of England, Scotland and Wales: the only sequences of tag characters in use."""
+
+_JOINING: Final = re.compile(
+    "[\u0600-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff]"
+)
+"""Scripts that are written with joiners and non-joiners."""
+
+_HAN: Final = re.compile("[\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18aa]")
+_KEYCAPS: Final = "#*0123456789"
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of text, or one character that would not be seen, by its name."""
+
+    text: str
+    unseen: bool = False
+
+
+def pieces(text: str) -> tuple[Piece, ...]:
+    """The text with every unseen character named."""
+    if text.isascii() and text.isprintable():
+        return (Piece(text),) if text else ()
+    flags = {place for match in _FLAGS.finditer(text) for place in range(*match.span())}
+    found: list[Piece] = []
+    end = 0
+    for match in _CANDIDATES.finditer(text):
+        at = match.start()
+        if at in flags or _belongs(text, at):
+            continue
+        if at > end:
+            found.append(Piece(text[end:at]))
+        found.append(Piece(f"U+{ord(match[0]):04X}", unseen=True))
+        end = at + 1
+    if end < len(text):
+        found.append(Piece(text[end:]))
+    return tuple(found)
+
+
+def mark_unseen(text: object) -> Markup:
+    """A text as HTML, escaped, with every unseen character named. The filter `marked` of the templates."""
+    return Markup("").join(
+        Markup('<span class="unseen">{}</span>').format(piece.text) if piece.unseen else escape(piece.text)
+        for piece in pieces(str(text))
+    )
+
+
+def without_unseen(text: str) -> str:
+    """The text as it looks."""
+    return _CANDIDATES.sub("", text)
+
+
+def _belongs(text: str, at: int) -> bool:
+    """Whether the script or the emoji around a character needs it."""
+    char, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
+    if not before:
+        return False
+    if char in "\u200c\u200d" and _JOINING.match(before):
+        return True
+    if char == "\u200d":
+        return (_is_symbol(before) or before == "\ufe0f") and _is_symbol(after)
+    if char in "\ufe0e\ufe0f":
+        return _is_symbol(before) or (before in _KEYCAPS and after == "\u20e3")
+    if "\ufe00" <= char <= "\ufe0d":
+        return unicodedata.category(before) == "Sm" or _HAN.match(before) is not None
+    if "\U000e0100" <= char <= "\U000e01ef":
+        return _HAN.match(before) is not None
+    if "\u180b" <= char <= "\u180f":
+        return _MONGOLIAN.match(before) is not None
+    if char == "\u2800":
+        return "\u2801" <= before <= "\u28ff" or "\u2801" <= after <= "\u28ff"
+    return False
+
+
+def _is_symbol(char: str) -> bool:
+    """An emoji, or a sign that can be shown as one."""
+    return (
+        char != ""
+        and char != "\u2800"
+        and (unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉〰ℹ")
+    )
