@@ -181,9 +181,11 @@ class App:
             raise StoreUnavailable("the store has not been opened yet")
         return self.secrets
 
-    def _review_url(self, workspace_id: WorkspaceId, run_id: RunId, now_ms: int) -> str:
+    def _review_url(
+        self, workspace_id: WorkspaceId, run_id: RunId, now_ms: int, scope: review_link.Scope
+    ) -> str:
         token = review_link.make_token(
-            self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds
+            self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
         )
         return review_link.review_url(self.settings.base_url, run_id, token)
 

@@ -32,6 +32,7 @@ from assent.kernel.times import iso_time
 from assent.lifecycle import gate
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
+from assent.lifecycle.review_link import LOOK, Scope
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
@@ -76,6 +77,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None = None
     approval: int | None = None
     """The one approval that asked for this, where it is a job's: another does not count (`Approval.since`)."""
+    link_scope: Scope = LOOK
+    """What the review link of a refusal may do; a job shows it to nobody."""
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
@@ -169,7 +172,10 @@ def claim(
         if seen is not None:
             return remembered(seen)
     gate.judge_execution(
-        action, policy, now_ms, lambda held: services.review_url(held.workspace_id, held.run_id, now_ms)
+        action,
+        policy,
+        now_ms,
+        lambda held: services.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
     )
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
         raise gate.needs_approval(action, None)

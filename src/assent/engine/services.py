@@ -11,6 +11,7 @@ from assent.engine.rate import RateLimiter, Window
 from assent.engine.vault import Vault
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.lifecycle.review_link import Scope
 from assent.lifecycle.webhooks import Reply
 from assent.ports import Clock, Connector, Store
 
@@ -46,8 +47,9 @@ class Services:
     """What workspaces are connected to; their secrets stay in the vault."""
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
-    review_url: Callable[[WorkspaceId, RunId, int], str]
-    """The signed link to a run. Made even where no page is up: it works as soon as one is."""
+    review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
+    """The signed link to a run, for what its receiver may do. Made even where no page is up: it works as soon as one
+    is."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int

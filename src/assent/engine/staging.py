@@ -41,6 +41,7 @@ from assent.lifecycle.guidance import (
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import is_one_line, theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
+from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.webhooks import event_of
 from assent.offloading import run_long_apart
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
@@ -141,7 +142,7 @@ async def stage(
         new_action(services, run, assets, effect, position, readiness[position])
         for position, effect in enumerate(preparation.effects)
     )
-    base = prepared(services, run, assets, staged, preparation)
+    base = prepared(services, request.principal, run, assets, staged, preparation)
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
     delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
@@ -318,11 +319,12 @@ def picture_facts(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
 
 
 def with_address(services: Services, asset: Asset) -> Asset:
-    """An asset as it is told: a picture with an address that shows it to whoever is told, for as long as the review
-    link of its run lives. What is stored has no token in it."""
+    """An asset as it is told: a picture with an address that shows it, and decides nothing, to whoever is told, for as
+    long as the review link of its run lives. What is stored has no token in it."""
     if asset.type != pictures.IMAGE or "url" not in asset.metadata:
         return asset
-    token = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms).partition("token=")[2]
+    url = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
+    token = url.partition("token=")[2]
     view_url = f"{asset.metadata['url']}?token={token}"
     return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
 
@@ -346,6 +348,7 @@ def with_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged
 
 def prepared(
     services: Services,
+    caller: Principal,
     run: Run,
     assets: tuple[Asset, ...],
     staged: tuple[Action, ...],
@@ -362,7 +365,7 @@ def prepared(
         tenant_id=run.tenant_id,
         assets=tuple(shown(services, asset) for asset in assets),
         actions=tuple(guidance.action_view(action) for action in staged),
-        review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms),
+        review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,

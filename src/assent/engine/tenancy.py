@@ -20,6 +20,7 @@ from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.limits import SIGNUP_LINK_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle import review_link
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
@@ -40,6 +41,11 @@ class Principal(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """How the journal names this caller."""
         return f"key:{self.key_id}" if self.key_id is not None else "local"
+
+    @property
+    def link_scope(self) -> review_link.Scope:
+        """What a review link may do that this caller is given."""
+        return review_link.scope_for(self.scopes)
 
     def require(self, scope: str) -> None:
         if scope not in self.scopes:

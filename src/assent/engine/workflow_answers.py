@@ -98,7 +98,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[bytes, ...]
     now_ms: int
     new_id: Callable[[int], str]
-    review_url: Callable[[WorkspaceId, RunId, int], str]
+    review_url: Callable[[RunId], str]
     drift: Callable[[str, str], tuple[Warning, ...]]
     """Warns where the file of a workflow is not what a run was pinned to."""
 

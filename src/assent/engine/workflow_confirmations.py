@@ -75,12 +75,8 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or action.expired(desk.now_ms) or rewritten(action):
         return None
-    gate.judge_execution(action, asked.policy, desk.now_ms, lambda held: _url(desk, held.run_id))
+    gate.judge_execution(action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id))
     return Decision("approved")
-
-
-def _url(desk: Desk, run_id: RunId) -> str:
-    return desk.review_url(desk.workspace_id, run_id, desk.now_ms)
 
 
 def ask(
@@ -116,7 +112,7 @@ def ask(
     else:
         action = asked.action
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
-    url = _url(desk, action.run_id)
+    url = desk.review_url(action.run_id)
     return gate.needs_approval(action, url, user_message=_message(action, outcome, earlier))
 
 

@@ -2,10 +2,13 @@
 
 Signed with RUN_TOKEN_SECRET, which signs nothing else. The payload has exactly five keys. Links are ended early by
 moving the time from which the run accepts them.
+
+A link carries the rights of the key that it was made for, so that no key gets from a page what its tools refuse.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 import msgspec
@@ -13,7 +16,24 @@ import msgspec
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.tokens import KeyRing, TokenInvalid
 
-SCOPE: Final = "review"
+Scope = Literal["review", "approve", "look"]
+
+REVIEW: Final = "review"
+"""Decides and sends, as far as the policy leaves that to a link."""
+APPROVE: Final = "approve"
+"""Decides and does not send."""
+LOOK: Final = "look"
+"""Shows the run."""
+
+DECIDE_RIGHT: Final = "actions:decide"
+EXECUTE_RIGHT: Final = "actions:execute"
+
+
+def scope_for(rights: AbstractSet[str]) -> Scope:
+    """What a link may do that is made for whoever has these rights."""
+    if DECIDE_RIGHT not in rights:
+        return LOOK
+    return REVIEW if EXECUTE_RIGHT in rights else APPROVE
 
 
 class ReviewClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -23,12 +43,19 @@ class ReviewClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     workspace_id: WorkspaceId
     iat: int
     exp: int
-    scope: Literal["review"]
+    scope: Scope
 
 
-def make_token(ring: KeyRing, run_id: RunId, workspace_id: WorkspaceId, now_ms: int, ttl_seconds: int) -> str:
+def make_token(
+    ring: KeyRing,
+    run_id: RunId,
+    workspace_id: WorkspaceId,
+    now_ms: int,
+    ttl_seconds: int,
+    scope: Scope = REVIEW,
+) -> str:
     issued = now_ms // 1000
-    claims = ReviewClaims(run_id, workspace_id, issued, issued + ttl_seconds, SCOPE)
+    claims = ReviewClaims(run_id, workspace_id, issued, issued + ttl_seconds, scope)
     return ring.sign(msgspec.json.encode(claims))
 
 

@@ -244,8 +244,7 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         ok=True,
         actions=tuple(record_of(action, call.now_ms) for action in shown),
         review_urls={
-            run_id: call.services.review_url(workspace_id, run_id, call.now_ms)
-            for run_id in dict.fromkeys(action.run_id for action in shown)
+            run_id: call.review_url(run_id) for run_id in dict.fromkeys(action.run_id for action in shown)
         },
         next_cursor=cursor,
         stop_rule="Show what waits and stop: only the human decides.",
@@ -257,7 +256,7 @@ def _decider(call: Call) -> Decider:
 
 
 def _links(call: Call) -> Links:
-    return lambda action: call.services.review_url(action.workspace_id, action.run_id, call.now_ms)
+    return lambda action: call.review_url(action.run_id)
 
 
 async def _decide(call: Call, request: Any, decision: Any) -> Decided:

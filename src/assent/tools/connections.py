@@ -214,7 +214,7 @@ TOOLS = (
         request=DisconnectProvider,
         reply=Disconnected,
         handler=disconnect_provider,
-        scope="runs:write",
+        scope="actions:decide",
     ),
     Tool(
         name="chieflab_retry_blocked_action",

@@ -35,6 +35,11 @@ class Call:
             raise LookupError("a public tool asked for its caller")
         return self.principal
 
+    def review_url(self, run_id: RunId) -> str:
+        """The link to a run, with the rights of the caller."""
+        caller = self.caller
+        return self.services.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
+
 
 @dataclass(frozen=True, slots=True)
 class Prose:

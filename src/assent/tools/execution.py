@@ -56,6 +56,7 @@ async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
             tool=tool,
             by=call.caller.name,
             key=request.idempotency_key,
+            link_scope=call.caller.link_scope,
         ),
     )
 
@@ -86,7 +87,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
                     Reason.REQUIRES_APPROVAL,
                     status=action.status,
                     action_id=action_id,
-                    review_url=call.services.review_url(workspace_id, action.run_id, call.now_ms),
+                    review_url=call.review_url(action.run_id),
                     user_message="Only a signed-in person can say that this did not happen, because it may then be "
                     "sent "
                     "again. Please open the review link, sign in and answer there.",

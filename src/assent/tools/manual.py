@@ -134,7 +134,7 @@ def _decider(call: Call) -> Decider:
 
 
 def _link(call: Call, action: Action) -> str:
-    return call.services.review_url(action.workspace_id, action.run_id, call.now_ms)
+    return call.review_url(action.run_id)
 
 
 TOOLS = (

@@ -89,7 +89,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
         tenant_id=run.tenant_id,
         assets=(guidance.asset_view(asset),),
         actions=(),
-        review_url=call.services.review_url(workspace_id, run_id, call.now_ms),
+        review_url=call.review_url(run_id),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,

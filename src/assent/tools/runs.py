@@ -138,7 +138,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         created_at=iso_time(run.created_ms),
         assets=tuple(asset_record(asset) for asset in assets),
         actions=tuple(record_of(action, call.now_ms) for action in staged),
-        review_url=call.services.review_url(workspace_id, run_id, call.now_ms),
+        review_url=call.review_url(run_id),
     )
 
 

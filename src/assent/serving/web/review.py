@@ -26,6 +26,7 @@ from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
+from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.transitions import AWAITING, state_of
 from assent.offloading import SHORT_CHARS, run_apart
 from assent.ports import Transaction
@@ -52,7 +53,7 @@ from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, Page
 from assent.serving.web.rendering import page
 from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, admit, linked_run
 from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
-from assent.serving.web.review_forms import OPEN, Looking, Tried
+from assent.serving.web.review_forms import OPEN, Looking, Tried, permitted
 from assent.serving.web.review_html import framed
 from assent.serving.web.review_problems import BadFields, NeedsPerson
 from assent.serving.web.review_times import when
@@ -169,6 +170,8 @@ class ReviewPages:
 
         def begin() -> Transaction[tuple[Viewer, Action]]:
             viewer = yield from admit(shown, now_ms)
+            if not permitted(viewer.scope, decision, send_now=form.get("then") == "send"):
+                raise NeedsPerson
             if not is_uuid(action_id):
                 raise Refusal(Reason.WRONG_WORKSPACE)
             action = yield from review.require_of_run(viewer.run, ActionId(action_id))
@@ -224,12 +227,14 @@ class ReviewPages:
             viewer.approver,
             {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
             (request.query_params.get("action", ""), request.query_params.get("open", "")),
+            viewer.scope,
         )
         readiness = await self._readiness(found)
         cards = await run_apart(review_view.cards, found, readiness, looking)
         look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
+            "only_looking": viewer.scope == LOOK,
             "entries": self._entries,
             "waiting": waiting,
             "found": found,
@@ -262,6 +267,8 @@ class ReviewPages:
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The text on a page of its own, with its limits and what is different. Changes nothing."""
         viewer, action = await self._looked_up(request)
+        if not permitted(viewer.scope, "edit"):
+            return RedirectResponse(f"/runs/{action.run_id}", status_code=303, headers=PAGE_HEADERS)
         now_ms = self._services.clock.now_ms()
         nonces = await self._nonces()
         browser = nonces.browser(request)

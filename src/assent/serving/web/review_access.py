@@ -66,6 +66,8 @@ class Viewer(msgspec.Struct, frozen=True):
 
     run: Run
     session: Session | None
+    scope: review_link.Scope = review_link.REVIEW
+    """What the link that they hold may do; a signed-in person is not bound by one."""
 
     @property
     def assurance(self) -> Assurance:
@@ -168,4 +170,4 @@ def admit(shown: Shown, now_ms: int) -> Transaction[Viewer]:
         return Viewer(run, session)
     if shown.claims is None:
         raise PageRefused(BAD_LINK if shown.bad_cookie else NO_LINK)
-    return Viewer((yield from linked_run(shown.claims)), None)
+    return Viewer((yield from linked_run(shown.claims)), None, shown.claims.scope)

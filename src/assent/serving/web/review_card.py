@@ -15,11 +15,11 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Effect
-from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, state_of
+from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.review_changes import FieldChange, changed_fields
 from assent.serving.web.review_content import Content, as_text, content_of
-from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of
+from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of, permitted
 from assent.serving.web.review_history import Entry
 from assent.serving.web.review_pictures import Pictures
 from assent.serving.web.review_times import When, relative, when
@@ -120,6 +120,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     external_id: str | None
     external_url: str | None
     history: tuple[Entry, ...]
+    waiting: bool
+    unknown: bool
+    may_send: bool
     forms: dict[str, Form]
 
 
@@ -190,6 +193,9 @@ def card_of(
         external_id=action.external_id if effect.connector != WORKFLOW else None,
         external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
+        waiting=state_of(action) == AWAITING and not action.expired(now_ms),
+        unknown=state_of(action) == UNKNOWN,
+        may_send=permitted(looking.scope, "send"),
         forms=forms_of(
             action,
             looking,

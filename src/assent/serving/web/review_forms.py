@@ -14,6 +14,7 @@ import msgspec
 from assent.engine.execution import MANUAL
 from assent.lifecycle.policy import suffices
 from assent.lifecycle.records import Action, Assurance, Effect
+from assent.lifecycle.review_link import APPROVE, REVIEW, Scope
 from assent.lifecycle.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
 from assent.serving.web.review_words import SENDS_NOTHING
 
@@ -61,6 +62,19 @@ class Looking(msgspec.Struct, frozen=True):
     """The revision of each action that this browser showed last."""
     opened: tuple[str, str] = ("", "")
     """The action and the decision whose form is shown open."""
+    scope: Scope = REVIEW
+    """What the link that was followed may do."""
+
+
+SENDING: Final = frozenset({"send", "publish"})
+"""Decisions that let something out, or say that it went out: for them a link needs the right to execute, too."""
+
+
+def permitted(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
+    """Whether a link of this scope may take a decision; whoever is signed in holds the widest."""
+    if scope == REVIEW:
+        return True
+    return scope == APPROVE and decision not in SENDING and not send_now
 
 
 def offered(
@@ -94,6 +108,8 @@ def forms_of(
     )
     found = {}
     for decision in offered(action, looking, may_approve, in_flight=in_flight, own_yes=own_yes):
+        if not permitted(looking.scope, decision):
+            continue
         back = tried if tried is not None and tried.decision == decision else None
         found[decision] = Form(
             decision=decision,

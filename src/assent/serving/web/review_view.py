@@ -29,8 +29,8 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking
 
 def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     """What the page says first."""
-    waiting = sum("approve" in card.forms and card.approval is None for card in shown)
-    unknown = sum("resolve" in card.forms for card in shown)
+    waiting = sum(card.waiting and "withdraw" not in card.forms for card in shown)
+    unknown = sum(card.unknown for card in shown)
     if waiting:
         return "One draft waits for you" if waiting == 1 else f"{waiting} drafts wait for you"
     if unknown:
