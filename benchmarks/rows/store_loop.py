@@ -91,7 +91,7 @@ async def through(store: Store, plan: Plan) -> Cost:
 
 def _transaction(stream: str, key: str) -> Any:
     yield from journal.append(WORKSPACE, stream, [EVENT], NOW_MS)
-    yield from once.remember(WORKSPACE, TOOL, key, DIGEST, ANSWER, NOW_MS)
+    yield from once.remember(WORKSPACE, TOOL, key, DIGEST, ANSWER, NOW_MS, holder=None)
 
 
 async def calibrated(store: Store, callers: int) -> int:

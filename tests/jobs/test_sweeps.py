@@ -43,11 +43,11 @@ async def link(store: Store, number: int, now_ms: int) -> str:
 
 
 async def answer(store: Store, key: str, now_ms: int) -> None:
-    await store.write(partial(once.remember, WORKSPACE, "tool", key, "digest", "{}", now_ms))
+    await store.write(partial(once.remember, WORKSPACE, "tool", key, "digest", "{}", now_ms, holder="key"))
 
 
 async def recalled(store: Store, key: str, now_ms: int) -> str | None:
-    return await store.write(partial(once.recall, WORKSPACE, "tool", key, "digest", now_ms))
+    return await store.write(partial(once.recall, WORKSPACE, "tool", key, "digest", now_ms, holder="key"))
 
 
 async def swept(store: Watched, clock: Clock, sweep: Sweep, batch: int) -> None:

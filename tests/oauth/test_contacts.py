@@ -12,7 +12,7 @@ from tests.surfaces import Surface
 
 from assent.engine import blocked
 from assent.engine.execution import Executed
-from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.lifecycle import gate
@@ -154,7 +154,7 @@ async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: 
     assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
     assert not created(world)
 
-    await blocked.look_again(world.engine.services, LOCAL_WORKSPACE, action_id, "test", None)
+    await blocked.look_again(world.engine.services, LOCAL_PRINCIPAL, action_id, None)
     changed = await world.engine.action(action_id)
     assert (changed.status, changed.revision) == ("awaiting_approval", 2)
     assert (changed.effect.target or {})["accountId"] == "777"
@@ -169,7 +169,7 @@ async def test_a_contact_staged_before_connecting_names_its_account_afterwards(w
     early = await world.engine.execute(action_id)
     assert isinstance(early, Refusal) and early.reason == "missing_connector"
 
-    await blocked.look_again(world.engine.services, LOCAL_WORKSPACE, action_id, "test", None)
+    await blocked.look_again(world.engine.services, LOCAL_PRINCIPAL, action_id, None)
     await world.engine.approve(action_id)
     await saved(world, action_id)
     assert len(created(world)) == 1

@@ -36,7 +36,7 @@ async def choose(providers: Providers, *accounts: str) -> None:
 
 
 async def look_again(providers: Providers, action_id: ActionId) -> Action:
-    await blocked.look_again(providers.engine.services, LOCAL_WORKSPACE, action_id, "test", None)
+    await blocked.look_again(providers.engine.services, LOCAL_PRINCIPAL, action_id, None)
     return await providers.engine.action(action_id)
 
 

@@ -20,17 +20,17 @@ numbers = counter()
 
 def do_once(key: str, digest: str = "d", *, tool: str = "tool", now_ms: int = NOON) -> Transaction[str]:
     """What a writing tool does: recall, effect, remember, in one transaction."""
-    answer = yield from once.recall(WORKSPACE, tool, key, digest, now_ms)
+    answer = yield from once.recall(WORKSPACE, tool, key, digest, now_ms, holder="key")
     if answer is not None:
         return answer
     fresh = f'{{"answer": {next(numbers)}}}'
     yield from append("effects", fresh)
-    yield from once.remember(WORKSPACE, tool, key, digest, fresh, now_ms)
+    yield from once.remember(WORKSPACE, tool, key, digest, fresh, now_ms, holder="key")
     return fresh
 
 
 def refuse_once(key: str) -> Transaction[str]:
-    yield from once.recall(WORKSPACE, "tool", key, "d", NOON)
+    yield from once.recall(WORKSPACE, "tool", key, "d", NOON, holder="key")
     raise Refusal(Reason.REQUIRES_APPROVAL)
 
 
@@ -65,15 +65,18 @@ class TestOnce:
         assert await marks(store, "effects") == [first]
 
     async def test_an_attempt_pins_its_arguments_before_its_answer_is_known(self, store: Store) -> None:
-        assert await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON)) is None
+        assert await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON, holder="key")) is None
         assert await reason_of(store, "k", "other") is Reason.IDEMPOTENCY_CONFLICT
-        assert await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON)) is None
-        await store.write(lambda: once.remember(WORKSPACE, "tool", "k", "d", "answer", NOON))
-        assert await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON)) == "answer"
+        assert await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON, holder="key")) is None
+        await store.write(lambda: once.remember(WORKSPACE, "tool", "k", "d", "answer", NOON, holder="key"))
+        assert (
+            await store.write(lambda: once.recall(WORKSPACE, "tool", "k", "d", NOON, holder="key"))
+            == "answer"
+        )
 
     async def test_the_first_answer_stays(self, store: Store) -> None:
         first = await store.write(lambda: do_once("k"))
-        await store.write(lambda: once.remember(WORKSPACE, "tool", "k", "d", "late", NOON))
+        await store.write(lambda: once.remember(WORKSPACE, "tool", "k", "d", "late", NOON, holder="key"))
         assert await store.write(lambda: do_once("k")) == first
 
     @pytest.mark.rule("E7")

@@ -254,11 +254,11 @@ class TestCutAtCommit:
 
     @staticmethod
     def effect() -> Transaction[str]:
-        answer = yield from once.recall(WORKSPACE, "tool", "key", "digest", NOON)
+        answer = yield from once.recall(WORKSPACE, "tool", "key", "digest", NOON, holder="key")
         if answer is None:
             answer = "done"
             yield from append("effects", "effect")
-            yield from once.remember(WORKSPACE, "tool", "key", "digest", answer, NOON)
+            yield from once.remember(WORKSPACE, "tool", "key", "digest", answer, NOON, holder="key")
         return answer
 
     @pytest.mark.parametrize("after_delivery", [False, True])

@@ -17,6 +17,7 @@ from assent.engine import actions, addressing
 from assent.engine.confirming import refuse_confirmation
 from assent.engine.decisions import once_only, walk
 from assent.engine.services import Services
+from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.lifecycle import gate
 from assent.lifecycle.audit import ActionRecord, record_of
@@ -29,9 +30,10 @@ TOOL = "chieflab_retry_blocked_action"
 
 
 async def look_again(
-    services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, key: str | None
+    services: Services, caller: Principal, action_id: ActionId, key: str | None
 ) -> ActionRecord:
     """The action as its connector stands now."""
+    workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
     effect, readiness = await way_out(services, workspace_id, action.effect)
@@ -42,7 +44,7 @@ async def look_again(
         return record_of(changed, now_ms)
 
     return await services.store.write(
-        lambda: once_only(workspace_id, TOOL, key, {"actionId": action_id}, now_ms, ActionRecord, refresh)
+        lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, ActionRecord, refresh)
     )
 
 

@@ -18,6 +18,7 @@ from assent.drafting import channels, threads
 from assent.engine import actions, brain, jobs, once, pictures
 from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
+from assent.engine.tenancy import Principal
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
@@ -334,7 +335,7 @@ def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:
 
 
 def once_only(
-    workspace_id: WorkspaceId,
+    caller: Principal,
     tool: str,
     key: str | None,
     arguments: Any,
@@ -346,11 +347,13 @@ def once_only(
     if key is None:
         return (yield from inner())
     digest = canonical.digest(arguments)
-    seen = yield from once.recall(workspace_id, tool, key, digest, now_ms)
+    workspace_id, holder = caller.workspace_id, caller.holder
+    seen = yield from once.recall(workspace_id, tool, key, digest, now_ms, holder=holder)
     if seen is not None:
         return msgspec.json.decode(seen, type=reply)
     answer = yield from inner()
-    yield from once.remember(workspace_id, tool, key, digest, msgspec.json.encode(answer).decode(), now_ms)
+    text = msgspec.json.encode(answer).decode()
+    yield from once.remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)
     return answer
 
 

@@ -77,6 +77,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None = None
     approval: int | None = None
     """The one approval that asked for this, where it is a job's: another does not count (`Approval.since`)."""
+    holder: str | None = None
+    """Whose the answer under the key is (`Principal.holder`)."""
     link_scope: Scope = LOOK
     """What the review link of a refusal may do; a job shows it to nobody."""
 
@@ -168,7 +170,9 @@ def claim(
     """Judge and claim, or answer what was answered before under the same key."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
-        seen = yield from once.recall(order.workspace_id, order.tool, order.key, order.digest(), now_ms)
+        seen = yield from once.recall(
+            order.workspace_id, order.tool, order.key, order.digest(), now_ms, holder=order.holder
+        )
         if seen is not None:
             return remembered(seen)
     gate.judge_execution(
@@ -198,6 +202,7 @@ def claim(
         tool=order.tool,
         key=order.key,
         request_digest=order.digest() if order.key is not None else None,
+        holder=order.holder if order.key is not None else None,
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
     state = moved(state_of(action), Move.CLAIM)
@@ -348,7 +353,13 @@ def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
     attempt = action.attempt
     if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
         yield from once.remember(
-            action.workspace_id, attempt.tool, attempt.key, attempt.request_digest, answer, now_ms
+            action.workspace_id,
+            attempt.tool,
+            attempt.key,
+            attempt.request_digest,
+            answer,
+            now_ms,
+            holder=attempt.holder,
         )
 
 

@@ -34,7 +34,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     """
     await services.store.open()
     now_ms = services.clock.now_ms()
-    workspace_id = request.principal.workspace_id
+    workspace_id, holder = request.principal.workspace_id, request.principal.holder
     run = Run(
         workspace_id=workspace_id,
         run_id=RunId(services.new_id(now_ms)),
@@ -59,7 +59,9 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
 
     def transaction() -> Transaction[Reply]:
         if request.key is not None:
-            seen = yield from once.recall(workspace_id, request.tool, request.key, request.digest(), now_ms)
+            seen = yield from once.recall(
+                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
+            )
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
         if run.tenant_id is not None:
@@ -70,7 +72,9 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         yield from jobs.enqueue(workspace_id, CONTINUE_JOB, run.run_id, payload, due_ms=now_ms, now_ms=now_ms)
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
-            yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
+            yield from once.remember(
+                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
+            )
         return reply
 
     reply = await services.store.write(transaction)

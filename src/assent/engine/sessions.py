@@ -73,7 +73,9 @@ def begin_run(
     size_of(context, "context")
     arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
     if key is not None:
-        seen = yield from once.recall(desk.workspace_id, START, key, arguments, now_ms)
+        seen = yield from once.recall(
+            desk.workspace_id, START, key, arguments, now_ms, holder=desk.principal.holder
+        )
         if seen is not None:
             return msgspec.json.decode(seen, type=Spoken)
     if isinstance(compiled, Refusal):
@@ -136,7 +138,13 @@ def begin_run(
     spoken = Spoken(answer, text.started(program, shown, tokens_of(answer), warnings))
     if key is not None:
         yield from once.remember(
-            desk.workspace_id, START, key, arguments, msgspec.json.encode(spoken).decode(), now_ms
+            desk.workspace_id,
+            START,
+            key,
+            arguments,
+            msgspec.json.encode(spoken).decode(),
+            now_ms,
+            holder=desk.principal.holder,
         )
     return spoken
 

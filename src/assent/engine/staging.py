@@ -108,7 +108,7 @@ async def stage(
     # The review link is signed with secrets that are known once the store is open; a local call may be the first.
     await services.store.open()
     now_ms = services.clock.now_ms()
-    workspace_id = request.principal.workspace_id
+    workspace_id, holder = request.principal.workspace_id, request.principal.holder
     preparation, readiness = await with_targets(services, workspace_id, preparation)
     run = Run(
         workspace_id=workspace_id,
@@ -149,7 +149,9 @@ async def stage(
 
     def begin() -> Transaction[Reply]:
         if request.key is not None:
-            seen = yield from once.recall(workspace_id, request.tool, request.key, request.digest(), now_ms)
+            seen = yield from once.recall(
+                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
+            )
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
         if request.run_id is not None and not (yield from actions.finish_run(run)):
@@ -174,7 +176,9 @@ async def stage(
             )
         if request.key is not None:
             text = msgspec.json.encode(reply).decode()
-            yield from once.remember(workspace_id, request.tool, request.key, request.digest(), text, now_ms)
+            yield from once.remember(
+                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
+            )
         return reply
 
     reply = await services.store.write(begin)

@@ -36,6 +36,13 @@ class Principal(msgspec.Struct, frozen=True):
     key_id: KeyId | None
     mode: api_keys.Mode
     scopes: frozenset[str]
+    first_key_id: KeyId | None = None
+    """The first key of the line that a rotated key continues."""
+
+    @property
+    def holder(self) -> str:
+        """Whose the answers are that this caller gets: its key's, and those of the keys that succeed it."""
+        return self.first_key_id or self.key_id or "local"
 
     @property
     def name(self) -> str:
@@ -112,6 +119,7 @@ def issue_key(
     label: str = "default",
     scopes: tuple[str, ...] = api_keys.SCOPES,
     expires_ms: int | None = None,
+    first_key_id: str | None = None,
     by: str,
 ) -> Transaction[IssuedKey]:
     """Make a key of a workspace that exists."""
@@ -128,6 +136,7 @@ def issue_key(
         scopes=" ".join(scopes),
         created_ms=now_ms,
         expires_ms=expires_ms,
+        first_key_id=first_key_id,
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
     yield from journal.append(workspace_id, workspace_id, [journal.NewEvent("key_issued", body)], now_ms)
@@ -165,6 +174,7 @@ def rotate_key(
             label=old["label"],
             scopes=tuple(old["scopes"].split()),
             expires_ms=old["expires_ms"],
+            first_key_id=old["first_key_id"] or key_id,
             by=by,
         )
     )
@@ -252,6 +262,7 @@ def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms:
         key_id=public.key_id,
         mode=row["mode"],
         scopes=frozenset(row["scopes"].split()),
+        first_key_id=row["first_key_id"],
     )
 
 

@@ -114,6 +114,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     key: str | None = None
     request_digest: str | None = None
+    holder: str | None = None
+    """Whose the answer under the key is."""
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

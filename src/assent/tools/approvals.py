@@ -269,7 +269,7 @@ async def _decide(call: Call, request: Any, decision: Any) -> Decided:
 
         arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
         return decisions.once_only(
-            call.caller.workspace_id, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
+            call.caller, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
         )
 
     answer = await call.services.store.write(begin)

@@ -148,7 +148,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
     asked = {"provider": info.id}
     return await call.services.store.write(
         lambda: once_only(
-            workspace_id,
+            call.caller,
             "chieflab_disconnect_provider",
             request.idempotency_key,
             asked,
@@ -161,9 +161,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> ActionRecord:
     action_id = actions.require_action_id(request.action_id)
-    return await blocked.look_again(
-        call.services, call.caller.workspace_id, action_id, call.caller.name, request.idempotency_key
-    )
+    return await blocked.look_again(call.services, call.caller, action_id, request.idempotency_key)
 
 
 NEXT = (

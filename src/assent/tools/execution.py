@@ -56,6 +56,7 @@ async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
             tool=tool,
             by=call.caller.name,
             key=request.idempotency_key,
+            holder=call.caller.holder,
             link_scope=call.caller.link_scope,
         ),
     )
@@ -103,7 +104,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
 
         arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
         return once_only(
-            workspace_id,
+            call.caller,
             "chieflab_resolve_unknown_outcome",
             request.idempotency_key,
             arguments,

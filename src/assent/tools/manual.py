@@ -59,7 +59,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
             return handed_over(action)
 
         return once_only(
-            call.caller.workspace_id,
+            call.caller,
             "chieflab_use_manual_fallback",
             request.idempotency_key,
             {"actionId": action_id},
@@ -91,7 +91,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
             )
 
         return once_only(
-            call.caller.workspace_id,
+            call.caller,
             "chieflab_record_manual_publish",
             request.idempotency_key,
             {"actionId": action_id, "url": url},

@@ -137,7 +137,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
     return await call.services.store.write(
         lambda: once_only(
-            workspace_id,
+            call.caller,
             "chieflab_record_manual_metrics",
             request.idempotency_key,
             arguments,

@@ -174,7 +174,7 @@ async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
     return await call.services.store.write(
         lambda: once_only(
-            call.caller.workspace_id,
+            call.caller,
             "chieflab_create_tenant",
             request.idempotency_key,
             arguments,
@@ -218,7 +218,7 @@ async def _remember(
 
     arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": source}
     return await call.services.store.write(
-        lambda: once_only(workspace_id, "remember", key, arguments, call.now_ms, Entry, begin)
+        lambda: once_only(call.caller, "remember", key, arguments, call.now_ms, Entry, begin)
     )
 
 
