@@ -98,7 +98,10 @@ async def test_a_quick_one_is_the_answer_and_posted_too(loop: Loop, side: FarSid
     await loop.due()
 
     assert (run["status"], len(run["actions"])) == ("prepared", 1)
-    assert json.loads(side.asked[0].body)["result"] == run
+    assert json.loads(side.asked[0].body)["result"] == {
+        **run,
+        "reviewUrl": run["reviewUrl"].partition("?")[0],
+    }
 
 
 async def test_without_a_webhook_a_caller_waits_for_the_result(loop: Loop) -> None:

@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from assent.engine.webhooks import Delivery, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
 from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply
-from assent.ports import StoreUnavailable, Transaction
+from assent.ports import Single, Statement, StoreUnavailable, Transaction
 from assent.processes import running_jobs
 from assent.serving.worker import CONCURRENCY_APART, Runner
 from assent.stores.loader import Block, compile_blocks
@@ -77,6 +78,13 @@ def genuine(asked: Asked, secret: str) -> bool:
     )
 
 
+def bare(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer as others may have it: its links without what makes them work."""
+    without: dict[str, Any] = json.loads(re.sub(r"\?token=[\w.-]+", "", json.dumps(answer)))
+    assert without != answer
+    return without
+
+
 def impatient(loop: Loop, seconds: float = 0.3) -> None:
     """Wait for nobody longer than this."""
     post = partial(post_webhook, HERE, timeout_seconds=seconds)
@@ -95,7 +103,7 @@ async def test_the_result_of_a_launch_is_posted_too_and_signed_with_the_workspac
     [asked] = side.asked
     body = json.loads(asked.body)
     assert (asked.method, asked.headers["content-type"]) == ("POST", "application/json")
-    assert body == {"type": "launch_product.completed", "runId": run["runId"], "result": run}
+    assert body == {"type": "launch_product.completed", "runId": run["runId"], "result": bare(run)}
     assert genuine(asked, await secret_of(loop))
     delivery, [line] = await log_of(loop)
     assert (delivery.state, delivery.run_id, asked.headers["webhook-id"]) == (
@@ -109,6 +117,31 @@ async def test_the_result_of_a_launch_is_posted_too_and_signed_with_the_workspac
         for event in (await loop.call("chieflab_query_audit", {"runId": run["runId"]})).payload["events"]
     ]
     assert kinds == ["run_prepared", "webhook_delivered"]
+
+
+@pytest.mark.rule("E35", "E89")
+async def test_a_delivery_names_the_run_and_carries_no_token(loop: Loop, side: FarSide) -> None:
+    run = await launched(loop, side.url("/hook"), imagesNeeded=True)
+    assert "token=" in run["reviewUrl"] and "token=" in run["images"][0]["metadata"]["viewUrl"]
+    await loop.due()
+
+    [asked] = side.asked
+    assert b"token=" not in asked.body
+    assert json.loads(asked.body)["result"]["reviewUrl"] == run["reviewUrl"].partition("?")[0]
+
+
+async def test_a_delivery_that_was_stored_with_a_token_goes_out_without_it(loop: Loop, side: FarSide) -> None:
+    run = await launched(loop, side.url("/hook"))
+    old = json.dumps({"type": "launch_product.completed", "runId": run["runId"], "result": run})
+    sql = "UPDATE webhook_deliveries SET body = {} WHERE run_id = {}"
+    texts = sql.format("?", "?"), sql.format("$1", "$2")
+    statement = Statement("old_body", *texts, ("body", "run_id"))
+    await loop.app.store.write(Single(statement(body=old, run_id=run["runId"])))
+    await loop.due()
+
+    [asked] = side.asked
+    assert json.loads(asked.body)["result"] == bare(run)
+    assert genuine(asked, await secret_of(loop))
 
 
 @pytest.mark.rule("E90")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from typing import Any, Final, Literal
 
 import msgspec
@@ -56,8 +57,18 @@ def event_of(tool: str, end: str) -> str:
 
 
 def message(kind: str, run_id: str, result: Any) -> bytes:
-    """The body: what happened, to which run, and the same result that a caller gets."""
-    return msgspec.json.encode({"type": kind, "runId": run_id, "result": result})
+    """The body: what happened, to which run, and the same result that a caller gets, with no token in it."""
+    return without_tokens(msgspec.json.encode({"type": kind, "runId": run_id, "result": result}))
+
+
+_LINKS: Final = re.compile(
+    rb"(/runs/[0-9a-f-]{36}(?:/pictures/[0-9a-f]{64}\.png)?)\?token=[\w-]{1,2000}\.[\w-]{1,200}"
+)
+
+
+def without_tokens(body: bytes) -> bytes:
+    """The same with every review link as its bare address: a receiver is not whoever may look and decide."""
+    return _LINKS.sub(rb"\1", body)
 
 
 def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str, str]:
