@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from assent.connectors.oauth_access import OAuthAccess
     from assent.drafting.evidence import Evidence
     from assent.drafting.lessons import Lessons
-    from assent.drafting.page import Page as ProductPage
+    from assent.drafting.page import Fetched
     from assent.drafting.records import Composed, NeedsDraft
     from assent.engine.audit_log import Verdict
     from assent.picture_making import PictureMaker
@@ -225,16 +225,17 @@ def draft_writer(
     return partial(draft, Model(settings.model_url, settings.model_name, kind, settings.model_api_key))
 
 
-async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> ProductPage | str:
+async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
     """A page of somebody else's, read as data and bounded in every way; or why not."""
-    from assent.drafting.page import read_page, read_text
+    from assent.drafting.page import Fetched, read_page, read_text
     from assent.outgoing import FetchRefused, fetch_page
 
     try:
         fetched = await fetch_page(url, allow_hosts=allow_hosts)
     except FetchRefused as refused:
-        return str(refused)
-    return read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+        return Fetched(problem=str(refused), status=refused.status)
+    page = read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+    return Fetched(page=page, status=200, found_at=fetched.url)
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:

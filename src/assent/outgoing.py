@@ -170,11 +170,15 @@ async def _connected(
 
 async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> FetchedPage:
     if response.status_code != 200:
-        raise FetchRefused("status", f"The page answered with status {response.status_code}.")
+        raise FetchRefused(
+            "status", f"The page answered with status {response.status_code}.", response.status_code
+        )
     kind, _, parameters = response.headers.get("content-type", "").partition(";")
     content_type = kind.strip().lower()
     if content_type not in READABLE:
-        raise FetchRefused("type", "The address leads to something that is no page of text.")
+        raise FetchRefused(
+            "type", "The address leads to something that is no page of text.", response.status_code
+        )
     body, truncated = await _read(response, max_bytes)
     return FetchedPage(
         url=str(url), content_type=content_type, text=_decoded(body, parameters), truncated=truncated

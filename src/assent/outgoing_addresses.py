@@ -41,12 +41,14 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class FetchRefused(Exception):  # noqa: N818 - what was decided
-    """Nothing usable came back. The text is for a human; `why` is for tests and for choosing what to do."""
+    """Nothing usable came back. The text is for a human; `why` is for tests and for choosing what to do; `status` is
+    what was answered, where somebody answered."""
 
-    def __init__(self, why: Why, text: str) -> None:
+    def __init__(self, why: Why, text: str, status: int | None = None) -> None:
         super().__init__(text)
         self.why = why
         self.text = text
+        self.status = status
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):

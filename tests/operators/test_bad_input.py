@@ -7,6 +7,7 @@ judges of what happened.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from email import message_from_bytes
@@ -26,6 +27,9 @@ from assent.app import App
 from assent.drafting import channels
 from assent.drafting.channels import TABLE, Channel
 from assent.drafting.threads import MOST_PARTS
+from assent.engine import journal
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.times import iso_time
 from assent.lifecycle.readable import theater_in
 from assent.processes import Surfaces
 
@@ -120,6 +124,43 @@ async def test_a_page_that_cannot_be_used_is_a_warning_or_the_reason_for_asking(
     assert len(staged["actions"]) == 2
     for action in staged["actions"]:
         assert any(told in warning for warning in action["preflight"]["warnings"])
+
+
+ASKED = "/product?everything=the-agent-knows"
+
+
+async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_audit(
+    reader: Loop, far: FarSide
+) -> None:
+    far.answers[ASKED] = redirect("/there")
+    far.answers["/there"] = Answer(status=404)
+    url = far.url(ASKED)
+
+    staged = (await reader.call("chieflab_post", {"channel": "site", "productUrl": url, **CLUB})).payload
+
+    fetched = staged["outputs"]["productPage"]
+    assert (fetched["url"], fetched["status"]) == (url, 404)
+    assert fetched["fetchedAt"] == iso_time(reader.clock.now_ms())
+    run = (await reader.call("chieflab_get_run", {"runId": staged["runId"]})).payload
+    assert run["outputs"]["productPage"] == fetched
+    audit = (await reader.call("chieflab_query_audit", {"runId": staged["runId"]})).payload["events"]
+    assert [event["facts"]["productPage"] for event in audit if event["kind"] == "run_prepared"] == [fetched]
+
+
+async def test_a_page_that_was_asked_for_in_vain_is_in_the_audit_although_there_is_no_run(
+    reader: Loop, far: FarSide
+) -> None:
+    far.answers[ASKED] = Answer(body=b"")
+    url = far.url(ASKED)
+
+    refused = await reader.call("chieflab_post", {"channel": "site", "productUrl": url})
+
+    assert refused.reason == "missing_repo_context"
+    workspace_id = WorkspaceId((await reader.call("chieflab_get_workspace")).payload["workspaceId"])
+    events = await reader.app.store.read(lambda: journal.read_stream(workspace_id, workspace_id))
+    [asked] = [json.loads(event.body) for event in events if event.kind == "page_fetched"]
+    assert (asked["url"], asked["status"]) == (url, 200)
+    assert asked["by"].startswith("key:")
 
 
 async def test_a_page_that_is_not_there_is_a_warning(reader: Loop, far: FarSide) -> None:

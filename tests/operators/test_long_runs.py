@@ -12,7 +12,7 @@ import pytest
 from tests.operators.conftest import CLUB, Loop
 from tests.outgoing.far_side import FarSide, far_side
 
-from assent.drafting.page import Page, read_page
+from assent.drafting.page import Fetched, read_page
 from assent.engine import actions, long_runs
 from assent.engine.jobs import STANDARD_RETRIES_MS
 from assent.kernel.ids import RunId
@@ -35,15 +35,14 @@ class SlowPage:
     def __init__(self, loop: Loop, patience_seconds: float = 0.05) -> None:
         self.reads = 0
         self.here = asyncio.Event()
-        self.page: Page | str = read_page(
-            "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
-        )
+        markup = "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
+        self.page = Fetched(page=read_page(markup), status=200)
         services = dataclasses.replace(
             loop.app.services, read_page=self.read, long_run_seconds=patience_seconds
         )
         loop.app.services = loop.surfaces.edge.services = services
 
-    async def read(self, url: str) -> Page | str:
+    async def read(self, url: str) -> Fetched:
         self.reads += 1
         await self.here.wait()
         return self.page
@@ -133,7 +132,7 @@ async def test_what_would_have_been_refused_is_posted_as_failed(loop: Loop, side
         await loop.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], "webhookUrl": side.url("/hook")})
     ).payload
     assert early["status"] == "running"
-    slow.page = "The page answered with status 404."
+    slow.page = Fetched(problem="The page answered with status 404.", status=404)
     slow.here.set()
     await loop.due()
 
@@ -165,7 +164,7 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop
     slow = SlowPage(loop)
     await launched(loop, side)
 
-    async def broken(url: str) -> Page | str:
+    async def broken(url: str) -> Fetched:
         raise KeyError("a bug")
 
     loop.app.services = dataclasses.replace(loop.app.services, read_page=broken)

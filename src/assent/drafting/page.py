@@ -77,6 +77,17 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Whether there was more than is read."""
 
 
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of asking for a page: its readable parts, or in words why there are none."""
+
+    page: Page | None = None
+    problem: str = ""
+    status: int | None = None
+    """What was answered; None where nobody answered, or nothing was asked."""
+    found_at: str = ""
+    """Where redirects led."""
+
+
 def read_page(markup: str) -> Page:
     """The page, from its HTML; never raises, whatever it is given."""
     reader = _Reader()

@@ -18,7 +18,7 @@ from assent.ports import Clock, Connector, Store
 if TYPE_CHECKING:
     from assent.drafting.evidence import Evidence
     from assent.drafting.lessons import Lessons
-    from assent.drafting.page import Page
+    from assent.drafting.page import Fetched
     from assent.drafting.picture_orders import Result, Work
     from assent.drafting.records import Composed, NeedsDraft
     from assent.engine.audit_log import Verdict
@@ -59,7 +59,7 @@ class Services:
     """What an action costs by its connector, where its operator names no price."""
     default_sender: str
     """Under whose name mail goes out where nobody says otherwise."""
-    read_page: Callable[[str], Awaitable[Page | str]]
+    read_page: Callable[[str], Awaitable[Fetched]]
     """What a public page says about a product, or in words why it could not be read."""
     screen_webhook: Callable[[str], str | None]
     """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""

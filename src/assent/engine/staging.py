@@ -47,6 +47,8 @@ from assent.offloading import run_long_apart
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
+FETCHED: Final = "productPage"
+"""Among a run's outputs: which page was read for it, when, and what it answered."""
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -223,6 +225,8 @@ def store(
         ],
         "assets": [asset.asset_id for asset in assets],
     }
+    if FETCHED in run.outputs:
+        body[FETCHED] = run.outputs[FETCHED]
     if begun:
         head = yield from journal.lock_head(run.workspace_id, run.run_id, now_ms)
     else:

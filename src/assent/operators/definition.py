@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -38,6 +38,8 @@ class Workbench(msgspec.Struct, frozen=True, kw_only=True):
     """What sort of memory each entry is, by its id."""
     warnings: tuple[str, ...] = ()
     """What went wrong while evidence was gathered; said on every action."""
+    fetched: dict[str, Any] | None = None
+    """What the product page was asked for with, and what came of it."""
     schedule_ms: int | None = None
     sender: str = ""
     recipients: tuple[str, ...] = ()

@@ -17,11 +17,12 @@ from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.naming import name_of
 from assent.drafting.page import Page
 from assent.drafting.records import Composed, NeedsDraft
-from assent.engine import brain, lessons_read, long_runs, staging
+from assent.engine import brain, journal, lessons_read, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.times import iso_time
 from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
 from assent.offloading import SHORT_CHARS, run_apart, run_long_apart
 from assent.operators import email, launch, post
@@ -120,7 +121,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(launch.prepare, bench, wanted, drafts)
-    preparation = _guided(plan.preparation, NEXT_LAUNCH)
+    preparation = _guided(bench, plan.preparation, NEXT_LAUNCH)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
     if request.images_needed:
@@ -145,7 +146,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     return await staging.stage(
         call.services,
         _request(call, request, post.INFO.id, "chieflab_post"),
-        _guided(made, NEXT_POST),
+        _guided(bench, made, NEXT_POST),
         PostReply,
         lambda assets, staged: {"publish_action": action_view(staged[0]) if staged else None},
     )
@@ -169,7 +170,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     return await staging.stage(
         call.services,
         _request(call, request, email.INFO.id, "chieflab_send"),
-        _guided(made, NEXT_SEND),
+        _guided(bench, made, NEXT_SEND),
         SendReply,
         lambda assets, staged: {"send_action": action_view(staged[0]) if staged else None},
     )
@@ -217,7 +218,7 @@ async def _bench(
         raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
     schedule = getattr(request, "schedule_for", None)
     schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
-    page, warnings = await _page(call, request.product_url)
+    page, warnings, fetched = await _page(call, request.product_url)
     tenant_id = brain.tenant_of(request.tenant_id)
     entries, lessons, kinds = await call.services.store.read(
         lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
@@ -242,6 +243,7 @@ async def _bench(
         kinds=kinds,
         now_ms=call.now_ms,
         warnings=warnings,
+        fetched=fetched,
         schedule_ms=schedule_ms,
         sender=sender or call.services.default_sender,
         recipients=recipients,
@@ -272,16 +274,26 @@ async def _ready(call: Call) -> frozenset[str]:
     return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
 
 
-async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...]]:
-    """The product page, or the warning that says why it could not be read."""
+async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
+    """The product page, or the warning that says why it could not be read; and what was asked for, which is on record
+    whatever becomes of the call."""
     if url is None:
-        return None, ()
+        return None, (), None
     if not _is_web_address(url):
         raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
+    now_ms = call.services.clock.now_ms()
     found = await call.services.read_page(url)
-    if isinstance(found, str):
-        return None, (f"The product page could not be read: {found}",)
-    return found, _odd(found)
+    fetched: dict[str, Any] = {"url": url, "fetchedAt": iso_time(now_ms), "status": found.status}
+    if found.found_at not in ("", url):
+        fetched["foundAt"] = found.found_at
+    if found.problem:
+        fetched["problem"] = found.problem
+    workspace_id = call.caller.workspace_id
+    event = journal.NewEvent("page_fetched", {**fetched, "by": call.caller.name})
+    await call.services.store.write(lambda: journal.append(workspace_id, workspace_id, [event], now_ms))
+    if found.page is None:
+        return None, (f"The product page could not be read: {found.problem}",), fetched
+    return found.page, _odd(found.page), fetched
 
 
 def _odd(page: Page) -> tuple[str, ...]:
@@ -341,8 +353,11 @@ def refuse_webhook(call: Call, url: str | None) -> None:
         )
 
 
-def _guided(preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:
-    return msgspec.structs.replace(preparation, next_calls=following)
+def _guided(bench: Workbench, preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:
+    outputs = preparation.outputs
+    if bench.fetched is not None:
+        outputs = {**outputs, staging.FETCHED: bench.fetched}
+    return msgspec.structs.replace(preparation, outputs=outputs, next_calls=following)
 
 
 _SEE = SuggestedCall("chieflab_get_action", {"actionId": "…"}, "to show the current content of an action")

@@ -93,6 +93,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "webhook_delivered": lambda facts: "The result was posted to its webhook",
     "webhook_failed": lambda facts: "The result could not be posted to its webhook",
     "webhook_resent": lambda facts: f"The result is posted to its webhook again, asked for by {_by(facts)}",
+    "page_fetched": lambda facts: f"{facts.get('url', 'A page')} was asked for by {_by(facts)}",
     "webhook_secret_made": lambda facts: "A secret that signs webhooks was made",
     "policy_changed": lambda facts: f"The policy became “{facts.get('policy', '')}”, set by {_by(facts)}",
     "notification_added": lambda facts: (

@@ -77,7 +77,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             *("connector_accounts_chosen", "connector_accounts_changed"),
             *("credits_granted", "credits_limited", "credits_unlimited"),
             *("webhook_secret_made", "webhook_secret_rotated", "policy_changed"),
-            *("notification_added", "notification_removed"),
+            *("notification_added", "notification_removed", "page_fetched"),
         ),
         "warn",
     ),
