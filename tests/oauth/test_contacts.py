@@ -49,6 +49,16 @@ def updated(world: Connected) -> list[Any]:
     return [effect.content for effect in world.far.hubspot.happened("contact_updated")]
 
 
+@pytest.mark.parametrize(
+    "separator", ["\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\x00"]
+)
+def test_no_field_of_a_contact_hides_within_another(separator: str) -> None:
+    with pytest.raises(UnreadableContact):
+        read_contact(f"{ADA}{separator}Phone: 0900 666 666")
+    with pytest.raises(UnreadableContact):
+        read_contact(f"{ADA}{separator}")
+
+
 async def test_an_approved_contact_is_created_once(world_on_any_store: Connected) -> None:
     world = world_on_any_store
     await world.connect("hubspot")

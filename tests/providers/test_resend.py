@@ -15,7 +15,7 @@ from assent.connectors.resend_mail import mail
 from assent.engine.measurement import read_action
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import Reason
+from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Effect
 from assent.ports import KeyChecked, NotSent, Reading
 from assent.testing.connector_contract import claimed_action
@@ -49,6 +49,55 @@ async def test_several_readers_do_not_see_each_other(here: Providers) -> None:
     (sent,) = here.effects("resend")
     assert sent.content["to"] == ["hello@example.org"]
     assert sent.content["bcc"] == ["grace@example.org", "Ann <ann@example.org>"]
+
+
+ENCODED = "Team lunch =?utf-8?b?WW91IGFyZSBmaXJlZA==?="
+
+
+async def test_what_mail_programs_would_decode_is_not_staged(here: Providers) -> None:
+    for changes in ({"subject": ENCODED}, {"title": ENCODED, "subject": ""}):
+        with pytest.raises(Refusal) as refused:
+            await here.approved("resend", **changes)
+        assert refused.value.reason is Reason.VALIDATION_ERROR
+        problems = refused.value.recovery().problems
+        assert isinstance(problems, list)
+        assert [each.path for each in problems] == [f"actions[0].{next(iter(changes))}"]
+    await here.done(await here.approved("resend", subject="What does  a =? b mean"))
+    (sent,) = here.effects("resend")
+    assert sent.content["subject"] == "What does  a =? b mean"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"subject": ENCODED},
+        {"subject": "Hi\u2028X: y"},
+        {"subject": "One\nBcc: eve@example.org"},
+        {"sender": "=?utf-8?b?UGF5UGFs?= <bob@example.org>"},
+        {"recipients": ("=?utf-8?b?UGF5UGFs?= <bob@example.org>",)},
+    ],
+)
+def test_what_mail_programs_would_decode_is_not_sent_either(changes: dict[str, Any]) -> None:
+    given = {"subject": "Hi", "recipients": ("grace@example.org",), **changes}
+    effect = Effect(channel="email", verb="send", connector="resend", body="Hi", **given)
+    with pytest.raises(NotSent) as refused:
+        mail(claimed_action(effect))
+    assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
+
+
+def test_a_name_is_one_name_whoever_reads_it() -> None:
+    effect = Effect(
+        channel="email",
+        verb="send",
+        connector="resend",
+        body="Hi",
+        subject="Hi",
+        sender="Löwe, Ann: x; \\ <ann@example.org>",
+        recipients=("Ann-Marie O'Löwe <grace@example.org>",),
+    )
+    asked = mail(claimed_action(effect))
+    assert asked["from"] == '"Löwe, Ann: x; \\\\" <ann@example.org>'
+    assert asked["to"] == ["Ann-Marie O'Löwe <grace@example.org>"]
 
 
 async def test_a_request_that_is_still_worked_on_is_asked_about_again(here: Providers) -> None:
@@ -178,15 +227,3 @@ def test_what_cannot_be_a_mail_is_refused_before_anything_leaves(changes: dict[s
     with pytest.raises(NotSent) as refused:
         mail(claimed_action(Effect(**fields)))
     assert not refused.value.curable
-
-
-def test_a_subject_is_one_line() -> None:
-    effect = Effect(
-        channel="email",
-        verb="send",
-        connector="resend",
-        body="Hi",
-        subject="One\nBcc: eve@example.org",
-        recipients=("grace@example.org",),
-    )
-    assert mail(claimed_action(effect))["subject"] == "One Bcc: eve@example.org"

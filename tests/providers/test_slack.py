@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.providers.places import Place, connect, connected, keeps_its_promises
 from tests.sqlite_files import new_sqlite
@@ -14,9 +15,11 @@ from assent.connectors.key_access import API_KEY
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle import gate
 from assent.lifecycle.connection import Credentials, NewConnection
-from assent.lifecycle.records import Effect
+from assent.lifecycle.records import Effect, Media
 from assent.ports import NotSent
+from assent.testing.connector_contract import claimed_action
 from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
@@ -161,3 +164,14 @@ async def test_looking_whether_a_webhook_is_there_posts_nothing(one: Place) -> N
     assert one.server.hook not in repr(connection)
     with pytest.raises(NotSent):
         await connect(one.engine.app, "slack", one.server.hook + "x")
+
+
+async def test_a_message_with_a_picture_is_not_posted_without_it(one: Place) -> None:
+    connector = one.engine.services.connectors["slack"]
+    picture = Media(kind="image", url="https://example.org/a.png", alt="A window")
+    effect = Effect(channel="slack", verb="post", connector="slack", body="Look.", media=(picture,))
+    action = msgspec.structs.replace(claimed_action(effect), workspace_id=LOCAL_WORKSPACE)
+    with pytest.raises(NotSent) as refused:
+        await connector.perform(gate.opened(action), 10)
+    assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
+    assert one.effects() == []

@@ -1,22 +1,29 @@
 """An approved e-mail as Resend takes it. The same action and revision always ask for the same, so that a repeated key
 is recognised. Several recipients do not see each other.
 
+Resend writes the mail itself. What it or a reader's program would decode or take apart is quoted, where there is a
+standard for it, or refused: nobody can say here what an encoded word becomes there.
+
 Loaded with the first mail, because the standard library's mail package is large.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from typing import Any, Final
 
-from assent.connectors.mail_server import parse_mailbox
+from assent.connectors.mail_server import Mailbox, parse_mailbox
 from assent.connectors.resend import TEST_SENDER
 from assent.connectors.smtp_message import html_part, refusal
+from assent.lifecycle.readable import has_encoded_word, is_one_line
 from assent.lifecycle.records import Action
 from assent.ports import Picture
 
 MAX_RECIPIENTS: Final = 50
 """What Resend takes in one mail."""
+
+_BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
 
 
 def mail(action: Action, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
@@ -31,11 +38,16 @@ def mail(action: Action, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
             f"Resend takes at most {MAX_RECIPIENTS} recipients in one mail, this has {len(recipients)}"
         )
     several = len(recipients) > 1
+    subject = effect.subject or effect.title
+    if not is_one_line(subject) or has_encoded_word(subject):
+        raise refusal(
+            "subject: it holds a line break, a control character or what mail programs decode (=?…?=)"
+        )
     return {
         "from": sender,
         "to": [sender] if several else recipients,
         **({"bcc": recipients} if several else {}),
-        "subject": " ".join((effect.subject or effect.title).split()),
+        "subject": subject,
         "text": effect.body,
         "html": html_part(effect),
         "tags": [{"name": "assent_action", "value": action.action_id}],
@@ -60,5 +72,15 @@ def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
         found = [parse_mailbox(each) for each in given]
     except ValueError as error:
         raise refusal(f"{field}: {error}") from error
-    by_address = {box.address: f"{box.name} <{box.address}>" if box.name else box.address for box in found}
-    return list(by_address.values())
+    if any(has_encoded_word(box.name) for box in found):
+        raise refusal(f"{field}: a name holds what mail programs decode (=?…?=)")
+    return list({box.address: _written(box) for box in found}.values())
+
+
+def _written(box: Mailbox) -> str:
+    """A name that could be taken for more than one word of text is quoted."""
+    if not box.name:
+        return box.address
+    if _BARE.fullmatch(box.name):
+        return f"{box.name} <{box.address}>"
+    return '"' + box.name.replace("\\", "\\\\") + f'" <{box.address}>'

@@ -99,6 +99,8 @@ class SlackConnector:
         if wanted is not None and access.connection.account(wanted) is None:
             detail = "this was approved for another webhook than the one that is connected"
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        if action.effect.media:
+            raise NotSent(Reason.CONNECTOR_FAILED, "a webhook takes no picture along", curable=False)
         text = message(action.effect)
         if len(text) > MOST_CHARS:
             detail = f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}"

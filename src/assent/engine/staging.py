@@ -39,7 +39,7 @@ from assent.lifecycle.guidance import (
     StateMachine,
 )
 from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.readable import is_one_line, theater_in
+from assent.lifecycle.readable import has_encoded_word, is_one_line, theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.webhooks import event_of
@@ -402,6 +402,9 @@ READ_FIELDS: Final = ("body", "title", "subject", "preheader")
 ONE_LINE: Final = ("title", "subject", "preheader", "sender")
 """What becomes a header or a headline."""
 
+DECODES_HEADERS: Final = frozenset({"resend"})
+"""Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
+
 
 def content_problems(effect: Effect, where: str = "") -> list[Problem]:
     """What keeps a content from being put before a human."""
@@ -423,6 +426,12 @@ def content_problems(effect: Effect, where: str = "") -> list[Problem]:
             problems.append(
                 Problem(f"{where}{field}", "one line without control characters", repr(text[:80]))
             )
+    if effect.connector in DECODES_HEADERS:
+        problems += [
+            Problem(f"{where}{field}", "no text that mail programs decode (=?…?=)", repr(text[:80]))
+            for field in ("title", "subject", "sender")
+            if has_encoded_word(text := getattr(effect, field))
+        ]
     if len(effect.recipients) > MAX_RECIPIENTS:
         problems.append(
             Problem(f"{where}recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from assent.lifecycle.readable import is_one_line
+
 FIELDS: Final[dict[str, str]] = {
     "E-mail": "email",
     "First name": "firstname",
@@ -20,6 +22,8 @@ FIELDS: Final[dict[str, str]] = {
 """What a line is called, and what the field is called among customer systems."""
 
 MAX_VALUE_CHARS: Final = 500
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+"""What everybody sees as the end of a line. Others, such as U+2028, could hide a field within another."""
 _ADDRESS: Final = re.compile(r"[^@\s<>,;\"]+@[^@\s<>,;\"]+\.[^@\s<>,;\"]+")
 _BY_LABEL: Final = {label.lower(): name for label, name in FIELDS.items()}
 
@@ -36,7 +40,12 @@ def contact_text(contact: dict[str, str]) -> str:
 def read_contact(text: str) -> dict[str, str]:
     """The fields that a text names. Raises `UnreadableContact`."""
     found: dict[str, str] = {}
-    for line in filter(None, (each.strip() for each in text.splitlines())):
+    for whole in _BREAK.split(text):
+        if not is_one_line(whole.replace("\t", " ")):
+            raise UnreadableContact(f"a line holds a character that cannot be seen: {whole[:60]!r}")
+        line = whole.strip()
+        if not line:
+            continue
         label, colon, value = line.partition(":")
         name = _BY_LABEL.get(label.strip().lower())
         if not colon or name is None:

@@ -99,3 +99,11 @@ _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 def is_one_line(text: str) -> bool:
     """Whether a text can be a header or a headline."""
     return _CONTROL.search(text) is None
+
+
+_ENCODED_WORD: Final = re.compile(r"=\?[^?]*\?[bq]\?", re.IGNORECASE)
+
+
+def has_encoded_word(text: str) -> bool:
+    """Whether mail programs would show something else than these characters (RFC 2047)."""
+    return _ENCODED_WORD.search(text) is not None
