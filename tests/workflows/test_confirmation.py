@@ -90,6 +90,28 @@ async def test_a_person_reads_the_title_and_what_was_submitted_and_never_the_pro
     assert (details["stepKey"], details["node"]) == ("release", 1) and details["content"]
 
 
+async def test_a_person_reads_every_value_of_the_context_that_the_step_changes(play: Player) -> None:
+    start = await play.start(GATED, sessionId="R", context={"target": "staging", "region": "eu"})
+    at = await play.advance(start)
+    context = {"target": "PRODUCTION-DB", "amount": 100000, "region": "eu", "old": None}
+    refusal = await asked(play, at, context=context, **NOTES)
+    body = (await play.action(refusal["actionId"]))["content"]["body"]
+    assert 'target: "PRODUCTION-DB" (before: "staging")' in body and "amount: 100000" in body
+    assert "region" not in body and "old" not in body
+    gone = await asked(play, at, context={"target": None}, **NOTES)
+    assert 'target: removed (before: "staging")' in (await play.action(gone["actionId"]))["content"]["body"]
+
+
+@pytest.mark.parametrize("part", ["output", "context"])
+async def test_what_cannot_be_shown_whole_is_not_asked_about(play: Player, part: str) -> None:
+    at = await at_gate(play)
+    answer = await play.send(at, **NOTES, **{part: {"kind": "plan", "text": "word " * 22_000}})
+    assert (answer.is_error, answer.reason) == (True, "validation_error")
+    assert answer.payload["problems"][0]["path"] == part
+    assert await play.sql("SELECT 1 FROM actions WHERE workspace_id = ?", play.workspace_id) == []
+    assert (await asked(play, at, **NOTES))["status"] == "awaiting_approval"
+
+
 async def test_twenty_callers_at_once_ask_once_and_pass_once(play: Player) -> None:
     at = await at_gate(play)
     arguments = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], **NOTES}

@@ -7,6 +7,7 @@ of the same step elsewhere, and asks anew (C31).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +20,7 @@ from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
-from assent.kernel.refusals import Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
@@ -206,7 +207,7 @@ def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome:
         verb="confirm",
         connector=WORKFLOW,
         title=outcome.title,
-        body=confirmation_body(outcome.title, content),
+        body=confirmation_body(outcome.title, content, node.snapshot.context),
         details=details,
     )
     return Action(
@@ -234,21 +235,52 @@ def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome:
     )
 
 
-def confirmation_body(title: str, content: Content) -> str:
-    """What the human reads: the step's title with what the agent submitted, never the prompt (E19)."""
+def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -> str:
+    """What the human reads: the step's title with what the agent submitted, never the prompt (E19).
+
+    `before` is the run's context. Raises a refusal where the text would be too long to be shown whole: an approval
+    covers all of it.
+    """
     parts = [title]
     if content.notes and content.notes.strip():
         parts.append(content.notes.strip())
     if content.output is not None:
-        parts.append(msgspec.json.format(msgspec.json.encode(content.output), indent=2).decode())
+        parts.append(_json(content.output))
     if len(parts) == 1:
         parts.append("The agent sent no notes for this step.")
+    if changes := _context_changes(content.context, before):
+        parts.append("\n".join(["This changes what later steps work with:", *changes]))
     body = "\n\n".join(parts)
-    if len(body) <= MAX_CONTENT_CHARS:
-        return body
-    # Whoever reads it must know that there is more than they see.
-    marker = f"\n\n[… {len(body)} characters in all; the rest is not shown here]"
-    return body[: MAX_CONTENT_CHARS - len(marker)] + marker
+    if len(body) > MAX_CONTENT_CHARS:
+        expected = (
+            f"at most {MAX_CONTENT_CHARS} characters of notes, output and context together, so that a person can read "
+            "all that they approve; submit a summary and keep the rest elsewhere"
+        )
+        sizes = {
+            "notesMarkdown": len(content.notes or ""),
+            "output": len(_json(content.output)),
+            "context": len(_json(content.context)),
+        }
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise Refusal(
+            Reason.VALIDATION_ERROR, problems=[Problem(largest, expected, f"{len(body)} characters")]
+        )
+    return body
+
+
+def _context_changes(patch: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    """Each value of the context that would be another, with the one it replaces."""
+    lines = []
+    for name, value in patch.items():
+        if before.get(name) == value and type(before.get(name)) is type(value):
+            continue
+        was = f" (before: {_json(before[name])})" if name in before else ""
+        lines.append(f"{name}: {'removed' if value is None else _json(value)}{was}")
+    return lines
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def passed(desk: Desk, action: Action, child: int) -> Transaction[None]:
