@@ -44,8 +44,9 @@ class Engine:
         return action_id
 
     async def approve(self, action_id: ActionId) -> None:
+        shown = Seen(digest=(await self.action(action_id)).digest)
         await self.app.store.write(
-            lambda: decisions.approve(PERSON, action_id, Seen(), lambda _: None, self.clock.now_ms())
+            lambda: decisions.approve(PERSON, action_id, shown, lambda _: None, self.clock.now_ms())
         )
 
     async def edit(self, action_id: ActionId, **changes: Any) -> Action:

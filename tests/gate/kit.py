@@ -171,6 +171,10 @@ class Gate(Surface):
         await self.done(APPROVE, actionId=action_id)
         return action_id
 
+    async def approve_as_shown(self, action_id: str) -> dict[str, Any]:
+        """Approve in the chat exactly what the record says now."""
+        return await self.done(APPROVE, actionId=action_id, digest=(await self.record(action_id))["digest"])
+
     async def ask(self, tool: str, **arguments: Any) -> Outcome:
         return await self.call(tool, arguments)
 
@@ -226,13 +230,13 @@ class Gate(Surface):
     async def approve_as(
         self, assurance: Assurance, action_id: str, name: str = "Ada", *, send_now: bool = False
     ) -> Action:
-        """An approval by somebody whom the server knows that well, as the page makes it."""
-        now_ms = self.clock.now_ms()
+        """An approval by somebody whom the server knows that well, as the page makes it: of what it shows now."""
+        now_ms, shown = self.clock.now_ms(), Seen(digest=(await self.stored(action_id)).digest)
         return await self.decide(
             lambda: decisions.approve(
                 self.someone(assurance, name),
                 ActionId(action_id),
-                Seen(),
+                shown,
                 _no_link,
                 now_ms,
                 send_now=send_now,

@@ -180,7 +180,7 @@ async def test_a_run_tells_its_story_with_who_did_what_and_how(surface: Gate) ->
     await surface.done(APPROVE, actionId=action_id)
     await surface.done(EDIT, actionId=action_id, body=OTHER)
     surface.clock.advance(seconds=5)
-    await surface.done(APPROVE, actionId=action_id)
+    await surface.approve_as_shown(action_id)
     await surface.done(EXECUTE, actionId=action_id)
     events = await surface.events(run["runId"])
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.gate.kit import APPROVE, EXECUTE, Gate
+from tests.gate.kit import EXECUTE, Gate
 
 HAND_OVER = "chieflab_use_manual_fallback"
 RECORD = "chieflab_record_manual_publish"
@@ -26,7 +26,7 @@ async def test_an_address_makes_only_an_approved_action_executed(surface: Gate) 
     assert (await surface.denied(RECORD, actionId=action_id, url=LIVE))["reason"] == "requires_approval"
     await surface.done(HAND_OVER, actionId=action_id)
     assert (await surface.denied(RECORD, actionId=action_id, url=LIVE))["reason"] == "requires_approval"
-    await surface.done(APPROVE, actionId=action_id)
+    await surface.approve_as_shown(action_id)
     refusal = await surface.denied(EXECUTE, actionId=action_id)
     assert refusal["status"] == "approved"
     for bad in ("", "javascript:alert(1)", "https://", "somewhere"):

@@ -223,7 +223,7 @@ async def test_a_mail_to_nobody_is_not_sent_whatever_was_approved(surface: Gate)
     assert [problem["path"] for problem in answer["problems"]] == ["recipients"]
     assert surface.calls == 0
     await surface.done(EDIT, actionId=action_id, to=["ada@example.org"])
-    await surface.done(APPROVE, actionId=action_id)
+    await surface.approve_as_shown(action_id)
     await surface.done(SEND, actionId=action_id)
     assert len(surface.ledger) == 1
 

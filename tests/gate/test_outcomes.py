@@ -385,7 +385,7 @@ async def test_the_provider_key_is_made_of_action_and_revision(surface: Gate) ->
     provider.plan.append(unreachable)
     await surface.denied(EXECUTE, actionId=action_id)
     await surface.done(EDIT, actionId=action_id, body=OTHER)
-    await surface.done(APPROVE, actionId=action_id)
+    await surface.approve_as_shown(action_id)
     provider.plan.append(unreachable)
     await surface.denied(EXECUTE, actionId=action_id)
     await surface.done(EXECUTE, actionId=action_id)

@@ -72,11 +72,12 @@ async def test_an_edit_that_makes_an_action_weigh_more_needs_more_to_approve_it_
 ) -> None:
     action_id = await surface.approved(channel="email", verb="email", recipients=["ada@example.org"])
     many = [f"a{n}@example.org" for n in range(51)]
-    await surface.done(EDIT, actionId=action_id, to=many)
-    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
-    await surface.done(EDIT, actionId=action_id, to=["ada@example.org"])
+    digest = (await surface.done(EDIT, actionId=action_id, to=many))["digest"]
+    answer = await surface.denied(APPROVE, actionId=action_id, digest=digest)
+    assert answer["reason"] == "requires_approval"
+    digest = (await surface.done(EDIT, actionId=action_id, to=["ada@example.org"]))["digest"]
     assert (await surface.record(action_id))["preflight"]["severity"] == "high"
-    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
+    assert (await surface.denied(APPROVE, actionId=action_id, digest=digest))["reason"] == "requires_approval"
 
 
 @pytest.mark.parametrize("connector", ["site", "native"])
@@ -215,4 +216,5 @@ async def test_no_other_tool_makes_an_action_weigh_less(surface: Gate, tool: str
     answer = await surface.done(tool, actionId=action_id)
     assert answer["status"] == "awaiting_approval"
     assert (await surface.record(action_id))["preflight"]["severity"] == "high"
-    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
+    digest = (await surface.record(action_id))["digest"]
+    assert (await surface.denied(APPROVE, actionId=action_id, digest=digest))["reason"] == "requires_approval"

@@ -78,7 +78,9 @@ async def test_the_guide_says_what_to_show_what_to_say_and_to_stop(surface: Gate
     assert any("approval state" in item for item in guide["agentDependency"])
     primary = guide["nextToolCalls"]["primary"]
     assert primary["name"] == APPROVE
-    assert primary["args"] == {"actionId": run["actions"][0]["id"]}
+    assert primary["args"] == {
+        name: run["actions"][0][field] for name, field in (("actionId", "id"), ("digest", "digest"))
+    }
 
 
 @pytest.mark.rule("E14", "E15", "E74")

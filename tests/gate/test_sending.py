@@ -87,7 +87,7 @@ async def test_an_action_moved_to_a_later_time_does_not_go_out_at_the_earlier_on
     action_id = await scheduled(surface)
     later = iso_time(surface.clock.now_ms() + 24 * HOUR)
     await surface.done(EDIT, actionId=action_id, scheduleFor=later)
-    await surface.done(APPROVE, actionId=action_id)
+    await surface.approve_as_shown(action_id)
     surface.clock.advance(hours=2)
     await surface.run_jobs()
     assert (surface.calls, await surface.where(action_id)) == (0, "approved")

@@ -95,6 +95,7 @@ class Believed:
     """The text that the standing approval covers."""
     key: str | None = None
     """The key of the attempt in flight or in question."""
+    staged: str = ""
     attempts: int = 0
     since_ms: int = 0
     answers: dict[str, bytes] = field(default_factory=dict)
@@ -187,7 +188,7 @@ class Machine(RuleBasedStateMachine):
         request = Request(principal=self.principal, operator="test", tool="stage", inputs={})
         wanted = preparation(Staging(effects=[StageEffect(body=text, connector=connector)]))
         run = self.world.run(staging.stage(self.world.app.services, request, wanted, PreparedRun))
-        self.believed.append(Believed(ActionId(run.actions[0].id), connector, text))
+        self.believed.append(Believed(ActionId(run.actions[0].id), connector, text, staged=text))
         if approved:
             self.decide_approval(self.believed[-1], "current")
 
@@ -202,7 +203,9 @@ class Machine(RuleBasedStateMachine):
         done = self.attempt(
             lambda: decisions.approve(self.decider(), one.action_id, Seen(digest=digest), _no_link, now_ms)
         )
-        expected = self.expected_refusal(one) or ("stale_revision" if look == "stale" else None)
+        # Who does not say what they looked at has seen what was staged.
+        stale = look == "stale" or (look == "none" and one.text != one.staged)
+        expected = self.expected_refusal(one) or ("stale_revision" if stale else None)
         if expected is not None:
             assert done == expected
             return

@@ -186,8 +186,8 @@ async def test_an_approval_covers_exactly_its_content(play: Player) -> None:
 async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Player) -> None:
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
-    await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
-    approved = await play.decide(APPROVE, refusal["actionId"])
+    edited = await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
+    approved = await play.decide(APPROVE, refusal["actionId"], digest=edited["digest"])
     assert "exactly as it was sent" not in approved["nextToolCalls"][0]["when"]
     assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)

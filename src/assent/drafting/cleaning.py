@@ -21,6 +21,8 @@ TEXT_CHARS: Final = 60_000
 _INVISIBLE: Final = re.compile(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
+_TAG_CHARACTERS: Final = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f]+")
+"""Letters that nobody sees. Only in flags they have a meaning."""
 _TAGS: Final = re.compile(r"<(?:!--.{0,2000}?-->|/?[a-zA-Z][^<>]{0,500}>)", re.DOTALL)
 _SPACES: Final = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f]+")
 
@@ -69,7 +71,7 @@ _ABOUT_THE_GATE: Final = re.compile(
 def printable(text: str) -> str:
     """Without control, invisible and unassigned characters; line ends unified; composed."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    text = _INVISIBLE.sub("", text)
+    text = _TAG_CHARACTERS.sub(r"\1", _INVISIBLE.sub("", text))
     kept = "".join(
         char for char in text if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs", "Co", "Cn")
     )

@@ -15,18 +15,21 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from assent.drafting import channels, threads
+from assent.drafting.cleaning import one_line
 from assent.engine import actions, brain, jobs, once, pictures
 from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate, schedules
+from assent.lifecycle import gate, guidance, schedules
 from assent.lifecycle.gate import Links
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
 from assent.ports import Transaction
@@ -76,6 +79,7 @@ def approve(
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.APPROVE, now_ms, links)
     refuse_stale(action, seen)
+    yield from _refuse_unseen(action, seen)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
@@ -267,7 +271,7 @@ def edit(
 
 def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     """The effect with a human's changes, refused where the result could not be put before one."""
-    effect = msgspec.structs.replace(effect, **changes)
+    effect = msgspec.structs.replace(effect, **cleaned(changes))
     if effect.html and "body" in changes and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
         effect = msgspec.structs.replace(effect, html="")
@@ -283,6 +287,15 @@ def judge_edit(effect: Effect, changes: dict[str, Any]) -> None:
     What is wrong with it is said there, after who may edit what."""
     with contextlib.suppress(Refusal):
         edited(effect, changes)
+
+
+def cleaned(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes without what cannot be seen in a headline, as a draft is cleaned when it is prepared."""
+    found = dict(changes)
+    for name in ("title", "subject"):
+        if name in found and is_one_line(found[name]):
+            found[name] = one_line(found[name], MAX_CONTENT_CHARS)
+    return found
 
 
 def as_the_channel_takes_it(effect: Effect) -> Effect:
@@ -324,7 +337,28 @@ def refuse_stale(action: Action, seen: Seen) -> None:
     if (seen.revision is not None and seen.revision != action.revision) or (
         seen.digest is not None and (len(given) < 8 or not plain.startswith(given))
     ):
-        raise Refusal(Reason.STALE_REVISION, status=action.status, action_id=action.action_id)
+        raise stale(action)
+
+
+def _refuse_unseen(action: Action, seen: Seen) -> Transaction[None]:
+    """Who does not say what they looked at has seen what was staged; another content they may not know."""
+    if action.revision == 1 or seen.revision is not None or seen.digest is not None:
+        return
+    rows = yield statements.find_revision(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=1
+    )
+    if not rows or msgspec.json.decode(rows[0]["effect"], type=Effect).digest() != action.digest:
+        raise stale(action)
+
+
+def stale(action: Action) -> Refusal:
+    """The content is another than the one decided about; the answer brings it along."""
+    return Refusal(
+        Reason.STALE_REVISION,
+        status=action.status,
+        action_id=action.action_id,
+        render_in_chat=msgspec.to_builtins(guidance.as_it_is(action)),
+    )
 
 
 def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:

@@ -220,7 +220,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retryable=False,
         summary="The content changed since it was shown.",
         user_message="This was edited in the meantime. Please look at the current text before deciding.",
-        fix="Call chieflab_get_action, show the current content, and ask again.",
+        fix="Show every renderInChat[*].body and ask again; then decide with the digest that stands beside it. Where "
+        "there is none, chieflab_get_action has the content as it is now.",
         stop_rule="Do not decide about content that the human has not seen.",
     ),
     Reason.ACTION_EXPIRED: Meaning(
@@ -384,6 +385,8 @@ class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     external_id: str | msgspec.UnsetType = msgspec.UNSET
     action_id: str | msgspec.UnsetType = msgspec.UNSET
     request_id: str | msgspec.UnsetType = msgspec.UNSET
+    render_in_chat: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """What is to be shown to the human now, as a prepared run gives it."""
 
 
 class _Named(dict[str, Any]):
@@ -412,6 +415,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         external_id: str | None = None,
         action_id: str | None = None,
         request_id: str | None = None,
+        render_in_chat: dict[str, Any] | None = None,
         replay: Recovery | None = None,
     ) -> None:
         super().__init__(reason.value)
@@ -432,6 +436,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
             "external_id": external_id,
             "action_id": action_id,
             "request_id": request_id,
+            "render_in_chat": render_in_chat,
         }
 
     @property

@@ -225,7 +225,7 @@ def agent_guide(
         next_tool_calls=NextToolCalls(
             SuggestedCall(
                 "chieflab_approve_action",
-                {"actionId": first.action_id},
+                about_content(first),
                 f'only after the user said "approve {first_key}" or the like',
             ),
             SuggestedCall(
@@ -259,12 +259,22 @@ def in_chat(key: str, action: Action) -> InChat:
         asset_id=action.asset_id,
         digest=short_digest(action.digest),
         commands=(
-            Command(f"approve {key}", "chieflab_approve_action", {"actionId": action.action_id}),
+            Command(f"approve {key}", "chieflab_approve_action", about_content(action)),
             Command(f"reject {key}", "chieflab_reject_action", {"actionId": action.action_id, "reason": "…"}),
             Command(f"edit {key}", "chieflab_edit_action", {"actionId": action.action_id, "body": "…"}),
         ),
         goes_to=goes_to(action.effect.target),
     )
+
+
+def about_content(action: Action) -> dict[str, Any]:
+    """The arguments of a decision about exactly the content that an action has now."""
+    return {"actionId": action.action_id, "digest": action.digest}
+
+
+def as_it_is(action: Action) -> dict[str, InChat]:
+    """One action to show in the chat."""
+    return {action.effect.channel: in_chat(action.effect.channel, action)}
 
 
 def goes_to(target: dict[str, str] | None) -> str | None:

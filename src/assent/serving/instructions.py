@@ -21,7 +21,7 @@ Nothing goes out. No key yet? Ask for an e-mail address and call chieflab_signup
 
 LOOP
 1. Prepare: show every agentGuide.renderInChat[*].body in the chat, then stop and wait.
-2. The user says yes: chieflab_approve_action({ actionId }); no: chieflab_reject_action({ actionId, reason }).
+2. The user says yes: chieflab_approve_action({ actionId, digest }); no: chieflab_reject_action({ actionId, reason }).
 3. After approval: chieflab_execute_approved_action({ actionId, idempotencyKey }).
 4. A day later results are measured by themselves; the next launch knows what worked.
 

@@ -20,7 +20,7 @@ from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.gate import Links
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.guidance import InChat, SuggestedCall, about_content, as_it_is
 from assent.lifecycle.records import Action, Assurance, Media
 from assent.offloading import SHORT_CHARS, run_apart
 from assent.ports import Transaction
@@ -55,6 +55,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     user_message: str
     next_tool_calls: tuple[SuggestedCall, ...]
     stop_rule: str
+    render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
+    """What waits for approval now, to be shown whole, with the commands for exactly this content."""
 
 
 class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -133,6 +135,8 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     review_urls: dict[str, str]
     next_cursor: str | None
     stop_rule: str
+    next_tool_calls: tuple[SuggestedCall, ...]
+    """For each that waits: the approval of exactly the content that is listed."""
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
@@ -248,6 +252,11 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         },
         next_cursor=cursor,
         stop_rule="Show what waits and stop: only the human decides.",
+        next_tool_calls=tuple(
+            SuggestedCall("chieflab_approve_action", about_content(action), APPROVE_WHEN)
+            for action in shown
+            if action.status == "awaiting_approval"
+        ),
     )
 
 
@@ -277,10 +286,12 @@ async def _decide(call: Call, request: Any, decision: Any) -> Decided:
     return answer
 
 
+APPROVE_WHEN = "only after the user approved the content as it is now"
+
 SAYS = {
     "approved": "Approved. Nothing has been sent yet; say the word and I send it.",
     "rejected": "Rejected. It will never be sent; the reason is kept.",
-    "awaiting_approval": "It waits for approval as it is now.",
+    "awaiting_approval": "It waits for approval as it is now; read it above before you say yes.",
 }
 
 
@@ -315,10 +326,8 @@ def decided(action: Action) -> Decided:
             SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
         ),
         "awaiting_approval": (
-            SuggestedCall("chieflab_get_action", about, "to show the current content"),
-            SuggestedCall(
-                "chieflab_approve_action", about, "only after the user approved the content as it is now"
-            ),
+            SuggestedCall("chieflab_get_action", about, "to show everything that is known about it"),
+            SuggestedCall("chieflab_approve_action", about_content(action), APPROVE_WHEN),
         ),
     }
     if of_a_step:
@@ -339,6 +348,7 @@ def decided(action: Action) -> Decided:
         user_message=scheduled_message(action) or says.get(action.status, ""),
         next_tool_calls=following.get(action.status, ()),
         stop_rule="Do only what the human just decided.",
+        render_in_chat=as_it_is(action) if action.status == "awaiting_approval" else msgspec.UNSET,
     )
 
 
@@ -365,7 +375,8 @@ TOOLS = (
         title="Approve an action",
         description="Records the user's approval of one staged action, bound to its current content. USE WHEN the "
         "user "
-        "has read the content and said yes to it, in this chat. Nothing is sent by this call. High-risk actions are "
+        "has read the content and said yes to it, in this chat; digest says which content that was, and is needed once "
+        "it was edited. Nothing is sent by this call. High-risk actions are "
         "refused here and need a signed-in person on the review page. DO NOT call it on your own judgement.",
         category="review",
         behaviour=DECIDES,
@@ -391,8 +402,8 @@ TOOLS = (
         title="Edit an action",
         description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
         "waits "
-        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Show the new "
-        "text and wait.",
+        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Show "
+        "renderInChat, which is the new content, and wait.",
         category="review",
         behaviour=DECIDES,
         request=EditAction,

@@ -12,7 +12,7 @@ from assent.engine import actions, by_hand
 from assent.engine.decisions import Decider, once_only
 from assent.engine.execution import Executed, executed
 from assent.kernel.refusals import bad_argument
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.guidance import SuggestedCall, about_content
 from assent.lifecycle.records import Action, Assurance
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -118,7 +118,9 @@ def handed_over(action: Action) -> HandedOver:
         user_message="This is published by hand. Approve it, copy the text to where it goes, and tell me the address "
         "it is at.",
         next_tool_calls=(
-            SuggestedCall("chieflab_approve_action", about, "only after the user approved the text"),
+            SuggestedCall(
+                "chieflab_approve_action", about_content(action), "only after the user approved the text"
+            ),
             SuggestedCall(
                 "chieflab_record_manual_publish",
                 {**about, "url": "…"},

@@ -132,6 +132,11 @@ INSERT INTO action_revisions (workspace_id, action_id, revision, effect)
 VALUES (:workspace_id, :action_id, :revision, :effect)
 ON CONFLICT (workspace_id, action_id, revision) DO NOTHING
 
+-- name: find_revision
+-- What an action said at one revision.
+SELECT effect FROM action_revisions
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
+
 -- name: list_revisions
 -- What an action said before, the newest last.
 SELECT revision, effect FROM action_revisions
