@@ -173,6 +173,7 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
         "secrets": (MASTER,),
         "rate_limit_per_minute": 100_000,
         "page_limit_per_minute": 100_000,
+        "storage_quota_mb": 100_000,
         **changes,
     }
     return Settings(**given)

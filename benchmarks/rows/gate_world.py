@@ -68,6 +68,7 @@ def world(data_dir: Path, *, one_client: bool = False) -> App:
         "ASSENT_DATA_DIR": str(data_dir),
         "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000000",
+        "ASSENT_STORAGE_QUOTA_MB": "100000000",
     }
     settings = load_settings({}, given).settings
     return App(settings, connectors={"still": StillConnector()}, one_client=one_client)

@@ -108,6 +108,7 @@ class App:
             signups=signups_window(settings.signups_per_hour),
             page_limiter=MemoryRateLimiter(),
             pages=pages_window(settings.page_limit_per_minute),
+            storage_quota_bytes=settings.storage_quota_mb * 1_000_000,
             page_address=page_address or (lambda: settings.base_url),
             base_url=settings.base_url,
             connectors=connectors if connectors is not None else _BuiltIn(self),

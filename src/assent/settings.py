@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, WORKFLOW_RETENTION_DAYS
+from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, STORAGE_QUOTA_MB, WORKFLOW_RETENTION_DAYS
 from assent.settings_table import (
     BY_ENV,
     BY_NAME,
@@ -49,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit_per_minute: int = 60
     page_limit_per_minute: int = PAGES_PER_MINUTE
     signups_per_hour: int = 5
+    storage_quota_mb: int = STORAGE_QUOTA_MB
     max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()

@@ -11,7 +11,13 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, RATE_LIMIT_PER_MINUTE, SIGNUPS_PER_HOUR
+from assent.kernel.limits import (
+    MAX_CONNECTIONS,
+    PAGES_PER_MINUTE,
+    RATE_LIMIT_PER_MINUTE,
+    SIGNUPS_PER_HOUR,
+    STORAGE_QUOTA_MB,
+)
 
 
 class Kind(enum.Enum):
@@ -141,6 +147,16 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=1_000_000_000,
         default=SIGNUPS_PER_HOUR,
         doc="Workspaces that one client address may sign up for in an hour. 0 closes signup.",
+    ),
+    Setting(
+        name="storage_quota_mb",
+        env="ASSENT_STORAGE_QUOTA_MB",
+        kind=Kind.COUNT,
+        low=1,
+        high=1_000_000_000,
+        default=STORAGE_QUOTA_MB,
+        doc="Megabytes that the calls of a workspace may store in a day (UTC). What is stored can still be decided, "
+        "sent and read.",
     ),
     Setting(
         name="max_connections",

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions, jobs, journal, once, staging, webhooks
+from assent.engine.quota import metered
 from assent.engine.services import Services
 from assent.engine.staging import Reply, Request
 from assent.engine.tenancy import add_tenant
@@ -77,7 +78,9 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
             )
         return reply
 
-    reply = await services.store.write(transaction)
+    reply = await services.store.write(
+        metered(transaction, workspace_id, services.storage_quota_bytes, now_ms)
+    )
     services.wake_jobs()
     return reply
 

@@ -38,6 +38,8 @@ class Services:
     page_limiter: RateLimiter
     """Counts page requests in this process: looking at a page writes nothing."""
     pages: Window
+    storage_quota_bytes: int
+    """What the calls of a workspace may store in a day."""
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
     base_url: str

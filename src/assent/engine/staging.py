@@ -23,6 +23,7 @@ from assent.engine import (
     webhooks,
 )
 from assent.engine.failpoints import failpoint
+from assent.engine.quota import metered
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
@@ -183,7 +184,7 @@ async def stage(
             )
         return reply
 
-    reply = await services.store.write(begin)
+    reply = await services.store.write(metered(begin, workspace_id, services.storage_quota_bytes, now_ms))
     failpoint("prepare.committed")
     if request.webhook_url is not None:
         services.wake_jobs()

@@ -60,6 +60,9 @@ SIGNUPS_PER_HOUR: Final = 5
 SIGNUP_LINK_TTL_MS: Final = DAY_MS
 """A delivery link waits a day for its human; after that a new signup is one call away."""
 
+STORAGE_QUOTA_MB: Final = 200
+"""What a workspace may store in a day: some 20,000 posts, and a loop gone wild does not fill the disk overnight."""
+
 IDEMPOTENCY_TTL_MS: Final = 30 * DAY_MS
 """How long the same key gives the same answer (reliability P3)."""
 

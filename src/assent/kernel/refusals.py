@@ -40,6 +40,7 @@ class Reason(enum.StrEnum):
     VALIDATION_ERROR = "validation_error"
     TOO_MANY_PICTURES = "too_many_pictures"
     PICTURES_FAILED = "pictures_failed"
+    QUOTA_EXCEEDED = "quota_exceeded"
     WORKFLOW_NOT_FOUND = "workflow_not_found"
     CONTEXT_TOO_LARGE = "context_too_large"
     TOKEN_INVALID_FORMAT = "token_invalid_format"
@@ -265,6 +266,17 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         "{retryAfterSeconds} seconds.",
         fix="Wait retryAfterSeconds, then repeat the call once. If it fails again, go on without pictures.",
         stop_rule="Do not call in a loop.",
+    ),
+    Reason.QUOTA_EXCEEDED: Meaning(
+        status=507,
+        retryable=True,
+        summary="The workspace has stored as much as it may today.",
+        user_message="This workspace has stored its {megabytes} MB of today, so this was not kept. What is there can "
+        "be approved, sent and read as before. It can store more after midnight UTC; who runs the server can allow "
+        "more now (ASSENT_STORAGE_QUOTA_MB).",
+        fix="Stop preparing, and tell the human. Go on with what is stored already. After retryAfterSeconds repeat the "
+        "call once, with the same idempotencyKey if it had one.",
+        stop_rule="Do not split the content, do not call in a loop, and do not use another workspace for it.",
     ),
     Reason.WORKFLOW_NOT_FOUND: Meaning(
         status=404,

@@ -190,14 +190,16 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     return await _decide(
         call,
         request,
-        lambda: decisions.edit(
-            _decider(call),
-            action_id,
-            changes,
-            Seen(digest=request.digest),
-            _links(call),
-            call.now_ms,
-            schedule_ms=schedule_ms,
+        call.metered(
+            lambda: decisions.edit(
+                _decider(call),
+                action_id,
+                changes,
+                Seen(digest=request.digest),
+                _links(call),
+                call.now_ms,
+                schedule_ms=schedule_ms,
+            )
         ),
     )
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from assent.engine.quota import metered
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import RunId
+from assent.ports import Begin
+
+T = TypeVar("T")
 
 Category = Literal["primary", "review", "execute", "workspace", "workflow", "legacy"]
 
@@ -39,6 +43,10 @@ class Call:
         """The link to a run, with the rights of the caller."""
         caller = self.caller
         return self.services.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
+
+    def metered(self, begin: Begin[T]) -> Begin[T]:
+        """A transaction that stores what the caller brought, as far as its workspace may today."""
+        return metered(begin, self.caller.workspace_id, self.services.storage_quota_bytes, self.now_ms)
 
 
 @dataclass(frozen=True, slots=True)

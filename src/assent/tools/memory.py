@@ -218,7 +218,7 @@ async def _remember(
 
     arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": source}
     return await call.services.store.write(
-        lambda: once_only(call.caller, "remember", key, arguments, call.now_ms, Entry, begin)
+        call.metered(lambda: once_only(call.caller, "remember", key, arguments, call.now_ms, Entry, begin))
     )
 
 

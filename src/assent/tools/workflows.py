@@ -241,7 +241,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
 async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
     """Run a transaction whose refusal may have to be kept: an action that was staged stays staged."""
     try:
-        done = await call.services.store.write(begin)
+        done = await call.services.store.write(call.metered(begin))
     except ContentRefused as refused:
         raise content_refusal(refused) from refused
     if isinstance(done, Refusal):
