@@ -59,18 +59,22 @@ async def test_the_holder_of_a_link_approves_under_the_name_they_give(house_on_a
     action = await house.action(action_id)
     assert action.status == "approved"
     assert action.approval is not None
-    assert (action.approval.by, action.approval.assurance) == ("Ada Lovelace", "link")
+    someone = "someone with the review link, calling themselves “Ada Lovelace”"
+    assert (action.approval.by, action.approval.assurance) == (someone, "link")
     assert action.approval.digest == action.digest
     kind, facts = (await house.events(run.run_id))[-1]
     assert (kind, facts["by"], facts["assurance"], facts["via"]) == (
         "action_approve",
-        "Ada Lovelace",
+        someone,
         "link",
         "review page",
     )
     assert house.provider.done == []
     page = (await browser.get(answer.headers["location"])).text
-    assert "Approved by <bdi>“Ada Lovelace”, over the review link" in page
+    assert f"Approval by {someone}" in page
+    assert '<span class="badge warn">Approved over the review link</span>' in page
+    assert '<span class="badge ok">' not in page and "Approved by <bdi>Ada" not in page
+    assert f"Approved by {someone}" in page
 
 
 async def test_the_name_is_asked_once_and_must_be_given(house: House) -> None:
@@ -87,8 +91,31 @@ async def test_the_name_is_asked_once_and_must_be_given(house: House) -> None:
 
     approval = (await house.action(first)).approval
     assert approval is not None
-    assert approval.by == "Zoë O’Neil"
+    assert approval.by == "someone with the review link, calling themselves “Zoë O’Neil”"
     assert form(await house.page(browser, run.run_id), second, "approve").fields["name"] == "Zoë O’Neil"
+
+
+async def test_nobody_takes_the_name_of_a_person_or_a_role_over_a_link(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    await house.owner(name="Grace Hopper")
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    for name in (
+        "Grace Hopper",
+        "grace  HOPPER",
+        "Gr\u0430ce Hopper",
+        "Grâce-Hopper",
+        "owner",
+        "The Owner",
+        "0wner",
+    ):
+        answer = await house.decide(browser, run.run_id, action_id, "approve", name=name)
+        assert answer.status_code == 400, name
+        assert "belongs to somebody who can sign in" in answer.text
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    answer = await house.decide(browser, run.run_id, action_id, "approve", name="Grace Kelly")
+    assert answer.status_code == 303
 
 
 async def test_a_signed_in_person_approves_as_themselves_whatever_the_form_says(
@@ -210,7 +237,7 @@ async def test_an_edit_takes_the_approval_back_and_needs_another(house_on_any_st
     assert action.digest == action.effect.digest()
     page = (await browser.get(saved.headers["location"])).text
     assert "what you saved needs an approval of its own" in page
-    assert "Edited by “Ada Reviewer” (by the review link): revision 2" in page
+    assert "Edited by someone with the review link, calling themselves “Ada Reviewer”: revision 2" in page
     again = await house.decide(browser, run.run_id, action_id, "approve")
     assert again.status_code == 303
     approval = (await house.action(action_id)).approval
@@ -547,7 +574,8 @@ async def test_what_is_published_by_hand_is_never_sent_and_counts_once_somebody_
     action = await house.action(action_id)
     assert (action.status, action.external_url) == ("executed", url)
     [facts] = [facts for kind, facts in await house.events(run.run_id) if kind == "action_hand_over"]
-    assert (facts["by"], facts["assurance"]) == ("Ada Reviewer", "link")
+    someone = "someone with the review link, calling themselves “Ada Reviewer”"
+    assert (facts["by"], facts["assurance"]) == (someone, "link")
     assert url in (await browser.get(answer.headers["location"])).text
 
 

@@ -99,7 +99,9 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     await expect(form).to_contain_text("Posts this to LinkedIn through Zernio.")
     await form.get_by_role("button", name="Approve", exact=True).click()
     await expect(page.get_by_role("status")).to_contain_text("Approved.")
-    await expect(card(page, first)).to_contain_text("Approved by “Ada Lovelace”, over the review link")
+    await expect(card(page, first)).to_contain_text(
+        "Approval by someone with the review link, calling themselves “Ada Lovelace”"
+    )
 
     form = await open_form(page, second, "reject")
     await form.locator("[name=reason]").fill("Not to these people.")

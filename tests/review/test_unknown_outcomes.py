@@ -52,7 +52,7 @@ async def test_that_it_happened_closes_it_with_the_evidence(house_on_any_store: 
     assert (action.status, action.external_url) == ("executed", url)
     said = [facts for kind, facts in await house.events(run.run_id) if kind == "outcome_answered"]
     assert [(each["by"], each["assurance"], each["evidence"]) for each in said] == [
-        ("Ada Reviewer", "link", url)
+        ("someone with the review link, calling themselves “Ada Reviewer”", "link", url)
     ]
     assert len(house.provider.done) == 1
 

@@ -27,6 +27,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate, guidance, schedules
 from assent.lifecycle.gate import Links
+from assent.lifecycle.names import claimed_name
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import is_one_line
@@ -62,7 +63,7 @@ class Decider(msgspec.Struct, frozen=True):
 
 def approver_key(person_id: str, name: str) -> str:
     """Whose yes it is: a person's whatever they are called, or that of somebody who only gave a name."""
-    return f"person:{person_id}" if person_id else name
+    return f"person:{person_id}" if person_id else claimed_name(name)
 
 
 class Seen(msgspec.Struct, frozen=True):

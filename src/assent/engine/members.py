@@ -86,6 +86,12 @@ def find(person_id: str) -> Transaction[Person | None]:
     return people.person_of(rows[0]) if rows else None
 
 
+def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
+    """The names of everybody who can sign in and decide in a workspace."""
+    rows = yield statements.list_names_in(workspace_id=SYSTEM_WORKSPACE, place=workspace_id)
+    return tuple(row["name"] for row in rows)
+
+
 def everybody(now_ms: int) -> Transaction[tuple[Known, ...]]:
     """Who can sign in, and who was asked to."""
     rows = yield statements.list_people(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)

@@ -111,7 +111,10 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[Moment]:
         shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
         if shown_ms is not None:
             found.append(Moment(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
-        found.append(Moment(entry.what, entry.note, entry.at, TONES.get(event.kind, "")))
+        tone = TONES.get(event.kind, "")
+        if event.kind == "action_approve" and facts.get("assurance") in review_words.UNSURE:
+            tone = "warn"
+        found.append(Moment(entry.what, entry.note, entry.at, tone))
     return found
 
 

@@ -175,7 +175,10 @@ class ReviewPages:
             if not is_uuid(action_id):
                 raise Refusal(Reason.WRONG_WORKSPACE)
             action = yield from review.require_of_run(viewer.run, ActionId(action_id))
-            decider = viewer.decider(review_decisions.claimed_name(viewer, form), shown_ms)
+            known: tuple[str, ...] = ()
+            if viewer.session is None:
+                known = yield from members.names_in(viewer.run.workspace_id)
+            decider = viewer.decider(review_decisions.claimed_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
                 Wish(viewer, decider, action, form, now_ms, self._base_url)
             )

@@ -22,6 +22,7 @@ from assent.engine.people import Session
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.lifecycle import review_link
+from assent.lifecycle.names import name_by_link
 from assent.lifecycle.records import Assurance, Run
 from assent.lifecycle.review_link import ReviewClaims
 from assent.ports import Transaction
@@ -79,10 +80,11 @@ class Viewer(msgspec.Struct, frozen=True):
         return self.decider("").approver if self.session is not None else ""
 
     def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
-        """Who decides: the signed-in person, or the name that the holder of the link gave."""
+        """Who decides: the signed-in person, or someone with the link under the name that they gave."""
         workspace_id = self.run.workspace_id
         if self.session is None:
-            return Decider(workspace_id, claimed_name, self.assurance, VIA, shown_ms=shown_ms)
+            by = name_by_link(claimed_name)
+            return Decider(workspace_id, by, self.assurance, VIA, shown_ms=shown_ms)
         person = self.session.person
         return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
 

@@ -14,7 +14,7 @@ from assent.engine.review import RunReview, SendJob, memory_used
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Action, Assurance, Effect
+from assent.lifecycle.records import Action, Effect
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.review_changes import FieldChange, changed_fields
@@ -237,7 +237,7 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
         by=review_words.approved_by(approval),
         how=review_words.ASSURANCES[approval.assurance],
         at=when(approval.at_ms, now_ms),
-        relayed=approval.assurance is Assurance.AGENT,
+        relayed=approval.assurance in review_words.UNSURE,
         people=approval.approvers,
     )
 

@@ -17,6 +17,7 @@ from assent.engine import by_hand, change_requests, decisions, pictures, reconci
 from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
+from assent.lifecycle.names import is_taken
 from assent.lifecycle.records import Action, Assurance, Media
 from assent.ports import Transaction
 from assent.serving.web.people import is_name
@@ -45,11 +46,19 @@ class Wish(msgspec.Struct, frozen=True):
         return Seen(digest=self.form.get("digest", ""))
 
 
-def claimed_name(viewer: Viewer, form: dict[str, str]) -> str:
-    """The name that the holder of a link gives; a signed-in person is not asked."""
+def claimed_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
+    """The name that the holder of a link gives; a signed-in person is not asked. `known`: whose names are not theirs
+    to give."""
     name = " ".join(form.get("name", "").split())
     if viewer.session is None and not is_name(name):
         raise BadFields({"name": f"Enter your name, with at most {MAX_NAME_CHARS} characters."})
+    if viewer.session is None and is_taken(name, known):
+        raise BadFields(
+            {
+                "name": "This name belongs to somebody who can sign in here, or to a role. Sign in to decide under it, "
+                "or give another name."
+            }
+        )
     return name
 
 

@@ -10,6 +10,7 @@ import msgspec
 from assent.engine.journal import Event
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.canonical import short_digest
+from assent.lifecycle.names import name_by_link
 from assent.lifecycle.records import Assurance
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import agent_name
@@ -32,7 +33,7 @@ def who(facts: Facts) -> str:
     if assurance == Assurance.AGENT:
         return agent_name(by)
     if assurance == Assurance.LINK:
-        return f"“{by}” (by the review link)"
+        return name_by_link(by)
     if assurance is None:
         return agent_name(by)
     return (

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.connectors.registry import CONNECTORS
 from assent.lifecycle.domains import with_ascii_form
+from assent.lifecycle.names import name_by_link
 from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
@@ -88,11 +89,17 @@ SEVERITIES: Final[dict[Severity, Badge]] = {
 
 ASSURANCES: Final[dict[Assurance, str]] = {
     Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
-    Assurance.LINK: "The server knows the link and not the person: the name is as they gave it.",
+    Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
     Assurance.CLIENT: "The user answered in their client’s own dialog.",
     Assurance.PERSON: "They were signed in on this server.",
     Assurance.PASSKEY: "They were signed in on this server, with a passkey.",
 }
+
+UNSURE: Final[dict[Assurance, str]] = {
+    Assurance.AGENT: "Approval relayed by an agent",
+    Assurance.LINK: "Approved over the review link",
+}
+"""Approvals that may be the agent's own (C8): they have the tone of a warning."""
 
 LOOK_AT: Final[dict[str, str]] = {
     "bluesky": "https://bsky.app/profile",
@@ -239,15 +246,14 @@ def why_severe(action: Action) -> str:
 
 
 def status_badge(action: Action, now_ms: int) -> Badge:
-    """Where it stands; an approval relayed by an agent does not look like a human's."""
+    """Where it stands; an approval by an agent or over a link does not look like a person's."""
     if action.expired(now_ms):
         return Badge("Expired")
     state = state_of(action)
     if state == EXECUTED:
         return Badge(done_word(action.effect), "ok")
-    relayed = action.approval is not None and action.approval.assurance is Assurance.AGENT
-    if state == APPROVED and relayed:
-        return Badge("Approval relayed by an agent", "warn")
+    if state == APPROVED and action.approval is not None and action.approval.assurance in UNSURE:
+        return Badge(UNSURE[action.approval.assurance], "warn")
     return STATES[state]
 
 
@@ -256,7 +262,7 @@ def approved_by(approval: Approval) -> str:
     if approval.assurance is Assurance.AGENT:
         return f"Approval relayed by {agent_name(approval.by)}"
     if approval.assurance is Assurance.LINK:
-        return f"“{approval.by}”, over the review link"
+        return f"Approval by {name_by_link(approval.by)}"
     return approval.by
 
 

@@ -19,6 +19,11 @@ SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
     AND l.person_id = p.person_id AND l.used_ms IS NULL AND l.expires_ms > :now_ms) AS invited_until_ms
 FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id
 
+-- name: list_names_in
+-- What the owners and the members of a workspace are called.
+SELECT p.name FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+  OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
+
 -- name: end_person
 -- Somebody who may not sign in any more; their decisions stay theirs.
 UPDATE people SET ended_ms = :now_ms
