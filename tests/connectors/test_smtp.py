@@ -23,6 +23,7 @@ from tests.connectors.mail_server import (
 from tests.surfaces import START_MS, ManualClock
 
 from assent.connectors.smtp import SmtpConnector
+from assent.drafting.mail_html import mail_html
 from assent.engine import blocked
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_PRINCIPAL
@@ -104,6 +105,38 @@ async def test_approved_html_is_sent_with_the_preheader_inside() -> None:
     assert html is not None
     written = html.get_content()
     assert written.startswith("<html><body class='x'><div") and "Easy on the eyes" in written
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '<p title="<body>" lang="><h1>You are fired</h1><p x="">Lunch</p>'),
+        ("", "<!-- <body> --><body><p>Lunch</p></body>"),
+        ("", '<body a=b"c d="e>f"><p>Lunch</p></body>'),
+        ("", "<style><body></style><p>Lunch</p>"),
+        (
+            '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"></head>\n<body>',
+            "<p>Lunch</p></body>",
+        ),
+    ],
+)
+async def test_a_preheader_changes_nothing_of_the_approved_html(before: str, after: str) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        await send(port, mail(html=before + after))
+    html = inbox.message().get_body(("html",))
+    assert html is not None
+    written = html.get_content().replace("\r\n", "\n")
+    assert written.startswith(f"{before}<div style=") and written.endswith(f">Easy on the eyes</div>{after}")
+
+
+async def test_a_preheader_that_the_approved_html_has_is_not_added_again() -> None:
+    inbox = Inbox()
+    made = mail_html(BODY, preheader="Easy on the eyes")
+    async with mail_server(inbox) as port:
+        await send(port, mail(html=made))
+    html = inbox.message().get_body(("html",))
+    assert html is not None and html.get_content().replace("\r\n", "\n") == made
 
 
 INJECTED = "=?utf-8?q?Lunch=0d=0aReply-To=3a_evil=40evil.example=0d=0a=0d=0a=3cp=3eYou_are_fired?="
@@ -261,6 +294,31 @@ async def test_an_approved_mail_goes_out_once_and_its_message_id_is_kept(
             assert (await engine.action(action_id)).external_id == reply.message_id
             assert await engine.execute(action_id, key="k") == reply
     assert len(inbox.taken) == 1
+
+
+async def test_an_approved_mail_says_what_was_shown_and_nothing_else(
+    database_url: str, tmp_path: Path
+) -> None:
+    inbox = Inbox()
+    wanted = Wanted(
+        connector="smtp",
+        channel="email",
+        verb="email",
+        subject=INJECTED,
+        body="See you at lunch on Friday.",
+        recipients=("grace@example.org",),
+    )
+    async with mail_server(inbox) as port:
+        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
+        async with engine_with(database_url, tmp_path, **settings) as engine:
+            run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
+            assert f"Subject: {INJECTED}" in run.agent_guide.render_in_chat["email"].body.splitlines()
+            await engine.approve(ActionId(run.actions[0].id))
+            assert isinstance(await engine.execute(ActionId(run.actions[0].id)), Executed)
+    message = inbox.message()
+    assert message.keys() == HEADERS and message["Subject"] == INJECTED
+    text = message.get_body(("plain",))
+    assert text is not None and text.get_content() == "See you at lunch on Friday."
 
 
 async def test_a_mail_shows_in_the_chat_who_it_comes_from_and_where_it_goes(

@@ -455,6 +455,7 @@ def effects(connector: str) -> st.SearchStrategy[Effect]:
 
 
 @pytest.mark.prove
+@pytest.mark.rule("E64")
 async def test_what_arrives_is_what_was_approved_or_nothing_does(tmp_path: Path) -> None:
     """Every connector that has effects, and no other. Each sends something: one that refuses all proves nothing."""
     assert set(ARRIVED) == {each.id for each in CONNECTORS if set(each.does) - {"measure"}}

@@ -75,7 +75,9 @@ class SmtpConnector:
         _, sender = self._settled()
         from assent.connectors.smtp_message import compose
 
-        return await self._hand_over(compose(action, sender, self._clock.now_ms()), timeout_seconds)
+        # In a thread, because a long text takes longer to write and to read back than others should wait.
+        letter = await asyncio.to_thread(compose, action, sender, self._clock.now_ms())
+        return await self._hand_over(letter, timeout_seconds)
 
     async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
         """A note of the server itself to one of its own people: no action, and nothing that an agent wrote."""

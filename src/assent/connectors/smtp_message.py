@@ -24,7 +24,15 @@ from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Effect
 from assent.ports import NotSent
 
-_BODY_TAG: Final = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTES: Final = r"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[\w:./%#-]+))?)*\s*"""
+_OPENING: Final = re.compile(
+    rf"""\s*(?:<!doctype\ html>\s*)?(?:<html{_ATTRIBUTES}>\s*)?
+    (?:<head>\s*(?:(?:<meta{_ATTRIBUTES}/?>|<title>[^<>]*</title>)\s*)*</head>\s*)?
+    <body{_ATTRIBUTES}>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a document that every reader takes apart in the same way. What comes after it is nowhere within a
+comment, a script or an attribute, where more text would change what the rest of the document is."""
 
 _HIDDEN: Final = (
     '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
@@ -97,16 +105,18 @@ def _written(meant: Meant) -> bytes:
 
 
 def html_part(effect: Effect) -> str:
-    """The HTML that was approved, or the approved text as paragraphs; the preheader first, where inboxes look."""
+    """The HTML that was approved, or the approved text as paragraphs; the preheader first, where inboxes look, unless
+    the approved HTML has it."""
     html = effect.html or "\n".join(
         f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
         for paragraph in re.split(r"\n\s*\n", effect.body.strip())
     )
-    if not effect.preheader:
+    text = escape(effect.preheader)
+    if not text or f">{text}</div>" in html:
         return html
-    hidden = _HIDDEN.format(text=escape(effect.preheader))
-    opening = _BODY_TAG.search(html)
-    return hidden + html if opening is None else html[: opening.end()] + hidden + html[opening.end() :]
+    opening = _OPENING.match(html)
+    place = opening.end() if opening is not None else 0
+    return html[:place] + _HIDDEN.format(text=text) + html[place:]
 
 
 def _mailbox(field: str, text: str) -> Mailbox:
