@@ -105,6 +105,7 @@ async def _long_run(app: App, nodes: int) -> str:
         keys=app.workflow_keys,
         now_ms=app.clock.now_ms(),
         new_id=app.services.new_id,
+        seals=app.seals,
         review_url=lambda run_id: "",
         drift=lambda workflow_id, pinned: (),
     )

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from assent.engine import health, tenancy
+from assent.engine import earlier_approvals, health, tenancy
 from assent.engine.connections import Connections
 from assent.engine.rate import (
     MemoryRateLimiter,
@@ -34,6 +34,7 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.webhooks import Reply
 from assent.ports import (
     Begin,
@@ -129,6 +130,7 @@ class App:
             make_pictures=lambda work: self._picture_maker.make(work),
             workflows=lambda: self.workflows,
             workflow_keys=lambda: self.workflow_keys,
+            seals=lambda: self.seals,
             verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
             verify_journal=self._verify_journal,
             wake_jobs=lambda: self.wake_jobs(),
@@ -174,6 +176,11 @@ class App:
     def workflow_keys(self) -> tuple[bytes, ...]:
         """Keys of workflow tokens, newest first; the same on every replica."""
         return tuple(tokens.derive_key(secret, "workflow token") for secret in self.known_secrets.master)
+
+    @cached_property
+    def seals(self) -> Seals:
+        """What approvals are sealed with; the same on every replica."""
+        return Seals.of(self.known_secrets.master)
 
     @property
     def known_secrets(self) -> Secrets:
@@ -356,6 +363,7 @@ class _PreparedStore:
         if len(app.secrets.master) > 1:
             await reseal(self._store, app.vault)
         now_ms = app.clock.now_ms()
+        await seal_approvals(self._store, app.seals, now_ms)
         await self._store.write(
             lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
         )
@@ -366,6 +374,14 @@ async def reseal(store: Store, vault: Vault) -> None:
     """After a new master secret: nothing stays sealed by the earlier one, so that it can be taken away."""
     while await store.write(partial(vault.reseal, vault.nonces())):
         log.info("keys of workspaces were sealed anew under the newest master secret")
+
+
+async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
+    """Seal once what an earlier version approved; after a new master secret, what an earlier one sealed."""
+    if not await store.read(earlier_approvals.sealed_before):
+        await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
+    if len(seals.keys) > 1:
+        await store.write(lambda: earlier_approvals.seal_anew(seals, now_ms))
 
 
 async def check_secrets(store: Store, secrets: Secrets) -> None:

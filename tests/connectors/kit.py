@@ -46,7 +46,9 @@ class Engine:
     async def approve(self, action_id: ActionId) -> None:
         shown = Seen(digest=(await self.action(action_id)).digest)
         await self.app.store.write(
-            lambda: decisions.approve(PERSON, action_id, shown, lambda _: None, self.clock.now_ms())
+            lambda: decisions.approve(
+                PERSON, action_id, shown, lambda _: None, self.clock.now_ms(), seals=self.app.seals
+            )
         )
 
     async def edit(self, action_id: ActionId, **changes: Any) -> Action:

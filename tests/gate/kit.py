@@ -239,6 +239,7 @@ class Gate(Surface):
                 shown,
                 _no_link,
                 now_ms,
+                seals=self.app.seals,
                 send_now=send_now,
             )
         )

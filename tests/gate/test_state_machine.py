@@ -201,7 +201,14 @@ class Machine(RuleBasedStateMachine):
         digest = {"none": None, "current": self.stored(one).digest, "stale": "0" * 64}[look]
         now_ms = self.clock.now_ms()
         done = self.attempt(
-            lambda: decisions.approve(self.decider(), one.action_id, Seen(digest=digest), _no_link, now_ms)
+            lambda: decisions.approve(
+                self.decider(),
+                one.action_id,
+                Seen(digest=digest),
+                _no_link,
+                now_ms,
+                seals=self.world.app.seals,
+            )
         )
         # Who does not say what they looked at has seen what was staged.
         stale = look == "stale" or (look == "none" and one.text != one.staged)

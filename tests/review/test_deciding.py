@@ -32,7 +32,13 @@ async def by_agent(house: House, action_id: str, **options: Any) -> None:
     decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
     await house.app.store.write(
         lambda: decisions.approve(
-            decider, ActionId(action_id), Seen(), lambda action: None, house.clock.now_ms(), **options
+            decider,
+            ActionId(action_id),
+            Seen(),
+            lambda action: None,
+            house.clock.now_ms(),
+            seals=house.app.seals,
+            **options,
         )
     )
 

@@ -255,7 +255,9 @@ async def every_state(house: House) -> list[PreparedRun]:
     await sent(ids[4], NotSent(Reason.CONNECTOR_FAILED, "suspended", curable=False))
     agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
     await house.app.store.write(
-        lambda: decisions.approve(agent, ActionId(ids[5]), Seen(), lambda action: None, house.clock.now_ms())
+        lambda: decisions.approve(
+            agent, ActionId(ids[5]), Seen(), lambda action: None, house.clock.now_ms(), seals=house.app.seals
+        )
     )
     third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
     fourth = await house.stage(

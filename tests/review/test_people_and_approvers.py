@@ -67,7 +67,9 @@ async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_name
     person_id = next(facts["personId"] for _, facts in await house.events(run.run_id) if "personId" in facts)
     renamed = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "page", person_id)
     await house.app.store.write(
-        lambda: decisions.approve(renamed, ActionId(second), Seen(), lambda action: None, now_ms)
+        lambda: decisions.approve(
+            renamed, ActionId(second), Seen(), lambda action: None, now_ms, seals=house.app.seals
+        )
     )
     await house.decide(namesake, run.run_id, first, "approve")
 

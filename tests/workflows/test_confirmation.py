@@ -220,7 +220,14 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
     person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.PERSON, "page")
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
-        lambda: decisions.approve(person, ActionId(refusal["actionId"]), Seen(), lambda _: None, now_ms)
+        lambda: decisions.approve(
+            person,
+            ActionId(refusal["actionId"]),
+            Seen(),
+            lambda _: None,
+            now_ms,
+            seals=play.surface.app.seals,
+        )
     )
     assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
 

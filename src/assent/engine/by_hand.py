@@ -13,6 +13,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import gate
 from assent.lifecycle.gate import Links
 from assent.lifecycle.records import Action
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
 
@@ -31,11 +32,11 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
 
 
 def record_publish(
-    decider: Decider, action_id: ActionId, url: str, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, url: str, links: Links, now_ms: int, *, seals: Seals
 ) -> Transaction[Action]:
     """The human published an approved action by hand, and this is where."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_execution(action, policy, now_ms, links)
+    gate.judge_execution(action, policy, now_ms, links, seals)
     refuse_confirmation(action)
     if action.effect.connector != MANUAL:
         raise Refusal(

@@ -32,6 +32,7 @@ from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -74,7 +75,14 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def approve(
-    decider: Decider, action_id: ActionId, seen: Seen, links: Links, now_ms: int, *, send_now: bool = False
+    decider: Decider,
+    action_id: ActionId,
+    seen: Seen,
+    links: Links,
+    now_ms: int,
+    *,
+    seals: Seals,
+    send_now: bool = False,
 ) -> Transaction[Action]:
     """Let an action through, bound to exactly the content it has now. Approving again changes nothing."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
@@ -84,9 +92,11 @@ def approve(
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
-    approvers = yield from _approvers(decider, action, needed, now_ms)
+    # What somebody wrote into the database is no approval, and counts for nothing.
+    held = action.approval if seals.hold(action) else None
+    approvers = yield from _approvers(decider, action, held, needed, now_ms)
     facts = facts_of(decider, approvers=approvers, needed=needed.approvers)
-    if state == AWAITING:
+    if state == AWAITING or held is None:
         if approvers < needed.approvers:
             yield from actions.note(action, "approval_recorded", facts, now_ms)
             return action
@@ -98,16 +108,15 @@ def approve(
             approvers=approvers,
             since=action.version,
             person_id=decider.person_id,
+            policy=canonical.digest(policy),
         )
-        changed = msgspec.structs.replace(action, approval=approval)
-        action = yield from actions.put(changed, moved(state, Move.APPROVE), Move.APPROVE, facts, now_ms)
+        reached = moved(state, Move.APPROVE) if state == AWAITING else state
+        action = yield from actions.put(seals.sealed(action, approval), reached, Move.APPROVE, facts, now_ms)
         yield from brain.remember(
             action.workspace_id, brain.decision_entry(action, "approval", facts), now_ms
         )
-    elif action.approval is not None:
-        approval = msgspec.structs.replace(
-            action.approval, approvers=max(approvers, action.approval.approvers)
-        )
+    else:
+        approval = msgspec.structs.replace(held, approvers=max(approvers, held.approvers))
         if not suffices(approval.assurance, decider.assurance):
             # Somebody the server is surer of confirms what was approved before.
             approval = msgspec.structs.replace(
@@ -117,14 +126,18 @@ def approve(
                 assurance=decider.assurance,
                 person_id=decider.person_id,
             )
-        if approval != action.approval:
-            changed = msgspec.structs.replace(action, approval=approval)
-            action = yield from actions.put_all(changed, ((Move.APPROVE, facts),), now_ms)
+        if approval != held:
+            approval = msgspec.structs.replace(approval, policy=canonical.digest(policy))
+            action = yield from actions.put_all(
+                seals.sealed(action, approval), ((Move.APPROVE, facts),), now_ms
+            )
     yield from _schedule(action, now_ms, send_now)
     return action
 
 
-def _approvers(decider: Decider, action: Action, needed: Requirement, now_ms: int) -> Transaction[int]:
+def _approvers(
+    decider: Decider, action: Action, first: Approval | None, needed: Requirement, now_ms: int
+) -> Transaction[int]:
     """How many different people have said yes to this revision, each with enough assurance."""
     if needed.approvers == 1:
         return 1
@@ -134,7 +147,7 @@ def _approvers(decider: Decider, action: Action, needed: Requirement, now_ms: in
         "revision": action.revision,
     }
     said = [(decider.approver, decider.by, decider.assurance, now_ms)]
-    if (first := action.approval) is not None:
+    if first is not None:
         # From when one was enough: it counts as the first.
         said.insert(0, (approver_key(first.person_id, first.by), first.by, first.assurance, first.at_ms))
     for approver, name, assurance, at_ms in said:

@@ -63,7 +63,8 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
         return None
     if held(action, now_ms):
         raise JobFailed("another look is under way")
-    if not repeatable(services.connectors.get(action.effect.connector), action.attempt, now_ms):
+    connector = services.connectors.get(action.effect.connector)
+    if not repeatable(connector, action.attempt, now_ms) or not services.seals().hold(action):
         return action
     lease_until_ms = now_ms + int(services.execution_lease_seconds * 1000)
     attempt = msgspec.structs.replace(

@@ -12,6 +12,7 @@ from assent.engine.vault import Vault
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.review_link import Scope
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.webhooks import Reply
 from assent.ports import Clock, Connector, Store
 
@@ -77,6 +78,8 @@ class Services:
     """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
     workflow_keys: Callable[[], tuple[bytes, ...]]
     """The keys of workflow tokens, newest first."""
+    seals: Callable[[], Seals]
+    """What tells the approvals of this server from others."""
     verifier_key: Callable[[], bytes]
     """The key from which PKCE verifiers are derived."""
     verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]

@@ -14,6 +14,7 @@ from assent.engine.tenancy import Principal
 from assent.engine.workflow_store import RunRecord
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle.seals import Seals
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Warning, text
 from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
 
@@ -98,6 +99,8 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[bytes, ...]
     now_ms: int
     new_id: Callable[[int], str]
+    seals: Seals
+    """Tell the approvals of this server from others."""
     review_url: Callable[[RunId], str]
     drift: Callable[[str, str], tuple[Warning, ...]]
     """Warns where the file of a workflow is not what a run was pinned to."""

@@ -76,7 +76,9 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or action.expired(desk.now_ms) or rewritten(action):
         return None
-    gate.judge_execution(action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id))
+    gate.judge_execution(
+        action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id), desk.seals
+    )
     return Decision("approved")
 
 

@@ -13,6 +13,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle.policy import Policy, satisfied
 from assent.lifecycle.records import Action, Approval, Assurance, Severity
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import (
     AWAITING,
     EXECUTING,
@@ -25,6 +26,11 @@ from assent.lifecycle.transitions import (
 _SEAL: Final = object()
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
+
+NOT_OURS: Final = (
+    "The stored approval does not bear this server's seal, so that nothing was sent. Look at the content and approve "
+    "it again."
+)
 
 Links = Callable[[Action], str | None]
 """Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
@@ -45,7 +51,7 @@ class ApprovedAction:
         self.action = action
 
 
-def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links) -> None:
+def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals) -> None:
     """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance."""
     state = state_of(action)
     if state == EXECUTING:
@@ -61,6 +67,8 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links) -
     approval = action.approval
     if approval is None or approval.digest != action.digest or not whole(action):
         raise needs_approval(action, links(action))
+    if not seals.hold(action):
+        raise needs_approval(action, links(action), user_message=NOT_OURS)
     if action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
         raise needs_approval(action, links(action), user_message=too_early(action.effect.schedule_ms))
     if not satisfied(approval, policy.requirement(action.preflight.severity)):

@@ -130,6 +130,10 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The version of the action that was approved; it names this approval, also when somebody confirms it."""
     person_id: str = ""
     """Who it was where somebody was signed in: names change, and two people may share one."""
+    policy: str = ""
+    """The digest of the policy under which it was given."""
+    mac: str = ""
+    """What only this server can write (`assent.lifecycle.seals`)."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):

@@ -145,7 +145,12 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
         call,
         request,
         lambda: decisions.approve(
-            _decider(call), action_id, Seen(digest=request.digest), _links(call), call.now_ms
+            _decider(call),
+            action_id,
+            Seen(digest=request.digest),
+            _links(call),
+            call.now_ms,
+            seals=call.services.seals(),
         ),
     )
 

@@ -85,7 +85,12 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
             return executed(
                 (
                     yield from by_hand.record_publish(
-                        _decider(call), action_id, url, lambda a: _link(call, a), call.now_ms
+                        _decider(call),
+                        action_id,
+                        url,
+                        lambda a: _link(call, a),
+                        call.now_ms,
+                        seals=call.services.seals(),
                     )
                 )
             )

@@ -266,6 +266,7 @@ async def _desk(call: Call) -> Desk:
         keys=keys,
         now_ms=call.now_ms,
         new_id=call.services.new_id,
+        seals=call.services.seals(),
         review_url=call.review_url,
         drift=lambda workflow_id, pinned: _drift(call, workflow_id, pinned),
     )

@@ -90,6 +90,7 @@ async def decide(visit: Visit) -> Response:
                     seen,
                     _no_link,
                     visit.now_ms,
+                    seals=visit.services.seals(),
                     send_now=form.get("then") == "send",
                 )
             else:

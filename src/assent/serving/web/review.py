@@ -180,7 +180,7 @@ class ReviewPages:
                 known = yield from members.names_in(viewer.run.workspace_id)
             decider = viewer.decider(review_decisions.claimed_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
-                Wish(viewer, decider, action, form, now_ms, self._base_url)
+                Wish(viewer, decider, action, form, now_ms, self._services.seals(), self._base_url)
             )
             return viewer, changed
 

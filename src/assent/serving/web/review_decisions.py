@@ -19,6 +19,7 @@ from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.names import is_taken
 from assent.lifecycle.records import Action, Assurance, Media
+from assent.lifecycle.seals import Seals
 from assent.ports import Transaction
 from assent.serving.web.people import is_name
 from assent.serving.web.review_access import Viewer
@@ -39,6 +40,7 @@ class Wish(msgspec.Struct, frozen=True):
     action: Action
     form: dict[str, str]
     now_ms: int
+    seals: Seals
     base_url: str = ""
 
     @property
@@ -78,7 +80,13 @@ def send(wish: Wish) -> Transaction[Action]:
 
 def _approve(wish: Wish, *, send_now: bool) -> Transaction[Action]:
     action = yield from decisions.approve(
-        wish.decider, wish.action.action_id, wish.seen, _no_link, wish.now_ms, send_now=send_now
+        wish.decider,
+        wish.action.action_id,
+        wish.seen,
+        _no_link,
+        wish.now_ms,
+        seals=wish.seals,
+        send_now=send_now,
     )
     if send_now:
         yield from review.send_again(action, wish.now_ms)
@@ -192,7 +200,9 @@ def publish(wish: Wish) -> Transaction[Action]:
         )
     decisions.refuse_stale(wish.action, wish.seen)
     return (
-        yield from by_hand.record_publish(wish.decider, wish.action.action_id, url, _no_link, wish.now_ms)
+        yield from by_hand.record_publish(
+            wish.decider, wish.action.action_id, url, _no_link, wish.now_ms, seals=wish.seals
+        )
     )
 
 

@@ -103,6 +103,10 @@ FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :after
 ORDER BY a.action_id LIMIT :most
 
+-- name: list_approved_actions
+-- Every approved action that has not ended, of all workspaces: for a start that seals them.
+SELECT a.* FROM actions a WHERE a.status = 'approved'
+
 -- name: add_approval
 -- One more person said yes to this revision; the same person twice counts once, by what is known of them last.
 INSERT INTO action_approvals (workspace_id, action_id, revision, approver, name, assurance, at_ms)
