@@ -125,6 +125,8 @@ def without_emoji(text: str) -> str:
 
 def emoji_in(text: str) -> list[str]:
     """Every picture, in order."""
+    if text.isascii():
+        return []
     return [cluster for cluster in clusters(text) if is_emoji(cluster)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -222,14 +223,16 @@ def _facts(
         if len(found) >= MAX_PER_LIST:
             break
         line = one_line(plain(text) if source in ("commit", "whatChanged") else text, most)
-        if line and (_safe(line) if prose else True):
-            line = _safe(line) if prose else line
+        if line and prose:
+            line = _safe(line)
+        if line:
             found.append(Fact(source=source, text=line, entry_id=entry_id))
     return found
 
 
+@lru_cache(maxsize=4_096)
 def _safe(line: str) -> str:
-    """The line without the sentences that are not for readers."""
+    """The line without the sentences that are not for readers. Kept, because every prepare reads the same memory."""
     if usable(line):
         return line
     return " ".join(sentence for sentence in sentences(line) if usable(sentence)) if len(line) > 60 else ""

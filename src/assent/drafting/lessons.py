@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -157,6 +158,7 @@ _SMALL: Final = word_set(
 _TOKEN: Final = re.compile(r"https?://\S+|[\w'’-]+|[^\w\s]")
 
 
+@lru_cache(maxsize=16)
 def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
     """Every rule that follows for a draft on this channel; the first of a kind names its entry."""
     found: list[Rule] = []

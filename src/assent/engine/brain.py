@@ -109,11 +109,14 @@ def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transac
 
 
 def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int) -> Transaction[list[Entry]]:
-    """A tenant's memory, the newest first."""
-    rows = yield statements.list_brain_entries(
-        workspace_id=workspace_id, tenant_id=tenant_id, kind=kind, most=most
-    )
-    return [entry_of(row) for row in rows]
+    """A tenant's memory, of one kind or of all, the newest first."""
+    rows: list[Row] = []
+    for each in (kind,) if kind else KINDS:
+        rows += yield statements.list_brain_entries(
+            workspace_id=workspace_id, tenant_id=tenant_id, kind=each, most=most
+        )
+    rows.sort(key=lambda row: str(row["entry_id"]), reverse=True)
+    return [entry_of(row) for row in rows[:most]]
 
 
 def search(

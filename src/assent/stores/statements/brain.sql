@@ -24,11 +24,10 @@ SELECT number, body FROM brain_entries
 WHERE number > coalesce((SELECT max(id) FROM brain_words_docsize), 0)
 
 -- name: list_brain_entries
--- A tenant's memory, newest first; kind '' is every kind.
+-- A tenant's memory of one kind, newest first. One kind, so that the index has it in this order.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries
-WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND state <> 'retired'
-  AND (:kind = '' OR kind = :kind)
+WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND kind = :kind AND state <> 'retired'
 ORDER BY entry_id DESC LIMIT :most
 
 -- name: search_brain_entries [sqlite]

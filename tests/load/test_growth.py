@@ -1,0 +1,189 @@
+"""The cost of a call does not grow with history: no statement of a hot call reads or sorts the whole of a table that
+grows, on either store, where each of these holds a hundred thousand rows.
+
+Plans are what is held here, not times: `make bench` has those.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+import msgspec
+import pytest
+from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
+from tests.gate.conftest import gate_over
+from tests.gate.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
+from tests.gate.provider import providers
+from tests.gate.trace import Traced
+from tests.surfaces import BASE_URL
+
+from assent.engine import people
+from assent.engine.people import OWNER
+from assent.ports import Begin, Bound, Rows, Transaction
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.own_database]
+
+ROWS: Final = 100_000
+FEW: Final = 2_000
+"""More rows than any page, run or reading has: who expects to look at more of a growing table reads history."""
+
+
+WAITING: Final = frozenset({"actions_by_risk", "actions_waiting", "actions_waiting_anywhere"})
+"""Indexes that hold what waits for a human and nothing else: no history."""
+SORTED: Final = {
+    "list_workspaces": "no table that grows with use",
+    "list_inbox": "the rows of one page, picked in the order of an index",
+    "list_unknown_for": "the rows of one page, picked in the order of an index",
+    "list_done_for": "the rows of one page, and what went out in the same millisecond",
+}
+"""What is sorted all the same, and why that stays small."""
+BEFORE_MS: Final = 30 * 86_400_000
+"""How long ago the copies went out: history, not what was done lately."""
+
+
+class Seen(Traced):
+    """Keeps every statement with its values, once for each name."""
+
+    def __init__(self, store: Any) -> None:
+        super().__init__(store)
+        self.bound: dict[str, Bound] = {}
+
+    def _followed(self, mode: str, begin: Begin[Any]) -> Transaction[Any]:
+        transaction = begin()
+        rows: Rows | None = None
+        while True:
+            try:
+                bound = next(transaction) if rows is None else transaction.send(rows)
+            except StopIteration as end:
+                return end.value
+            self.bound.setdefault(bound.statement.name, bound)
+            rows = yield bound
+
+
+@pytest.fixture
+async def gate(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
+    made = gate_over(database_url, tmp_path, transport, providers())
+    made.workspace_id = (await made.sign_in()).workspace_id
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def test_no_statement_of_a_hot_call_reads_or_sorts_a_whole_history(
+    gate: Gate, database_url: str
+) -> None:
+    await sign_in(gate)
+    await used(gate)
+    seen = Seen.around(gate.app)
+    await used(gate)
+    assert isinstance(seen, Seen)
+
+    look = long_looks_sqlite if gate.dialect == "sqlite" else long_looks_postgres
+    found = await look(database_url, seen.bound)
+
+    assert found == []
+    assert {"append_event", "list_brain_entries", "count_inbox"} <= {*seen.bound}, sorted(seen.bound)
+
+
+async def used(gate: Gate) -> None:
+    """Every hot call: post, approve, execute, what waits, status, the inbox."""
+    posted = await gate.call(
+        "chieflab_post", {"channel": "linkedin", "body": "We made a small thing for clubs."}
+    )
+    staged = await gate.call(STAGE, {"effects": [{}]})
+    for made in (posted, staged):
+        assert made.payload.get("ok"), made.payload
+    action_id = staged.payload["actions"][0]["id"]
+    for tool in (APPROVE, PUBLISH):
+        done = await gate.call(tool, {"actionId": action_id})
+        assert done.payload.get("ok"), done.payload
+    for tool in (PENDING, "chieflab_status"):
+        assert (await gate.call(tool)).payload.get("ok")
+    for path in (posted.payload["reviewUrl"], "/inbox"):
+        assert (await gate.http.get(path, follow_redirects=True)).status_code == 200
+
+
+async def sign_in(gate: Gate) -> None:
+    """As the owner, who sees the inbox of every workspace."""
+    entropy, now_ms = os.urandom(people.ENTROPY_BYTES), gate.clock.now_ms()
+    link = await gate.app.store.write(
+        lambda: people.issue_link(entropy, now_ms, shown_to="terminal", person_id=OWNER)
+    )
+    headers = {"Sec-Fetch-Site": "same-origin", "Origin": BASE_URL}
+    assert (await gate.http.post(f"/sign-in/{link}", headers=headers)).status_code == 303
+
+
+async def long_looks_sqlite(url: str, bound: dict[str, Bound]) -> list[str]:
+    """Without gathered statistics a plan of SQLite is the same for every number of rows."""
+    found = []
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        grown = {*COPIED}
+        for name, each in bound.items():
+            if not each.statement.sqlite:
+                continue
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {each.statement.sqlite}", each.values).fetchall()
+            for *_, detail in plan:
+                whole = detail.startswith("SCAN ") and detail.split()[1] in grown
+                sorts = detail.startswith("USE TEMP B-TREE") and name not in SORTED
+                if sorts or (whole and detail.split()[-1] not in WAITING):
+                    found.append(f"{name}: {detail}")
+    return found
+
+
+async def long_looks_postgres(url: str, bound: dict[str, Bound]) -> list[str]:
+    found = []
+    connection = await asyncpg.connect(url)
+    try:
+        for table, run in COPIED.items():
+            await connection.execute(await copying(connection, table, run))
+        await connection.execute("ANALYZE")
+        for name, each in bound.items():
+            if not each.statement.postgres:
+                continue
+            told = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {each.statement.postgres}", *each.values)
+            found += [f"{name}: {node}" for node in long_nodes(msgspec.json.decode(told)[0]["Plan"])]
+    finally:
+        await connection.close()
+    return found
+
+
+def long_nodes(plan: dict[str, Any]) -> list[str]:
+    """The parts of a plan that read or sort more than a page's worth of rows."""
+    found = [inner for below in plan.get("Plans", ()) for inner in long_nodes(below)]
+    kind, rows = plan["Node Type"], plan["Plan Rows"]
+    if kind == "Seq Scan" and plan["Relation Name"] in COPIED:
+        found.append(f"Seq Scan on {plan['Relation Name']}")
+    if kind == "Sort" and max([rows, *(below["Plan Rows"] for below in plan.get("Plans", ()))]) > FEW:
+        found.append(f"Sort of {rows} rows")
+    return found
+
+
+async def copying(connection: asyncpg.Connection, table: str, run: str) -> str:
+    """A hundred thousand copies of what a run that was executed and measured has left, under other ids."""
+    told = await connection.fetch(
+        "SELECT column_name FROM information_schema.columns"
+        " WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER'",
+        table,
+    )
+    columns = [row[0] for row in told if row[0] != NUMBER]
+    past = {"executed_ms": f"executed_ms - {BEFORE_MS}", "measured_ms": "due_ms"}
+    values = [
+        f"substr({name}, 1, 24) || lpad(to_hex(copy), 12, '0') || substr({name}, 37)"
+        if name in IDS
+        else past.get(name, name)
+        for name in columns
+    ]
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)}"
+        f" FROM {table}, generate_series(1, {ROWS}) AS copies (copy)"
+        f" WHERE substr({run}, 1, 36) IN (SELECT run_id FROM actions WHERE executed_ms IS NOT NULL)"
+        " OR substr({run}, 1, 36) IN (SELECT action_id FROM actions WHERE executed_ms IS NOT NULL)"
+        " ON CONFLICT DO NOTHING"
+    ).replace("{run}", run)
