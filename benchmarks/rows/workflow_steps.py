@@ -141,7 +141,11 @@ def measure(scratch: Path) -> list[Figure]:
     folder = scratch / "data" / "workflows"
     folder.mkdir(parents=True)
     (folder / "bench-loop.json").write_text(json.dumps(WORKFLOW))
-    settings = {"ASSENT_DATA_DIR": str(scratch / "data"), "ASSENT_PORT": str(free_port())}
+    settings = {
+        "ASSENT_DATA_DIR": str(scratch / "data"),
+        "ASSENT_PORT": str(free_port()),
+        "ASSENT_STORAGE_QUOTA_MB": "100000000",
+    }
     with ExitStack() as stack:
         process = stack.enter_context(
             subprocess.Popen(

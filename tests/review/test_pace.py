@@ -9,6 +9,7 @@ import httpx
 import pytest
 from tests.review.kit import House, form, path_of, post
 from tests.sqlite_files import new_sqlite
+from tests.surfaces import Surface
 
 MOST = 5
 
@@ -85,3 +86,21 @@ async def test_a_signed_in_browser_that_asks_too_often_waits(house: House, path:
     assert_limited(await browser.get(path))
 
     assert (await (await house.owner()).get("/inbox")).status_code == 200
+
+
+@pytest.mark.rule("E83")
+async def test_pages_are_not_calls(tmp_path: Path) -> None:
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, rate_limit_per_minute=2)
+    agent = Surface(house.app, house.surfaces, house.clock, "http")
+    await agent.sign_in()
+    prepared = (await agent.call("chieflab_post", {"channel": "site", "body": "We shipped it."})).payload
+    browser = house.browser()
+    assert (await browser.get(path_of(prepared["reviewUrl"]))).status_code == 303
+    for _ in range(10):
+        await house.page(browser, prepared["runId"])
+
+    assert not (await agent.call("chieflab_list_pending_actions")).is_error
+    assert (await agent.call("chieflab_list_pending_actions")).reason == "rate_limited"
+    await house.page(browser, prepared["runId"])
+
+    await house.close()
