@@ -18,6 +18,7 @@ from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Media, Severity
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.headers import FRAMING_POLICY
+from assent.serving.web.review_html import framed
 from assent.serving.web.review_links import MOST_LINKS, html_targets, listed, targets
 from assent.serving.web.review_text import html_text
 from assent.serving.web.unseen import pieces
@@ -115,6 +116,26 @@ async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_neve
     assert escape("<img src='https://track.example/pixel.gif'>") in page
     assert "says example.org, leads to evil.example" in page
     assert "https://track.example/pixel.gif" in page
+
+
+async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_click(house: House) -> None:
+    run = await house.stage(mail(html="<p>Hi</p>"))
+    page = await house.page(await house.opened(run), run.run_id)
+
+    frame = page.index("<iframe")
+    assert frame < page.index('<div class="text" dir="auto">')
+    assert page.count("<details", page.index('<div class="content">'), frame) == 0
+
+
+def test_a_background_is_shown_as_it_was_written_and_loads_nothing() -> None:
+    shown = framed(
+        '<div style="background:#0b6a4f url(https://evil.example/a.png);color:#fff">White on green</div>'
+        '<p style="background: \\75rl(https://evil.example/b.png)">x</p>'
+        "<p style=\"background:image-set('https://evil.example/c.png' 1x)\">y</p>"
+    )
+
+    assert "background:#0b6a4f" in shown.replace(" ", "") and "color:#fff" in shown
+    assert "evil.example" not in shown
 
 
 async def test_where_the_connector_is_not_ready_the_page_says_so_and_how_to_cure_it(house: House) -> None:
