@@ -283,8 +283,12 @@ async def test_a_removed_or_altered_checkpoint_is_found_with_the_copy_that_was_k
 async def test_a_history_rewritten_whole_with_its_checkpoints_is_found_with_the_copy_that_was_kept(
     vault: Vault,
 ) -> None:
-    """Everything that a thief without the key can do: change an event, mend every chain, drop every checkpoint."""
+    """Everything that a thief without the key can do: change an event and the record it tells of, mend every chain,
+    drop every checkpoint."""
     await vault.sql(EVENT_CHANGES["body"], vault.run_id)
+    await vault.sql(
+        "UPDATE actions SET approval = replace(approval, 'agent', 'person') WHERE run_id = ?", vault.run_id
+    )
     await vault.mend(vault.run_id)
     await vault.sql("DELETE FROM checkpoints")
     assert (await vault.verify(kept=False)).ok

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from assent.engine import journal
+from assent.engine import action_audit, journal
 from assent.engine.journal import GENESIS, Flaw, Head
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -153,6 +154,10 @@ async def verify(
         events += count
         findings += found
     findings += await store.read(lambda: _headless(workspace_id))
+    findings += [
+        Finding(f"action {action_id} has no journal", of, run_id)
+        for of, run_id, action_id in await store.read(lambda: action_audit.unlogged(workspace_id))
+    ]
     findings += await _verify_runs(store, workspace_id)
     checkpoints, found = await _verify_checkpoints(store, signer, kept)
     findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
@@ -169,7 +174,8 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
 
 
 async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
-    """One stream, a page at a time."""
+    """One stream, a page at a time, and the actions that it tells of."""
+    story = action_audit.Story()
     at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
     count = 0
 
@@ -181,10 +187,13 @@ async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
         end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
         if (problem := journal.verify_chain(page, end, start=at)) is not None:
             return count, found(problem.flaw, problem.seq)
+        story.read(page)
         at = end
     if (problem := journal.verify_chain([], head, start=at)) is not None:
         return count, found(problem.flaw, problem.seq)
-    return count, []
+    compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq)
+    differing = await store.read(compare)
+    return count, [Finding(what, head.workspace_id, head.stream_id) for what in differing]
 
 
 async def _verify_runs(store: Store, workspace_id: str | None) -> list[Finding]:

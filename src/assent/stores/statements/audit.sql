@@ -32,6 +32,12 @@ SELECT DISTINCT e.workspace_id, e.stream_id FROM events e
 LEFT JOIN streams s ON s.workspace_id = e.workspace_id AND s.stream_id = e.stream_id
 WHERE s.stream_id IS NULL LIMIT :most
 
+-- name: list_unlogged_actions
+-- Actions of runs that have no stream, of one workspace or of all: somebody put them there.
+SELECT a.workspace_id, a.run_id, a.action_id FROM actions a
+LEFT JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
+WHERE s.stream_id IS NULL AND (:workspace_id = '' OR a.workspace_id = :workspace_id) LIMIT :most
+
 -- name: find_event_hash
 -- The chain hash of one event.
 SELECT hash FROM events WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :seq
