@@ -119,10 +119,11 @@ async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_neve
 
 
 async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_click(house: House) -> None:
-    run = await house.stage(mail(html="<p>Hi</p>"))
+    run = await house.stage(mail(html="<p>Hi <a href='https://evil.example/'>paypal.com</a></p>"))
     page = await house.page(await house.opened(run), run.run_id)
 
     frame = page.index("<iframe")
+    assert page.index("says paypal.com, leads to evil.example") < page.index("<details", frame)
     assert frame < page.index('<div class="text" dir="auto">')
     assert page.count("<details", page.index('<div class="content">'), frame) == 0
 
