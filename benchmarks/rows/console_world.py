@@ -107,7 +107,6 @@ async def _long_run(app: App, nodes: int) -> str:
         new_id=app.services.new_id,
         seals=app.seals,
         review_url=lambda run_id: "",
-        drift=lambda workflow_id, pinned: (),
     )
 
     def follow() -> Transaction[None]:

@@ -10,16 +10,21 @@ import contextlib
 import errno
 import os
 import stat
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 
 from assent.workflow import Compiled, Definition, DefinitionRefused, Issue, compile_definition, parse
 from assent.workflow_files import SUFFIXES, DocumentRefused, load_document, refuse_size
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BUILT_IN: Final = Path(__file__).parent / "workflows_builtin"
 MAX_FILES: Final = 5_000
@@ -84,10 +89,23 @@ class _Drawn(Mapping[str, Definition]):
         return len(self._definitions)
 
 
+def _one_at_a_time(
+    method: Callable[Concatenate[WorkflowLibrary, P], T],
+) -> Callable[Concatenate[WorkflowLibrary, P], T]:
+    @wraps(method)
+    def alone(library: WorkflowLibrary, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with library._lock:
+            return method(library, *args, **kwargs)
+
+    return alone
+
+
 class WorkflowLibrary:
-    """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does."""
+    """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does.
+    Several threads may use it, one at a time; never a transaction, because it waits for the disk."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self._lock = threading.RLock()
         self._folders = tuple(str(folder.expanduser()) for folder in (BUILT_IN, *folders))
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
@@ -100,6 +118,7 @@ class WorkflowLibrary:
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
 
+    @_one_at_a_time
     def shelf(self) -> Shelf:
         """What is there now."""
         if self._shelf is not None and self._watched and self._unchanged(self._watched):
@@ -132,6 +151,7 @@ class WorkflowLibrary:
         self._shelf = Shelf(definitions, named, invalid, shadowed)
         return self._shelf
 
+    @_one_at_a_time
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
         """A workflow, compiled; or why it cannot be; or None where there is none of that name."""
         shelf = self.shelf()
@@ -140,6 +160,7 @@ class WorkflowLibrary:
             return next((each for each in shelf.invalid if each.workflow_id == workflow_id), None)
         return self._compile(shelf, workflow_id, definition)
 
+    @_one_at_a_time
     def listing(self) -> tuple[Shelf, tuple[Invalid, ...]]:
         """What is there now, and which of its definitions no program can be made of: one look for all of them."""
         shelf = self.shelf()
@@ -164,6 +185,7 @@ class WorkflowLibrary:
                 return self._refused[workflow_id]
         return self._compiled[workflow_id]
 
+    @_one_at_a_time
     def find_again(self, workflow_id: str) -> Compiled | Invalid | None:
         """The same for who looks at every step of a run: at the folders and at what this workflow was made of, however
         many files there are. Only a file that takes over its id without being new is seen later, by `find`."""
@@ -172,6 +194,7 @@ class WorkflowLibrary:
             return self._compiled[workflow_id]
         return self.find(workflow_id)
 
+    @_one_at_a_time
     def check(self, path: Path) -> Compiled | Invalid:
         """One file, with what the folders hold for it to refer to."""
         file = self._read(str(path), _ABSENT)

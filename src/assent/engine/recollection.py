@@ -41,7 +41,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     older = node.children - len(rows)
     shown = pending(program, node.snapshot)
     warnings = (
-        *desk.drift(node.run.workflow_id, node.run.workflow_hash),
+        *desk.drift,
         *(yield from confirmations.told_again(desk, state.run_id, state.node, shown)),
     )
     told = recap(notes, left_out=sum(row["left_out"] for row in way))

@@ -282,7 +282,7 @@ def _move(
     following = pending(program, outcome.snapshot)
     warnings = (
         *outcome.warnings,
-        *desk.drift(run.workflow_id, run.workflow_hash),
+        *desk.drift,
         *(yield from confirmations.told(desk, run.run_id, following)),
     )
     answer = answers.make(desk, run, child, 0, following, warnings)

@@ -102,8 +102,9 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     seals: Seals
     """Tell the approvals of this server from others."""
     review_url: Callable[[RunId], str]
-    drift: Callable[[str, str], tuple[Warning, ...]]
-    """Warns where the file of a workflow is not what a run was pinned to."""
+    drift: tuple[Warning, ...] = ()
+    """Warns where the file of the run's workflow is not what the run was pinned to. Looked for before the transaction,
+    which touches no file."""
 
     @property
     def workspace_id(self) -> WorkspaceId:

@@ -7,6 +7,7 @@ A run is a tree of nodes. An advance reads one node and writes one, so that it c
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,6 +137,8 @@ def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
 
 _programs: dict[str, Program] = {}
 _KEPT_PROGRAMS = 64
+_keeping = threading.Lock()
+"""Transactions run on several threads."""
 
 
 def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
@@ -143,9 +146,10 @@ def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
     if (known := _programs.get(workflow_hash)) is not None:
         return known
     program = yield from read_program(workspace_id, workflow_hash)
-    if len(_programs) >= _KEPT_PROGRAMS:
-        _programs.pop(next(iter(_programs)))
-    _programs[workflow_hash] = program
+    with _keeping:
+        if len(_programs) >= _KEPT_PROGRAMS:
+            _programs.pop(next(iter(_programs)))
+        _programs[workflow_hash] = program
     return program
 
 
@@ -155,9 +159,11 @@ _texts: dict[str, str] = {}
 def _text_of(workflow_hash: str, program: Program) -> str:
     """A program as stored, written once for all the runs that start it."""
     if (known := _texts.get(workflow_hash)) is None:
-        if len(_texts) >= _KEPT_PROGRAMS:
-            _texts.pop(next(iter(_texts)))
-        known = _texts[workflow_hash] = encode_program(program).decode()
+        known = encode_program(program).decode()
+        with _keeping:
+            if len(_texts) >= _KEPT_PROGRAMS:
+                _texts.pop(next(iter(_texts)))
+            _texts[workflow_hash] = known
     return known
 
 
@@ -170,6 +176,12 @@ def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms:
         program=_text_of(workflow_hash, program),
         created_ms=now_ms,
     )
+
+
+def find_pin(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[str, str] | None]:
+    """The workflow of a run and the hash that it is pinned to, which never change."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
+    return (rows[0]["workflow_id"], rows[0]["workflow_hash"]) if rows else None
 
 
 def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transaction[None]:

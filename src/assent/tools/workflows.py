@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from assent.engine import health, recollection, sessions
+from assent.engine import workflow_store as stored
 from assent.engine.recollection import Found
 from assent.engine.workflow_answers import (
     Answer,
@@ -23,7 +24,7 @@ from assent.engine.workflow_answers import (
     content_refusal,
     handle_of,
 )
-from assent.kernel.ids import RunId
+from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import StoreUnavailable, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
@@ -32,6 +33,10 @@ from assent.workflow import Compiled, ContentRefused, Warning, preview
 from assent.workflow_library import Invalid
 
 SCOPE = "runs:write"
+KEPT_PINS: Final = 1_024
+
+_pins: dict[tuple[WorkspaceId, RunId], tuple[str, str]] = {}
+"""What runs are pinned to, so that an advance need not ask: that never changes. For the event loop alone."""
 
 WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]
 StateToken = Annotated[str, msgspec.Meta(description="As the last answer gave it, unchanged.")]
@@ -184,6 +189,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     desk = await _desk(call)
     state = handle_of(desk.keys, request.state_token, "st")
+    desk = await _with_drift(call, desk, state.run_id)
     if request.ack_token is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
@@ -209,22 +215,16 @@ async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     desk = await _desk(call)
-
-    def begin() -> Transaction[tuple[tuple[Found, ...], Spoken | None]]:
-        found = yield from recollection.find_runs(
+    found = await call.services.store.read(
+        lambda: recollection.find_runs(
             desk,
             session_id=request.session_id or "",
             workflow_id=request.workflow_id or "",
             query=request.query or "",
             most=request.limit,
         )
-        if not found:
-            return found, None
-        open_first = next((each for each in found if not each.is_complete), found[0])
-        state = handle_of(desk.keys, open_first.state_token, "st")
-        return found, (yield from recollection.rehydrate(desk, state))
-
-    found, spoken = await call.services.store.read(begin)
+    )
+    spoken = await _rehydrated(call, desk, found) if found else None
     said = (
         spoken.text
         if spoken is not None
@@ -236,6 +236,14 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         )
         said += f"\n\n## All that was found\n{others}"
     return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer if spoken is not None else None), said)
+
+
+async def _rehydrated(call: Call, desk: Desk, found: tuple[Found, ...]) -> Spoken:
+    """Where the freshest run stands that is not complete."""
+    open_first = next((each for each in found if not each.is_complete), found[0])
+    state = handle_of(desk.keys, open_first.state_token, "st")
+    told = await _with_drift(call, desk, state.run_id)
+    return await call.services.store.read(lambda: recollection.rehydrate(told, state))
 
 
 async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
@@ -268,8 +276,20 @@ async def _desk(call: Call) -> Desk:
         new_id=call.services.new_id,
         seals=call.services.seals(),
         review_url=call.review_url,
-        drift=lambda workflow_id, pinned: _drift(call, workflow_id, pinned),
     )
+
+
+async def _with_drift(call: Call, desk: Desk, run_id: RunId) -> Desk:
+    """With the warning that the workflow's file has changed. Files are looked at here, not in the transaction."""
+    key = (desk.workspace_id, run_id)
+    pin = _pins.get(key) or await call.services.store.read(lambda: stored.find_pin(*key))
+    if pin is None:
+        return desk
+    if key not in _pins:
+        if len(_pins) >= KEPT_PINS:
+            _pins.pop(next(iter(_pins)))
+        _pins[key] = pin
+    return msgspec.structs.replace(desk, drift=_drift(call, *pin))
 
 
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
