@@ -124,6 +124,7 @@ class App:
             default_sender=settings.smtp_from or "",
             read_page=partial(read_product_page, settings.allow_hosts),
             screen_webhook=partial(screen_webhook, settings.allow_hosts),
+            webhook_host=webhook_host,
             post_webhook=partial(post_webhook, settings.allow_hosts),
             send_note=note_writer(settings, self.clock),
             write_draft=draft_writer(settings),
@@ -272,6 +273,16 @@ def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
     except FetchRefused as refused:
         return str(refused)
     return None
+
+
+def webhook_host(url: str) -> str:
+    """The host that a delivery to an address would connect to."""
+    from assent.outgoing_addresses import FetchRefused, host_of
+
+    try:
+        return host_of(url)
+    except FetchRefused:
+        return ""
 
 
 async def post_webhook(

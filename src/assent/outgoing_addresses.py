@@ -98,7 +98,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
     parsed = _parsed(url)
-    host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+    host = _host(parsed)
     port = parsed.port or {"https": 443, "http": 80}.get(parsed.scheme, 0)
     allowed = is_allowed(host, port, allow_hosts)
     if parsed.scheme != "https" and not (allowed and parsed.scheme == "http"):
@@ -108,6 +108,15 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
     if not allowed and _is_odd_number(host):
         raise FetchRefused("address", "The host is a number in an unusual form.")
     return _Place(parsed, host, port, allowed)
+
+
+def host_of(url: str) -> str:
+    """The host that a connection to an address is made to, or `FetchRefused`."""
+    return _host(_parsed(url))
+
+
+def _host(parsed: httpx.URL) -> str:
+    return parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
 
 
 def is_allowed(host: str, port: int, allow_hosts: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""`assent workspace webhook-secret`, `webhooks` and `webhook-resend`."""
+"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Assent
 
 from assent.app import open_app
@@ -76,3 +77,27 @@ def test_a_secret_of_a_workspace_that_is_not_there_is_refused(assent: Assent) ->
     done = assent("workspace", "webhook-secret", "nobody", "--json")
 
     assert (done.code, done.out) == (1, "")
+
+
+def test_the_hosts_of_webhooks_are_limited_shown_and_set_free_again(assent: Assent) -> None:
+    workspace_id = assent("workspace", "create", "acme", "--json").data["workspaceId"]
+
+    def said(*more: str) -> object:
+        return assent("workspace", "webhook-hosts", "acme", *more, "--json").data
+
+    assert said() == {"workspaceId": workspace_id, "hosts": None}
+    named = {"workspaceId": workspace_id, "hosts": ["hooks.example.org", "other.example"]}
+    assert said("Hooks.example.org", "other.example") == said() == named
+    assert said("--none") == said() == {"workspaceId": workspace_id, "hosts": []}
+    assert said("--any") == said() == {"workspaceId": workspace_id, "hosts": None}
+
+
+@pytest.mark.parametrize(
+    "wrong", ["https://hooks.example.org", "hooks.example.org/x", "a b", "a:80", "ä.example"]
+)
+def test_what_is_no_host_is_refused_and_changes_nothing(assent: Assent, wrong: str) -> None:
+    assent("workspace", "create", "acme", "--json")
+    refused = assent("workspace", "webhook-hosts", "acme", wrong)
+    assert refused.code == 1
+    assert "Name it alone" in refused.err
+    assert assent("workspace", "webhook-hosts", "acme").out == "any public host\n"

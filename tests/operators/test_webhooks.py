@@ -22,7 +22,7 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent import job_kinds, outgoing_addresses
 from assent.app import App, post_webhook
-from assent.engine import jobs, tenancy, webhooks
+from assent.engine import jobs, tenancy, webhook_hosts, webhooks
 from assent.engine.jobs import Job, JobKind
 from assent.engine.webhooks import Delivery, Try
 from assent.kernel.ids import WorkspaceId
@@ -142,6 +142,69 @@ async def test_a_delivery_that_was_stored_with_a_token_goes_out_without_it(loop:
     [asked] = side.asked
     assert json.loads(asked.body)["result"] == bare(run)
     assert genuine(asked, await secret_of(loop))
+
+
+async def limited(loop: Loop, *hosts: str) -> None:
+    """Only these hosts from here on."""
+    workspace_id, now_ms = await workspace_of(loop), loop.clock.now_ms()
+    await loop.app.store.write(partial(webhook_hosts.limit, workspace_id, hosts, now_ms, by="test"))
+
+
+@pytest.mark.rule("E89")
+async def test_a_host_that_the_workspace_does_not_allow_is_refused_when_it_is_named(
+    loop: Loop, side: FarSide
+) -> None:
+    first = await launched(loop, side.url("/hook"), idempotencyKey="before")
+    for hosts in (("hooks.example.org",), ()):
+        await limited(loop, *hosts)
+        for tool, more in ((LAUNCH, {"channels": ["site"], **CLUB}), ("chieflab_diagnose_marketing", {})):
+            refused = await loop.call(tool, {"webhookUrl": side.url("/hook"), **more})
+            assert refused.reason == "validation_error"
+            [problem] = refused.payload["problems"]
+            assert (problem["path"], problem["got"]) == ("webhookUrl", "'127.0.0.1'")
+            assert all(host in problem["expected"] for host in hosts)
+    assert len((await loop.call("chieflab_list_runs")).payload["runs"]) == 1
+    assert await launched(loop, side.url("/hook"), idempotencyKey="before") == first
+
+    await limited(loop, "hooks.example.org", "127.0.0.1")
+    await launched(loop, side.url("/hook"))
+
+
+async def test_a_limit_holds_for_what_was_queued_before_it_and_its_end_lets_it_go(
+    loop: Loop, side: FarSide
+) -> None:
+    await launched(loop, side.url("/hook"))
+    await limited(loop, "hooks.example.org")
+
+    await loop.due()
+
+    assert side.asked == []
+    delivery, [line] = await log_of(loop)
+    assert (delivery.state, line.outcome, line.status) == ("waiting", "refused", None)
+    assert "hooks.example.org" in line.detail
+
+    await limited(loop, "127.0.0.1")
+    loop.clock.advance(seconds=60)
+    await loop.due()
+    assert len(side.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hooks.example.org@evil.example/",
+        "https://evil.example#@hooks.example.org/",
+        "https://evil.example\\@hooks.example.org/",
+        "https://evil.example/.hooks.example.org",
+        "https://hooks.example.org.evil.example/",
+        "https://evil.example?hooks.example.org",
+    ],
+)
+async def test_no_spelling_of_another_address_passes_for_an_allowed_host(loop: Loop, url: str) -> None:
+    await limited(loop, "hooks.example.org")
+    refused = await loop.call(LAUNCH, {"channels": ["site"], "webhookUrl": url, **CLUB})
+    assert refused.reason == "validation_error"
+    assert [problem["path"] for problem in refused.payload["problems"]] == ["webhookUrl"]
 
 
 @pytest.mark.rule("E90")

@@ -1,4 +1,5 @@
-"""`assent workspace webhook-secret`, `webhooks` and `webhook-resend`: what signs deliveries, and what each came to."""
+"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: what signs deliveries, where
+they may go, and what each came to."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import typer
 
 from assent.cli.session import Session, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
-from assent.engine import webhooks
+from assent.engine import webhook_hosts, webhooks
 from assent.engine.webhooks import Delivery, Resent, Try
 from assent.failures import Failure
 from assent.kernel.ids import WorkspaceId
@@ -83,6 +84,45 @@ def secret(
     session.give(view, view.secret)
 
 
+class HostsView(msgspec.Struct, frozen=True, rename="camel"):
+    """What `webhook-hosts` answers; no list where any public host may be posted to."""
+
+    workspace_id: str
+    hosts: tuple[str, ...] | None
+
+
+def hosts(
+    session: Session,
+    workspace: WhichWorkspace,
+    host: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[HOST]...", help="Allow these hosts and no others.", show_default=False),
+    ] = None,
+    lift: Annotated[bool, typer.Option("--any", help="Allow any public host again.")] = False,
+    close: Annotated[bool, typer.Option("--none", help="Allow no host at all.")] = False,
+) -> None:
+    """Show or limit the hosts that a workspace's results may be posted to."""
+    from assent.app import open_app, webhook_host
+
+    if bool(host) + lift + close > 1:
+        raise Failure("Name hosts, or say --any, or say --none.")
+    for each in host or ():
+        if webhook_host(f"https://{each}/") != each.lower():
+            raise Failure(f"{each!r} is not the name of a host.\nName it alone, such as hooks.example.org.")
+    wanted = None if lift else tuple(dict.fromkeys(each.lower() for each in host or ()))
+
+    async def change() -> HostsView:
+        async with open_app(session.settings) as app:
+            found = await find_workspace(app.store, workspace)
+            workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+            if host or lift or close:
+                await app.store.write(partial(webhook_hosts.limit, workspace_id, wanted, now_ms, by=BY))
+            return HostsView(workspace_id, await app.store.read(partial(webhook_hosts.find, workspace_id)))
+
+    view = asyncio.run(change())
+    session.give(view, "any public host" if view.hosts is None else "\n".join(view.hosts) or "no host")
+
+
 def deliveries(
     session: Session,
     workspace: WhichWorkspace,
@@ -150,6 +190,7 @@ def resend(
 def register(app: typer.Typer) -> None:
     """Add the commands to `assent workspace`."""
     command(app, "webhook-secret")(secret)
+    command(app, "webhook-hosts")(hosts)
     command(app, "webhooks")(deliveries)
     command(app, "webhook-resend")(resend)
 

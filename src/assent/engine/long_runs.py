@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions, jobs, journal, once, staging, webhooks
+from assent.engine import actions, jobs, journal, once, staging, webhook_hosts, webhooks
 from assent.engine.quota import metered
 from assent.engine.services import Services
 from assent.engine.staging import Reply, Request
@@ -56,6 +56,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         "status": RUNNING,
     }
     reply = shape(**fields, **more)
+    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
     payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
 
     def transaction() -> Transaction[Reply]:
@@ -65,6 +66,8 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
             )
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
+        if host is not None:
+            yield from webhook_hosts.require(workspace_id, host)
         if run.tenant_id is not None:
             yield from add_tenant(workspace_id, run.tenant_id, run.tenant_id, now_ms)
         yield from actions.insert_run(run)

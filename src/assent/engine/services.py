@@ -66,6 +66,8 @@ class Services:
     """What a public page says about a product, or in words why it could not be read."""
     screen_webhook: Callable[[str], str | None]
     """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
+    webhook_host: Callable[[str], str]
+    """The host of such an address, as a connection to it reads it; empty where it is no address."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[Reply]]
     """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]

@@ -20,6 +20,7 @@ from assent.engine import (
     notifications,
     once,
     pictures,
+    webhook_hosts,
     webhooks,
 )
 from assent.engine.failpoints import failpoint
@@ -149,6 +150,7 @@ async def stage(
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
     delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
+    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
 
     def begin() -> Transaction[Reply]:
         if request.key is not None:
@@ -157,6 +159,8 @@ async def stage(
             )
             if seen is not None:
                 return msgspec.json.decode(seen, type=shape)
+        if host is not None:
+            yield from webhook_hosts.require(workspace_id, host)
         if request.run_id is not None and not (yield from actions.finish_run(run)):
             return reply
         yield from store(

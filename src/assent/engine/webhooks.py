@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.engine import jobs, journal
+from assent.engine import jobs, journal, webhook_hosts
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.engine.vault import Seal, Vault
@@ -102,10 +102,15 @@ async def deliver(services: Services, job: Job) -> None:
     outbound = await services.store.read(partial(_outbound, workspace_id, delivery_id))
     if outbound is None or outbound.delivery.state != "waiting":
         return
+    hosts = await services.store.read(partial(webhook_hosts.find, workspace_id))
+    forbidden = webhook_hosts.why_not(hosts, services.webhook_host(outbound.delivery.url))
     secret = await signing_secret(services, workspace_id)
     began_ms, began = services.clock.now_ms(), asyncio.get_running_loop().time()
     headers = webhooks.headers(secret, delivery_id, began_ms, outbound.body)
-    reply = await services.post_webhook(outbound.delivery.url, outbound.body, headers)
+    if forbidden is None:
+        reply = await services.post_webhook(outbound.delivery.url, outbound.body, headers)
+    else:
+        reply = Reply(None, "host", forbidden)
     duration_ms = int((asyncio.get_running_loop().time() - began) * 1000)
     found = webhooks.verdict(reply)
     now_ms = services.clock.now_ms()

@@ -84,7 +84,7 @@ def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str,
     }
 
 
-REFUSED: Final = frozenset({"url", "scheme", "port", "address"})
+REFUSED: Final = frozenset({"url", "scheme", "port", "address", "host"})
 """What we did not even connect for. It counts as a failed try and is not final: a name is looked up anew each time, it
 may lead to a private address by a mistake that its owner mends, and refusing it again costs nothing."""
 

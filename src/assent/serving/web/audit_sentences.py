@@ -102,6 +102,9 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "notification_removed": lambda facts: (
         f"{facts.get('shown', 'An address')} is not told any more, says {_by(facts)}"
     ),
+    "webhook_hosts_changed": lambda facts: (
+        f"{_capital(_by(facts))} lets results be posted to {_hosts(facts.get('hosts'))}"
+    ),
     "webhook_secret_rotated": lambda facts: "The secret that signs webhooks was replaced",
     "sign_in_link_issued": lambda facts: f"A sign-in link for {facts.get('person', 'somebody')} was made",
     "signed_in": lambda facts: f"{facts.get('name') or facts.get('person', 'Somebody')} signed in",
@@ -114,6 +117,12 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
 
 WORDS: Final[dict[str, Callable[[Facts], str]]] = {**SENTENCES, **MORE}
 """Every kind there is."""
+
+
+def _hosts(named: object) -> str:
+    if named is None:
+        return "any public host"
+    return ", ".join(map(str, named if isinstance(named, list) else ())) or "no host"
 
 
 def _capital(text: str) -> str:

@@ -76,7 +76,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             *("connector_connected", "connector_disconnected", "connector_expired"),
             *("connector_accounts_chosen", "connector_accounts_changed"),
             *("credits_granted", "credits_limited", "credits_unlimited"),
-            *("webhook_secret_made", "webhook_secret_rotated", "policy_changed"),
+            *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
             *("notification_added", "notification_removed", "page_fetched"),
         ),
         "warn",

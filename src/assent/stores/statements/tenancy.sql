@@ -13,6 +13,15 @@ SELECT workspace_id, name, email, created_ms FROM workspaces WHERE workspace_id 
 -- Every workspace, oldest first: for the operator of the server, never for a caller.
 SELECT workspace_id, name, email, created_ms FROM workspaces ORDER BY created_ms, workspace_id
 
+-- name: find_webhook_hosts
+-- The hosts that a workspace's results may be posted to; null for any public one.
+SELECT webhook_hosts FROM workspaces WHERE workspace_id = :workspace_id
+
+-- name: set_webhook_hosts
+-- Limit them, or lift the limit.
+UPDATE workspaces SET webhook_hosts = :webhook_hosts WHERE workspace_id = :workspace_id
+RETURNING workspace_id
+
 -- name: list_tenants
 -- The tenants of a workspace, oldest first.
 SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id ORDER BY created_ms, tenant_id
