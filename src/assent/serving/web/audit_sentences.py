@@ -102,6 +102,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "notification_removed": lambda facts: (
         f"{facts.get('shown', 'An address')} is not told any more, says {_by(facts)}"
     ),
+    "approvals_sealed": lambda facts: "Approvals from before they were sealed got the server's seal",
     "webhook_hosts_changed": lambda facts: (
         f"{_capital(_by(facts))} lets results be posted to {_hosts(facts.get('hosts'))}"
     ),
