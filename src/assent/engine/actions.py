@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import journal
+from assent.engine import journal, recipients
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.policy import DEFAULT, Policy
@@ -113,6 +113,7 @@ def put_all(
         raise RuntimeError(f"action {changed.action_id} changed while it was locked")
     if not moves:
         return msgspec.structs.replace(changed, version=changed.version + 1)
+    yield from recipients.follow(changed, now_ms, edited=any(move is Move.EDIT for move, _ in moves))
     about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
     events = [
         journal.NewEvent(f"action_{move}", {**about, "status": changed.status, **facts})
@@ -185,6 +186,7 @@ def insert_action(action: Action) -> Transaction[None]:
         schedule_ms=action.schedule_ms,
         metadata=_text(action.metadata),
     )
+    yield from recipients.follow(action, action.created_ms)
 
 
 def find_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run | None]:

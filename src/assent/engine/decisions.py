@@ -16,7 +16,7 @@ import msgspec
 
 from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
-from assent.engine import actions, brain, jobs, once, pictures
+from assent.engine import actions, brain, jobs, once, pictures, recipients
 from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
 from assent.engine.tenancy import Principal
@@ -89,6 +89,7 @@ def approve(
     gate.judge_decision(action, Move.APPROVE, now_ms, links)
     refuse_stale(action, seen)
     yield from _refuse_unseen(action, seen)
+    action = yield from recipients.judged(action, now_ms)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
@@ -266,6 +267,7 @@ def edit(
             cost_credits=old.estimated_cost_credits,
         ),
     )
+    changed = yield from recipients.judged(changed, now_ms)
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
     facts = facts_of(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
     yield statements.keep_revision(

@@ -20,7 +20,17 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine import actions, addressing, credits, jobs, measurement, notifications, once, rest
+from assent.engine import (
+    actions,
+    addressing,
+    credits,
+    jobs,
+    measurement,
+    notifications,
+    once,
+    recipients,
+    rest,
+)
 from assent.engine.confirming import refuse_confirmation
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
@@ -175,6 +185,7 @@ def claim(
         )
         if seen is not None:
             return remembered(seen)
+    action = yield from recipients.judged(action, now_ms)
     gate.judge_execution(
         action,
         policy,

@@ -20,6 +20,7 @@ from assent.engine import (
     notifications,
     once,
     pictures,
+    recipients,
     webhook_hosts,
     webhooks,
 )
@@ -146,6 +147,10 @@ async def stage(
         new_action(services, run, assets, effect, position, readiness[position])
         for position, effect in enumerate(preparation.effects)
     )
+    if any(effect.effect.recipients for effect in preparation.effects):
+        others = await services.store.read(lambda: recipients.lately(workspace_id, "", now_ms))
+        others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
+        staged = tuple(recipients.with_people(action, others) for action in staged)
     base = prepared(services, request.principal, run, assets, staged, preparation)
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 

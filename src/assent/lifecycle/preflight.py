@@ -64,6 +64,19 @@ def preflight(
     )
 
 
+TOO_MANY_TODAY: Final = (
+    f"Together with what else waits or went out within a day it reaches more than {MANY_RECIPIENTS} people."
+)
+
+
+def weighed(found: Preflight, people: int) -> Preflight:
+    """The preflight of a mail, where the workspace reaches so many people within a day."""
+    if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
+        return found
+    warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))
+    return msgspec.structs.replace(found, severity=Severity.HIGH, warnings=warnings)
+
+
 def blocking_gate(effect: Effect) -> str | None:
     """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
     if effect.verb in ("email", "send") and not effect.recipients:

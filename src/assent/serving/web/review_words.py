@@ -14,7 +14,7 @@ from assent.connectors.registry import CONNECTORS
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.names import name_by_link
 from assent.lifecycle.policy import Policy, suffices
-from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS
+from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS, TOO_MANY_TODAY
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
 from assent.lifecycle.transitions import (
     APPROVED,
@@ -229,6 +229,8 @@ def why_severe(action: Action) -> str:
             return f"A {effect.verb} cannot be taken back."
         if len(effect.recipients) > MANY_RECIPIENTS:
             return f"It goes to {len(effect.recipients)} people, which is more than {MANY_RECIPIENTS}."
+        if TOO_MANY_TODAY in action.preflight.warnings:
+            return TOO_MANY_TODAY
         return "Whoever prepared it declared it so."
     if severity is Severity.LOW:
         return (

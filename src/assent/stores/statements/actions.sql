@@ -130,6 +130,36 @@ DELETE FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision AND approver = :approver
 RETURNING approver
 
+-- name: put_recipients [sqlite]
+-- Whom an action reaches, and since when that counts.
+INSERT INTO action_recipients (workspace_id, action_id, address, at_ms, expires_ms)
+SELECT :workspace_id, :action_id, value, :at_ms, :expires_ms FROM json_each(:addresses) WHERE true
+ON CONFLICT (workspace_id, action_id, address) DO UPDATE
+  SET at_ms = excluded.at_ms, expires_ms = excluded.expires_ms
+
+-- name: put_recipients [postgres]
+-- The same.
+INSERT INTO action_recipients (workspace_id, action_id, address, at_ms, expires_ms)
+SELECT CAST(:workspace_id AS TEXT), CAST(:action_id AS TEXT), value, CAST(:at_ms AS BIGINT), CAST(:expires_ms AS BIGINT)
+FROM json_array_elements_text(CAST(:addresses AS JSON)) AS value
+ON CONFLICT (workspace_id, action_id, address) DO UPDATE
+  SET at_ms = excluded.at_ms, expires_ms = excluded.expires_ms
+
+-- name: forget_recipients
+-- An action reaches nobody any more, or others.
+DELETE FROM action_recipients WHERE workspace_id = :workspace_id AND action_id = :action_id
+
+-- name: forget_earlier_recipients
+-- What is older counts no more.
+DELETE FROM action_recipients WHERE workspace_id = :workspace_id AND at_ms <= :before_ms
+
+-- name: list_recent_recipients
+-- Whom the other actions of a workspace reach since a moment, up to a number.
+SELECT DISTINCT address FROM action_recipients
+WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND action_id <> :but
+  AND (expires_ms IS NULL OR expires_ms > :now_ms)
+LIMIT :most
+
 -- name: keep_revision
 -- What an action said until now, before an edit.
 INSERT INTO action_revisions (workspace_id, action_id, revision, effect)
