@@ -119,7 +119,9 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
     assert record["connector"] == "resend"
     early = await hosted.call("chieflab_execute_approved_action", {"actionId": bare["email"]["id"]})
     assert early.reason == "requires_approval"
-    await hosted.tool("chieflab_approve_action", actionId=bare["email"]["id"])
+    unseen = await hosted.call("chieflab_approve_action", {"actionId": bare["email"]["id"]})
+    assert unseen.reason == "stale_revision"
+    await hosted.tool("chieflab_approve_action", actionId=bare["email"]["id"], digest=record["digest"])
     sent = await hosted.tool("chieflab_send_approved_email", actionId=bare["email"]["id"])
     assert sent["messageId"] == hosted.resend.happened("sent")[0].content["id"]
     mutating = [
