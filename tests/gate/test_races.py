@@ -106,6 +106,15 @@ async def test_sixty_four_clients_over_http_stdio_and_the_page_are_one_effect(
 # ── approve, edit, withdraw, reject and execute at once ──────────────────────────────────────────
 
 
+AS_SHOWN = "as it is shown now"
+
+
+async def ask(client: Gate, tool: str, arguments: dict[str, Any]) -> None:
+    if arguments.get("digest") == AS_SHOWN:
+        arguments["digest"] = (await client.record(arguments["actionId"]))["digest"]
+    await client.call(tool, arguments)
+
+
 async def race(web: Gate, pipe: Gate, chance: random.Random, turn: int) -> str:
     """Everybody at one action at once. Gives its run."""
     run = await web.run({"connector": "unaware", "body": f"Version 0 of {turn}: the importer is fast now."})
@@ -113,7 +122,7 @@ async def race(web: Gate, pipe: Gate, chance: random.Random, turn: int) -> str:
     moves: list[tuple[str, dict[str, Any]]] = [
         (APPROVE, {}),
         (APPROVE, {"digest": shown}),
-        (APPROVE, {}),
+        (APPROVE, {"digest": AS_SHOWN}),
         (EDIT, {"body": f"Version 1 of {turn}: the importer is much faster now."}),
         (EDIT, {"body": f"Version 2 of {turn}: the importer says what is wrong."}),
         (EXECUTE, {}),
@@ -121,6 +130,8 @@ async def race(web: Gate, pipe: Gate, chance: random.Random, turn: int) -> str:
         (EXECUTE, {"idempotencyKey": f"k{turn}"}),
         (WITHDRAW, {}),
     ]
+    if chance.random() < 0.5:
+        moves = [move for move in moves if move[0] != EDIT]  # an edit makes most of the others stale
     if chance.random() < 0.1:
         moves.append((REJECT, {"reason": "no"}))
     if chance.random() < 0.6:
@@ -130,7 +141,7 @@ async def race(web: Gate, pipe: Gate, chance: random.Random, turn: int) -> str:
     clients = [chance.choice((web, pipe)) for _ in chosen]
     await asyncio.gather(
         *(
-            client.call(tool, {"actionId": action_id, **more})
+            ask(client, tool, {"actionId": action_id, **more})
             for client, (tool, more) in zip(clients, chosen, strict=True)
         )
     )
@@ -169,7 +180,7 @@ async def races(gates: tuple[Gate, Gate], count: int) -> None:
         runs = await asyncio.gather(*(race(web, pipe, chance, turn) for turn in turns))
         effects += sum([await judged(web, run_id) for run_id in runs])
     assert effects == len(web.ledger)
-    assert count // 10 < effects < count, "the races were won by one side only"
+    assert count // 20 < effects < count, "the races were won by one side only"
 
 
 @pytest.mark.prove

@@ -1,5 +1,5 @@
 """The cost of a call does not grow with history: no statement of a hot call reads or sorts the whole of a table that
-grows, on either store, where each of these holds a hundred thousand rows.
+grows, on either store, where each of these holds many rows: a hundred thousand in a proof.
 
 Plans are what is held here, not times: `make bench` has those.
 """
@@ -17,6 +17,7 @@ import asyncpg
 import msgspec
 import pytest
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
+from tests.effort import rounds
 from tests.gate.conftest import gate_over
 from tests.gate.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
 from tests.gate.provider import providers
@@ -27,9 +28,9 @@ from assent.engine import people
 from assent.engine.people import OWNER
 from assent.ports import Begin, Bound, Rows, Transaction
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.own_database]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]
 
-ROWS: Final = 100_000
+ROWS: Final = rounds(20_000, 100_000)
 FEW: Final = 2_000
 """More rows than any page, run or reading has: who expects to look at more of a growing table reads history."""
 

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.effort import rounds
 from tests.process.running import (
     SECRETS,
     UNLIMITED,
@@ -22,10 +23,10 @@ from tests.process.running import (
     path_of,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_database]
+pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]
 
 CALLERS = 8
-ROUNDS = 2
+ROUNDS = rounds(1, 2)
 SIGNUP = "/api/tools/chieflab_signup_workspace"
 
 

@@ -24,8 +24,8 @@ from assent.processes import Surfaces
 
 pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.own_database]
 
-KILLS = rounds(40, 200)
-KILLS_OVER_STDIO = rounds(5, 20)
+KILLS = rounds(20, 200)
+KILLS_OVER_STDIO = rounds(3, 20)
 SQLITE_SHARE = 0.6
 """Of the kills; PostgreSQL gets the others, whose processes take longer to start."""
 
