@@ -39,7 +39,8 @@ def test_lists_and_calls_tools_over_http_with_a_key(
     assert seen.workspace["workspaceId"] == workspace.workspace_id
 
 
-@each_client
+@pytest.mark.prove
+@one_of_each_maker
 def test_calls_a_public_tool_over_http_without_a_key(client: Client, served: Served) -> None:
     seen = client.converse(Http(served.mcp_url), False)
 
