@@ -25,6 +25,7 @@ from assent import logs
 from assent.app import UNFIT, App
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
+from assent.kernel.refusals import Reason
 from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
@@ -354,10 +355,10 @@ async def _stdio(settings: Settings) -> int:
     )
     surfaces = Surfaces(app)
     answered = asyncio.Event()
-    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, leadership, answered))
     credentials = (
         Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)
     )
+    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, leadership, answered, credentials))
     try:
         await Session(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
     finally:
@@ -376,7 +377,11 @@ def _reachable_pages(leadership: Leadership) -> str | None:
 
 
 async def _behind_the_scenes(
-    app: App, surfaces: Surfaces, leadership: Leadership | None, answered: asyncio.Event
+    app: App,
+    surfaces: Surfaces,
+    leadership: Leadership | None,
+    answered: asyncio.Event,
+    credentials: Credentials,
 ) -> None:
     """What waits for the first answer: full logging, jobs, and the pages while this process leads."""
     from assent.logs import configure_logging
@@ -384,6 +389,7 @@ async def _behind_the_scenes(
     await answered.wait()
     await asyncio.to_thread(configure_logging, app.settings)
     gc.freeze()  # as in `serve`: a pause here holds up every process that waits for its turn to write
+    await _warn_of_bad_key(surfaces.edge, credentials)
     if leadership is None:
         async with running_jobs(app):
             await asyncio.Event().wait()
@@ -397,6 +403,16 @@ async def _behind_the_scenes(
             finally:
                 leadership.step_down()
         await asyncio.sleep(POLL_SECONDS)
+
+
+async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
+    """Each call says so too, to the agent; this is for the person who reads the log of a client."""
+    refused = await edge.check_key(credentials, required=False)
+    if refused is not None and refused.reason is Reason.INVALID_API_KEY:
+        log.warning(
+            "the key in ASSENT_API_KEY does not work, so every call is refused: it is mistyped, was revoked or "
+            "replaced, has ended, or belongs to other data"
+        )
 
 
 async def _lead(app: App, surfaces: Surfaces, leadership: Leadership) -> None:

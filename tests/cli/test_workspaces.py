@@ -30,7 +30,7 @@ def rejected(data_dir: Path, key: str) -> bool:
     try:
         principal(data_dir, key)
     except Refusal as refusal:
-        return refusal.reason is Reason.MISSING_API_KEY
+        return refusal.reason is Reason.INVALID_API_KEY
     return False
 
 

@@ -82,9 +82,11 @@ WRONG: tuple[Callable[[Surface], Awaitable[str]], ...] = (
 
 
 def assert_refused(surface: Surface, outcome: Outcome) -> None:
-    assert outcome.reason == "missing_api_key"
+    assert outcome.reason == "invalid_api_key"
     assert set(outcome.payload) >= RECOVERY_FIELDS
-    assert outcome.payload["recoveryTool"]["name"] == SIGNUP
+    # A second workspace would have none of the drafts, memory and connections of the first.
+    assert outcome.payload["recoveryTool"] is None
+    assert SIGNUP not in json.dumps(outcome.payload)
     assert outcome.payload["statusCode"] == 401
     if surface.transport == "http":
         assert outcome.status == 401
@@ -112,16 +114,28 @@ async def test_a_wrong_key_is_refused_on_every_tool_also_on_public_ones(
 
 async def test_nothing_in_the_answer_tells_what_is_wrong_with_a_key(surface: Surface) -> None:
     answers = [(await surface.call(KEYED, key=await wrong(surface))).payload for wrong in WRONG]
-    answers.append((await surface.call(KEYED)).payload)
 
     assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.rule("E53", "E93")
+async def test_only_a_caller_without_any_key_is_told_to_sign_up(surface: Surface) -> None:
+    keyless = await surface.call(KEYED)
+    wrong = await surface.call(KEYED, key="clp_live_short")
+
+    assert (keyless.reason, keyless.payload["recoveryTool"]["name"]) == ("missing_api_key", SIGNUP)
+    assert (wrong.reason, wrong.payload["statusCode"], wrong.payload["retryable"]) == (
+        "invalid_api_key",
+        401,
+        False,
+    )
 
 
 @pytest.mark.rule("E84")
 async def test_a_wrong_key_is_refused_on_the_tool_list_too(surface: Surface) -> None:
     heard = await say(surface, request("tools/list"), key="clp_live_nope")
 
-    assert heard.error["data"]["reason"] == "missing_api_key"
+    assert heard.error["data"]["reason"] == "invalid_api_key"
     assert heard.status in (401, None)
 
 
@@ -153,12 +167,12 @@ async def test_revoking_and_expiring_take_hold_with_the_very_next_call(surface: 
     surface.clock.advance(seconds=59.999)
     assert not (await surface.call(KEYED, key=issued.api_key)).is_error
     surface.clock.advance(seconds=0.001)
-    assert (await surface.call(KEYED, key=issued.api_key)).reason == "missing_api_key"
+    assert (await surface.call(KEYED, key=issued.api_key)).reason == "invalid_api_key"
 
     other = await surface.new_workspace()
     assert not (await surface.call(KEYED, key=other.api_key)).is_error
     await revoke(surface, other)
-    assert (await surface.call(KEYED, key=other.api_key)).reason == "missing_api_key"
+    assert (await surface.call(KEYED, key=other.api_key)).reason == "invalid_api_key"
 
 
 async def test_after_a_rotation_only_the_new_key_works_with_the_same_rights(surface: Surface) -> None:
@@ -171,7 +185,7 @@ async def test_after_a_rotation_only_the_new_key_works_with_the_same_rights(surf
     )
 
     assert new is not None
-    assert (await surface.call(KEYED, key=old.api_key)).reason == "missing_api_key"
+    assert (await surface.call(KEYED, key=old.api_key)).reason == "invalid_api_key"
     outcome = await surface.call(KEYED, key=new.api_key)
     assert (outcome.payload["workspaceId"], outcome.payload["key"]["scopes"]) == (
         old.workspace_id,

@@ -130,7 +130,7 @@ async def test_without_a_key_public_calls_are_nobody_s_and_a_wrong_key_spends_no
     forged = issued.api_key[:-1] + ("A" if issued.api_key[-1] != "A" else "B")
     for _ in range(65):
         assert not (await surface.call(PUBLIC)).is_error
-        assert (await surface.call(PUBLIC, key=forged)).reason == "missing_api_key"
+        assert (await surface.call(PUBLIC, key=forged)).reason == "invalid_api_key"
 
     assert not (await surface.call(KEYED, key=issued.api_key)).is_error
 

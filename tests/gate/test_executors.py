@@ -242,7 +242,7 @@ async def test_the_checks_stand_in_their_order(surface: Gate) -> None:
         arguments = {"actionId": action_id, "idempotencyKey": idempotency_key}
         return (await surface.call(EXECUTE, arguments, **options)).reason
 
-    assert await reason(foreign, "spent", key="clp_live_nobody") == "missing_api_key"
+    assert await reason(foreign, "spent", key="clp_live_nobody") == "invalid_api_key"
     assert await reason("no id", "spent") == "invalid_action_id"
     assert await reason(foreign, "spent") == "wrong_workspace"
     assert await reason(waiting, "spent") == "idempotency_conflict"

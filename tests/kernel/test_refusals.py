@@ -167,6 +167,7 @@ def test_an_approval_is_never_something_an_agent_can_recover_by_itself() -> None
     ("reason", "status"),
     [
         (Reason.MISSING_API_KEY, 401),
+        (Reason.INVALID_API_KEY, 401),
         (Reason.WRONG_WORKSPACE, 401),
         (Reason.MISSING_CREDITS, 402),
         (Reason.REQUIRES_APPROVAL, 409),

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.process.running import ASSENT, ODD, StdioClient, environment, free_port
+from tests.process.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
 
 from assent.kernel.limits import MAX_BODY_BYTES
 
@@ -185,4 +185,6 @@ def test_the_key_in_the_environment_decides_whose_calls_these_are(tmp_path: Path
         assert client.call("chieflab_get_workspace")["name"] == "local"
     with StdioClient(tmp_path, {"ASSENT_API_KEY": key[:-2] + "AA", **port}) as client:
         refused = client.call(PUBLIC)
-        assert (refused["reason"], refused["statusCode"]) == ("missing_api_key", 401)
+        assert (refused["reason"], refused["statusCode"]) == ("invalid_api_key", 401)
+        eventually(lambda: "the key in ASSENT_API_KEY does not work" in client.log, "stderr says so")
+        assert key[:-2] not in client.log

@@ -239,10 +239,10 @@ def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int
 
 
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
-    """The caller behind a key, or `missing_api_key`: absent, malformed, unknown, revoked and expired look alike."""
+    """The caller behind a key, or `invalid_api_key`: malformed, unknown, revoked and expired look alike."""
     public = api_keys.parse(key)
     if public is None:
-        raise Refusal(Reason.MISSING_API_KEY)
+        raise Refusal(Reason.INVALID_API_KEY)
     rows = yield statements.find_api_key(workspace_id=public.workspace_id, key_id=public.key_id)
     return principal_of(key, public, rows[0] if rows else None, now_ms)
 
@@ -251,9 +251,9 @@ def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms:
     """Judge a key by its row."""
     genuine = api_keys.matches(key, row["secret_hash"] if row is not None else None)
     if row is None or not genuine or row["revoked_ms"] is not None:
-        raise Refusal(Reason.MISSING_API_KEY)
+        raise Refusal(Reason.INVALID_API_KEY)
     if row["expires_ms"] is not None and row["expires_ms"] <= now_ms:
-        raise Refusal(Reason.MISSING_API_KEY)
+        raise Refusal(Reason.INVALID_API_KEY)
     if row["workspace_name"] is None:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     return Principal(

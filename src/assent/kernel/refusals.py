@@ -31,6 +31,7 @@ class Reason(enum.StrEnum):
     RATE_LIMITED = "rate_limited"
     PROVIDER_NOT_LIVE = "provider_not_live"
 
+    INVALID_API_KEY = "invalid_api_key"
     OUTCOME_UNKNOWN = "outcome_unknown"
     EXECUTION_IN_PROGRESS = "execution_in_progress"
     IDEMPOTENCY_CONFLICT = "idempotency_conflict"
@@ -55,6 +56,9 @@ class Reason(enum.StrEnum):
 
 
 STANDARD_REASONS: Final = tuple(Reason)[:12]
+
+KEY_REASONS: Final = frozenset({Reason.MISSING_API_KEY, Reason.INVALID_API_KEY})
+"""The caller is not known: no key, or one that does not work."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
@@ -186,6 +190,16 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         "hand.",
         fix="Offer a channel whose connector is live, or call chieflab_use_manual_fallback.",
         stop_rule="Do not pretend that it was executed.",
+    ),
+    Reason.INVALID_API_KEY: Meaning(
+        status=401,
+        retryable=False,
+        summary="The key in use does not work.",
+        user_message="The key in this client's settings does not work: it is mistyped, was revoked or replaced, or has "
+        "ended. Put the current key of your workspace there, or ask the person who runs the server for a new one.",
+        fix="Show the message and stop. Go on when the user says that the key in this client's settings is replaced.",
+        stop_rule="Do not request another workspace: it would have none of this one's drafts, memory and connections. "
+        "Never ask the user to paste a key into the chat.",
     ),
     Reason.OUTCOME_UNKNOWN: Meaning(
         status=409,

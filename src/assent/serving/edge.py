@@ -23,7 +23,7 @@ from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.ports import StoreUnavailable
 from assent.tools.definition import Call, Prose, Tool
 
@@ -34,7 +34,7 @@ log = logging.getLogger("assent.edge")
 
 UNAVAILABLE_RETRY_SECONDS: Final = 5
 
-GATE_REASONS: Final = frozenset({Reason.MISSING_API_KEY, Reason.RATE_LIMITED, Reason.TEMPORARILY_UNAVAILABLE})
+GATE_REASONS: Final = KEY_REASONS | {Reason.RATE_LIMITED, Reason.TEMPORARILY_UNAVAILABLE}
 """Refusals that concern the call and not the tool; HTTP surfaces answer them with their status (C2)."""
 
 

@@ -33,7 +33,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from assent.kernel.canonical import nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
-from assent.kernel.refusals import Reason
+from assent.kernel.refusals import KEY_REASONS
 from assent.serving import unreadable
 from assent.serving.edge import Credentials, bounded_arguments
 from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
@@ -208,7 +208,7 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
         reply = failed(request_id, code, raised.message, raised.data)
         # Legacy clients read the error from a 200; the modern era maps codes to statuses.
         return reply if modern else Reply(reply.body)
-    headers = {"WWW-Authenticate": 'Bearer realm="assent"'} if exchange.gate is Reason.MISSING_API_KEY else {}
+    headers = {"WWW-Authenticate": 'Bearer realm="assent"'} if exchange.gate in KEY_REASONS else {}
     if exchange.retry_after_seconds is not None:
         headers["Retry-After"] = str(exchange.retry_after_seconds)
     body = failed(request_id, raised.code, raised.message, raised.data).body

@@ -13,7 +13,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from assent.kernel.limits import MAX_BODY_BYTES
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.serving.edge import Answer, Credentials, Edge, bounded_arguments, refused
 from assent.serving.exchange import Filter, Reply, failed
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
@@ -108,7 +108,7 @@ class RestEndpoint:
 
     async def _send(self, send: Send, answer: Answer, status: int | None = None) -> None:
         headers = [("Cache-Control", "no-store")]
-        if answer.reason is Reason.MISSING_API_KEY:
+        if answer.reason in KEY_REASONS:
             headers.append(("WWW-Authenticate", 'Bearer realm="assent"'))
         if answer.retry_after_seconds is not None:
             headers.append(("Retry-After", str(answer.retry_after_seconds)))
