@@ -69,7 +69,7 @@ class Client:
             raise Refused(
                 answer["error"].get("data") or {"reason": "error", "userMessage": answer["error"]["message"]}
             )
-        payload: dict[str, Any] = msgspec.json.decode(answer["result"]["content"][0]["text"])
+        payload: dict[str, Any] = msgspec.json.decode(answer["result"]["content"][-1]["text"])
         if answer["result"].get("isError"):
             raise Refused(payload)
         return payload

@@ -11,7 +11,7 @@ import difflib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -96,8 +96,10 @@ class Edge:
     async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
         """Run one call."""
         answer = await self._answer(name, arguments, credentials, address)
-        # Every name that is no tool's is counted under one label: callers do not get to make metrics.
         tool = self.catalog.find(name)
+        if answer.is_error and tool is not None and tool.tell_refusal is not None:
+            answer = replace(answer, prose=tool.tell_refusal(answer.value))
+        # Every name that is no tool's is counted under one label: callers do not get to make metrics.
         label = tool.name if tool is not None else "unknown"
         self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
         return answer

@@ -5,7 +5,7 @@ Names are the contract's; a legacy `chiefmo_` name resolves to the `chieflab_` t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -89,5 +89,7 @@ class Tool:
     scope: str | None = None
     aliases: tuple[str, ...] = field(default=())
     """Other names that resolve to it and are not listed."""
+    tell_refusal: Callable[[Mapping[str, Any]], str] | None = None
+    """Words that go before a refusal as it is sent, where answers of the tool are text first (W76)."""
     legacy_names: tuple[str, ...] = field(default=())
     """Old names that are listed; any other `chiefmo_` name resolves without being listed."""

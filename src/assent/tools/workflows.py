@@ -30,6 +30,7 @@ from assent.ports import StoreUnavailable, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.workflow import Compiled, ContentRefused, Warning, preview
+from assent.workflow.refusal_text import render_refusal
 from assent.workflow_library import Invalid
 
 SCOPE = "runs:write"
@@ -371,6 +372,7 @@ TOOLS = (
         request=WorkflowStart,
         reply=Answer,
         handler=start_workflow,
+        tell_refusal=render_refusal,
         scope=SCOPE,
     ),
     Tool(
@@ -388,6 +390,7 @@ TOOLS = (
         request=WorkflowAdvance,
         reply=Answer,
         handler=advance_workflow,
+        tell_refusal=render_refusal,
         scope=SCOPE,
     ),
     Tool(
@@ -401,6 +404,7 @@ TOOLS = (
         request=WorkflowCheckpoint,
         reply=Answer,
         handler=checkpoint_workflow,
+        tell_refusal=render_refusal,
         scope=SCOPE,
     ),
     Tool(
@@ -414,5 +418,6 @@ TOOLS = (
         request=WorkflowResume,
         reply=Resumed,
         handler=resume_workflow,
+        tell_refusal=render_refusal,
     ),
 )

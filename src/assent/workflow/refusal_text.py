@@ -1,0 +1,41 @@
+"""A refusal of an execution tool as text: what an agent reads before the payload (W76).
+
+Takes the refusal as it goes over the wire, so that text and payload cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+def render_refusal(refusal: Mapping[str, Any]) -> str:
+    """What happened, what the person is to see, and the calls that help."""
+    shown = refusal.get("show") or refusal["userMessage"]
+    problems = "\n".join(
+        f"- `{each['path']}`: expected {each['expected']}; got {each['got']}"
+        for each in refusal.get("problems", ())
+    )
+    calls = [_call(each) for each in refusal.get("next", ())]
+    if not calls and (recovery := refusal.get("recoveryTool")) is not None:
+        calls.append(_call(recovery))
+    link = refusal.get("reviewUrl")
+    parts = [
+        f"# Not done: {refusal['summaryForUser']}",
+        shown,
+        problems,
+        f"## What to do\n{refusal['fixActionForAgent']} {refusal['stopRule']}",
+        "\n".join(f"{number}. {call}" for number, call in enumerate(calls, 1)),
+        f"Review link, for a person who is not in this chat: {link}" if link and link not in shown else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _call(call: Mapping[str, Any]) -> str:
+    """One call, complete but for what the person has to say."""
+    arguments = msgspec.json.encode(call["args"]).decode()
+    when = f" ({call['when']})" if call.get("when") else ""
+    needs = "".join(f"; ask the person for `{name}`: {what}" for name, what in call.get("needs", {}).items())
+    return f"`{call['name']}` {arguments}{when}{needs}"

@@ -1,0 +1,56 @@
+"""A refused call of an execution tool is text first, as an answer is (W76)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.surfaces import Outcome
+from tests.workflow.library import step
+from tests.workflows.kit import Player, definition
+
+GATED = definition(
+    "gated",
+    step("plan"),
+    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
+    step("after"),
+)
+NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
+
+
+def words(refused: Outcome) -> str:
+    """The readable text, once the payload behind it was found whole."""
+    result: dict[str, Any] = refused.message["result"]
+    text, payload = (part["text"] for part in result["content"])
+    assert json.loads(payload) == result["structuredContent"] == refused.payload
+    assert not text.lstrip().startswith("{")
+    return str(text)
+
+
+@pytest.mark.every_surface
+@pytest.mark.rule("W76")
+async def test_a_refused_advance_is_text_before_data(play: Player) -> None:
+    at = await play.advance(await play.start(GATED, sessionId="R"))
+    refused = await play.send(at, **NOTES)
+    assert refused.reason == "requires_approval"
+    told = words(refused)
+    assert refused.payload["userMessage"] in told and refused.payload["reviewUrl"] in told
+
+
+@pytest.mark.rule("W76")
+async def test_every_execution_tool_refuses_in_words(play: Player) -> None:
+    at = await play.start()
+    calls: list[tuple[str, dict[str, Any], str]] = [
+        ("workflow_start", {"workflowId": "no-such-workflow"}, "workflow_not_found"),
+        ("workflow_advance", {"stateToken": "st.v9.x"}, "token_unsupported_version"),
+        ("workflow_advance", {"stateToken": at["stateToken"], "notesMarkdown": "x"}, "validation_error"),
+        ("workflow_checkpoint", {"stateToken": at["stateToken"], "notesMarkdown": " "}, "validation_error"),
+    ]
+    for tool, arguments, reason in calls:
+        refused = await play.ask(tool, **arguments)
+        assert refused.reason == reason
+        told = words(refused)
+        assert refused.payload["fixActionForAgent"] in told, tool
+        for problem in refused.payload.get("problems", ()):
+            assert problem["path"] in told and problem["expected"] in told, tool
