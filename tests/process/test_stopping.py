@@ -41,10 +41,18 @@ def test_a_call_in_flight_is_finished_and_no_new_one_is_taken(tmp_path: Path, nu
 
 
 def test_connections_that_only_wait_do_not_hold_up_the_end(tmp_path: Path) -> None:
-    with Serve(tmp_path) as server, connected(server.port) as idle, socket.socket() as silent:
+    with (
+        Serve(tmp_path) as server,
+        connected(server.port) as idle,
+        socket.socket() as silent,
+        socket.socket() as half,
+    ):
         idle.request("GET", "/healthz")
         idle.getresponse().read()
         silent.connect(("127.0.0.1", server.port))
+        half.connect(("127.0.0.1", server.port))
+        half.sendall(b"POST /api/mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{")
+        assert is_healthy(server.port)
 
         started = time.monotonic()
         assert server.terminate() == 0

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("assent.http")
 
+STOPPING_SECONDS: Final = 1.0
+"""How long a server that stops waits for the rest of a request."""
+
 TELL_SECONDS: Final = 60.0
 """How often the log says that there are too many connections."""
 
@@ -119,6 +122,16 @@ class Line(HttpToolsProtocol):
         self.crowd.strangers[self] = None
         self._began = now
         self._timer = self.loop.call_later(self.patience.header_seconds, self._look)
+
+    def shutdown(self) -> None:
+        """Stop: an answer that is being made is finished, a request that is still being received has little time."""
+        super().shutdown()
+        if self._receiving() and not self.transport.is_closing():
+            self.loop.call_later(STOPPING_SECONDS, self._refuse_half)
+
+    def _refuse_half(self) -> None:
+        if self._receiving():
+            self.end(HTTPStatus.SERVICE_UNAVAILABLE)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.crowd.leave(self)
