@@ -4,6 +4,9 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install dev run demo test prove check static fast programs conformance bluesky bench screenshots lock clean
 
+# The processes that tests start would compile every module they import.
+unexport PYTHONDONTWRITEBYTECODE
+
 WORKERS := 2
 PYTEST := .venv/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
