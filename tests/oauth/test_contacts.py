@@ -10,9 +10,8 @@ from tests.oauth.kit import Connected, connected
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import Surface
 
-from assent.engine import blocked
 from assent.engine.execution import Executed
-from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.lifecycle import gate
@@ -153,18 +152,17 @@ async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: 
     world.far.hubspot.hub_id = 777
     await world.connect("hubspot")
 
+    claimed = claimed_action((await world.engine.action(action_id)).effect)
     refused = await world.engine.execute(action_id)
 
     assert isinstance(refused, Refusal)
-    assert refused.reason == "missing_connector"
-    claimed = claimed_action((await world.engine.action(action_id)).effect)
+    assert refused.reason == "requires_approval"
     here = msgspec.structs.replace(claimed, workspace_id=LOCAL_WORKSPACE)
     with pytest.raises(NotSent) as kept:
         await world.engine.services.connectors["hubspot"].perform(gate.opened(here), 5.0)
     assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
     assert not created(world)
 
-    await blocked.look_again(world.engine.services, LOCAL_PRINCIPAL, action_id, None)
     changed = await world.engine.action(action_id)
     assert (changed.status, changed.revision) == ("awaiting_approval", 2)
     assert (changed.effect.target or {})["accountId"] == "777"
@@ -177,9 +175,8 @@ async def test_a_contact_staged_before_connecting_names_its_account_afterwards(w
     assert (await world.engine.action(action_id)).effect.target is None
     await world.connect("hubspot")
     early = await world.engine.execute(action_id)
-    assert isinstance(early, Refusal) and early.reason == "missing_connector"
+    assert isinstance(early, Refusal) and early.reason == "requires_approval"
 
-    await blocked.look_again(world.engine.services, LOCAL_PRINCIPAL, action_id, None)
     await world.engine.approve(action_id)
     await saved(world, action_id)
     assert len(created(world)) == 1
@@ -252,7 +249,7 @@ async def test_contacts_are_staged_one_action_each_and_nothing_is_saved(surface:
     assert run["assets"][0]["body"] == "E-mail: ada@example.org\nFirst name: Ada\nJob title: Analyst"
     assert run["actions"][0]["preflight"]["connectorReady"] is False
     assert run["actions"][0]["preflight"]["connectorBlocker"] == "provider_not_live"
-    assert "ASSENT_HUBSPOT_CLIENT_ID" in run["actions"][0]["preflight"]["connectorFixHint"]
+    assert "not set up on this server" in run["actions"][0]["preflight"]["connectorFixHint"]
     assert run["externalActionsExecuted"] == 0
 
     doubled = await surface.call("chieflab_save_contacts", {"contacts": [people[0], people[0]]})
@@ -268,4 +265,4 @@ async def test_without_a_registered_app_the_provider_is_not_live(tmp_path: Any) 
         for connector in ("ga4", "search_console", "hubspot"):
             readiness = await world.engine.services.connectors[connector].readiness(LOCAL_WORKSPACE)
             assert (readiness.ready, readiness.blocker) == (False, "provider_not_live")
-            assert "_CLIENT_ID" in (readiness.fix_hint or "")
+            assert "_CLIENT_ID" not in (readiness.fix_hint or "") and readiness.summary

@@ -6,8 +6,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.providers.hosted import Hosted
 from tests.providers.kit import Providers, serving
 from tests.sqlite_files import new_sqlite
+from tests.surfaces import ManualClock, settings_for
+
+from assent.app import App
+from assent.processes import Surfaces
+from assent.testing.ledger import Ledger
+from assent.testing.provider_server import all_serving
+from assent.testing.resend import Resend
+from assent.testing.zernio import Zernio
 
 SHORT_SECONDS = 0.5
 
@@ -30,3 +39,20 @@ async def impatient(tmp_path: Path) -> AsyncIterator[Providers]:
     url = new_sqlite(tmp_path / "assent.db")
     async with serving(url, tmp_path, connector_timeout_seconds=SHORT_SECONDS) as running:
         yield running
+
+
+@pytest.fixture
+async def hosted(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Hosted]:
+    clock = ManualClock()
+    zernio = Zernio(Ledger(tmp_path / "zernio.jsonl"), now_ms=clock.now_ms)
+    resend = Resend(Ledger(tmp_path / "resend.jsonl"), now_ms=clock.now_ms)
+    async with all_serving((zernio, resend)) as urls:
+        settings = settings_for(database_url, tmp_path, zernio_url=urls["zernio"], resend_url=urls["resend"])
+        app = App(settings, clock=clock)
+        client = Hosted(app, Surfaces(app), clock, transport)
+        client.zernio, client.resend = zernio, resend
+        client.workspace_id = (await client.sign_in()).workspace_id
+        try:
+            yield client
+        finally:
+            await client.close()

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from tests.operators.conftest import CLUB
-from tests.providers.kit import KEYS, connect
-from tests.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
+from tests.providers.hosted import Hosted
+from tests.providers.kit import KEYS
+from tests.surfaces import BASE_URL
 
-from assent.app import App
 from assent.engine import journal
-from assent.kernel.ids import WorkspaceId
-from assent.processes import Surfaces
 from assent.testing import emulator
-from assent.testing.ledger import Call, Ledger
-from assent.testing.provider_server import all_serving
-from assent.testing.resend import Resend
-from assent.testing.zernio import Zernio
+from assent.testing.ledger import Call
 
 pytestmark = pytest.mark.every_surface
 
@@ -30,47 +23,6 @@ LAUNCH: dict[str, Any] = {
     "email": {"to": ["grace@example.org"], "subject": "It is here"},
     **CLUB,
 }
-
-
-class Hosted(Surface):
-    """A surface with both providers behind it, which keeps every answer it got."""
-
-    zernio: Zernio
-    resend: Resend
-    workspace_id: WorkspaceId
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.heard: list[str] = []
-
-    async def call(self, tool: str, arguments: dict[str, Any] | None = None, **options: Any) -> Outcome:
-        outcome = await super().call(tool, arguments, **options)
-        self.heard.append(msgspec.json.encode([outcome.message, outcome.headers]).decode())
-        return outcome
-
-    async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
-        return (await self.call(name, arguments)).payload
-
-    async def connect(self, *providers: str) -> None:
-        for provider in providers:
-            await connect(self.app, provider, self.workspace_id)
-
-
-@pytest.fixture
-async def hosted(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Hosted]:
-    clock = ManualClock()
-    zernio = Zernio(Ledger(tmp_path / "zernio.jsonl"), now_ms=clock.now_ms)
-    resend = Resend(Ledger(tmp_path / "resend.jsonl"), now_ms=clock.now_ms)
-    async with all_serving((zernio, resend)) as urls:
-        settings = settings_for(database_url, tmp_path, zernio_url=urls["zernio"], resend_url=urls["resend"])
-        app = App(settings, clock=clock)
-        client = Hosted(app, Surfaces(app), clock, transport)
-        client.zernio, client.resend = zernio, resend
-        client.workspace_id = (await client.sign_in()).workspace_id
-        try:
-            yield client
-        finally:
-            await client.close()
 
 
 def by_channel(run: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -53,8 +53,8 @@ async def test_x_is_twitter_and_the_account_is_fixed_when_it_is_staged(here: Pro
 async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(here: Providers) -> None:
     action_id = await here.approved("zernio")
     await choose(here, "acc_linkedin_ada")
-    refusal = await here.refused(action_id, Reason.MISSING_CONNECTOR, "none")
-    assert "chieflab_retry_blocked_action" in refusal.recovery().user_message
+    refusal = await here.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+    assert "acc_linkedin_ada" in refusal.recovery().user_message
     action = await look_again(here, action_id)
     assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
     assert (action.effect.target or {})["accountId"] == "acc_linkedin_ada"
@@ -82,7 +82,7 @@ async def test_without_an_account_it_is_staged_without_a_target_and_gets_one_as_
 
         await connect(providers.engine.app, "zernio")
         # Connected, and still not sent anywhere that nobody has approved.
-        await providers.refused(action_id, Reason.MISSING_CONNECTOR, "none")
+        await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
         action = await look_again(providers, action_id)
         assert (action.status, action.revision) == ("awaiting_approval", 2)
         assert (action.effect.target or {})["accountId"] == "acc_linkedin"
@@ -214,14 +214,16 @@ async def test_an_account_whose_sign_in_ended_blocks_that_platform_only(here: Pr
     action_id = await here.approved("zernio")
     here.zernio.failing = {"acc_linkedin": "auth_expired"}
     await here.refused(action_id, Reason.MISSING_CONNECTOR)
+    here.zernio.accounts[0]["isActive"] = False
     blocked_again = await here.refused(action_id, Reason.MISSING_CONNECTOR)
-    assert "linkedin" in blocked_again.recovery().user_message
+    assert "LinkedIn" in blocked_again.recovery().user_message
     run = await stage(
         here.engine.services, LOCAL_PRINCIPAL, Wanted(connector="zernio", channel="x", body="Still works.")
     )
     assert run.actions[0].preflight.connector_ready
     # The human signs in at Zernio again, and the same approval goes through.
     here.zernio.failing = {}
+    here.zernio.accounts[0]["isActive"] = True
     action = await look_again(here, action_id)
     assert (action.revision, action.preflight.connector_ready) == (1, True)
     await here.done(action_id)

@@ -75,7 +75,7 @@ class BlueskyConnector:
         return await self._access.addressed(workspace_id, effect)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect, "An account")
+        return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """What a handle and an app password open."""

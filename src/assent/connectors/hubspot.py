@@ -16,6 +16,7 @@ import msgspec
 from assent.connectors.approved import action_of
 from assent.connectors.http_outcomes import failure
 from assent.connectors.json_http import Exchanged
+from assent.connectors.key_access import unnamed
 from assent.connectors.oauth_access import OAuthAccess, unconnected
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
@@ -30,10 +31,7 @@ CONTACTS: Final = "/crm/v3/objects/contacts"
 PATIENCE: Final = 0.3
 """The part of the time for one request: a save is at most three of them."""
 
-OTHER_ACCOUNT: Final = (
-    "Another HubSpot account is connected than the one this was prepared for. Call chieflab_retry_blocked_action to "
-    "name the one that is connected; the action is approved again then."
-)
+OTHER_ACCOUNT: Final = "Another HubSpot account is connected than the one this was approved for."
 
 _EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
 
@@ -64,7 +62,7 @@ class HubSpotConnector:
         account = await self._account(workspace_id)
         if not readiness.ready or account is None or _account_of(effect) == account.id:
             return readiness
-        return Readiness(False, Reason.MISSING_CONNECTOR.value, OTHER_ACCOUNT)
+        return unnamed("HubSpot", effect)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)

@@ -55,7 +55,12 @@ class KeyAccess:
         found = await self._connections.find(workspace_id, self._provider)
         if found is not None and found.live:
             return Readiness(ready=True)
-        return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found))
+        return Readiness(
+            False,
+            Reason.MISSING_CONNECTOR.value,
+            self._how(found, workspace_id),
+            f"{self._label} is not connected.",
+        )
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """An effect for a provider where a connection is one account: that one, or none without a connection."""
@@ -68,21 +73,22 @@ class KeyAccess:
         )
         return msgspec.structs.replace(effect, target=target)
 
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect, what: str) -> Readiness:
-        """Whether an effect could go out: `what` it needs is named in it, and the connection stands."""
-        ready = await self.readiness(workspace_id)
-        if not ready.ready or (effect.target or {}).get("accountId"):
-            return ready
-        hint = (
-            f"{what} can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
-        )
-        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        """Whether an effect could go out: the account that it is for is the one that is connected."""
+        connection = await self.connection(workspace_id)
+        if connection is None or connection.account((effect.target or {}).get("accountId", "")) is not None:
+            return await self.readiness(workspace_id)
+        return self.unnamed(effect)
+
+    def unnamed(self, effect: Effect) -> Readiness:
+        """A connection is there, but the effect names no account of it."""
+        return unnamed(self._label, effect)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """The connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
         if access is None or access.secrets.get(API_KEY) is None:
-            raise NotSent(Reason.MISSING_CONNECTOR, self._how(None), curable=True)
+            raise NotSent(Reason.MISSING_CONNECTOR, self._how(None, workspace_id), curable=True)
         return access
 
     def key(self, access: Access) -> str:
@@ -115,10 +121,20 @@ class KeyAccess:
             curable=True,
         )
 
-    def _how(self, found: Connection | None) -> str:
+    def _how(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
         if found is not None and found.state is ConnectionState.EXPIRED:
             return f"{found.problem or f'{self._label} does not accept its key any more'}. Connect it again."
         return (
-            f"{self._label} is not connected to this workspace. Open the connect page and enter its key there, or "
-            f"run: assent connect {self._provider} --workspace ID --key-stdin"
+            f"{self._label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
+            f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
         )
+
+
+def unnamed(label: str, effect: Effect) -> Readiness:
+    """A provider is connected, and an effect is for none of its accounts: it was prepared before, or for another."""
+    if effect.target:
+        said = f"{label} is connected to another account than the one this was prepared for."
+    else:
+        said = f"{label} was connected after this was prepared."
+    hint = f"{said} Say that it may go out: you are shown where it goes, and approve that."
+    return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said)

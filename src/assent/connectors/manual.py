@@ -14,10 +14,7 @@ from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 
-BY_HAND: Final = (
-    "This channel is published by hand: chieflab_use_manual_fallback gives the brief to copy and paste, "
-    "chieflab_record_manual_publish takes the live address afterwards."
-)
+BY_HAND: Final = "This channel is published by hand, and nobody but a human can do that."
 
 
 class ManualConnector:

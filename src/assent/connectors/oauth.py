@@ -126,9 +126,18 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
         return (self.base or self.grantor.interface) + path if path is not None else None
 
     @property
-    def what_to_set(self) -> str:
+    def not_set_up(self) -> str:
+        """For whoever wants to use it."""
         return (
-            f"Whoever runs this server registers it as an app with {self.grantor.label}, sets "
+            f"{self.grantor.label} does not know this server yet, so that nobody can be asked for consent. The person "
+            f"who runs the server registers it with {self.grantor.label}; the page for it says how."
+        )
+
+    @property
+    def what_to_set(self) -> str:
+        """For who runs the server."""
+        return (
+            f"Who runs this server registers it as an app with {self.grantor.label}, sets "
             f"{self.grantor.client_id_setting} and {self.grantor.client_secret_setting}, and restarts it."
         )
 

@@ -59,10 +59,14 @@ class OAuthAccess:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         """Whether a call could be made, as far as is known here."""
         if not self.provider.configured:
-            return Readiness(False, Reason.PROVIDER_NOT_LIVE.value, self.provider.what_to_set)
+            said = f"{self.label} is not set up on this server."
+            return Readiness(
+                False, Reason.PROVIDER_NOT_LIVE.value, f"{said} {self.provider.not_set_up}", said
+            )
         connection = await self._connections.find(workspace_id, self.provider.id)
         if connection is None or not connection.live:
-            return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(connection))
+            said = f"{self.label} is not connected."
+            return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(connection), said)
         return Readiness(ready=True)
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:

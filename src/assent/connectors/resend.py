@@ -84,11 +84,7 @@ class ResendConnector:
         return msgspec.structs.replace(effect, target=target, sender=sender)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        connection = await self._access.connection(workspace_id)
-        if connection is None or _still_there(connection, effect):
-            return await self._access.readiness(workspace_id)
-        hint = "An account can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
-        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
+        return await self._access.readiness_for(workspace_id, effect)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         from assent.connectors.resend_mail import mail

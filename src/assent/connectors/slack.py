@@ -65,7 +65,7 @@ class SlackConnector:
         return await self._access.addressed(workspace_id, effect)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect, "A channel")
+        return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Whether there is a webhook at an address: one that is refuses an empty message by name."""

@@ -26,6 +26,7 @@ from assent.connectors.zernio_posts import (
     request_body,
     request_id,
 )
+from assent.drafting import channels
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
@@ -82,15 +83,12 @@ class ZernioConnector:
         connection = await self._access.connection(workspace_id)
         if connection is None or (account_ids(effect) and not _missing(connection, effect)):
             return await self._access.readiness(workspace_id)
-        platform = PLATFORMS.get(effect.channel, effect.channel)
-        if connection.accounts_on(platform):
-            hint = "An account can be named now. Call chieflab_retry_blocked_action; the action is approved again then."
-        else:
-            hint = (
-                f"No {platform} account can be used at Zernio. Connect it (again) at Zernio, then call "
-                "chieflab_retry_blocked_action."
-            )
-        return Readiness(ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint=hint)
+        if connection.accounts_on(PLATFORMS.get(effect.channel, effect.channel)):
+            return self._access.unnamed(effect)
+        channel = channels.BY_ID[effect.channel].label if effect.channel in channels.BY_ID else effect.channel
+        said = f"Zernio has no {channel} account that can be used."
+        hint = f"{said} Connect {channel} at Zernio, or choose the account on the page for Zernio."
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)

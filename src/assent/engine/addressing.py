@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Final, cast
 
+import msgspec
+
 from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
-from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Effect
+from assent.lifecycle.preflight import Readiness, as_of
+from assent.lifecycle.records import Action, Effect
 from assent.ports import Addressed, Connector
 
 NOT_LIVE = Readiness(
@@ -32,8 +34,20 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
     return effect, await readiness_of(connector, workspace_id, effect)
 
 
+async def ready_now(services: Services, action: Action) -> tuple[Action, Readiness]:
+    """An action with the readiness of now in its preflight, and that readiness."""
+    connector = services.connectors.get(action.effect.connector)
+    if connector is None:
+        readiness = NOT_LIVE
+    elif getattr(connector, "always_ready", False):
+        readiness = Readiness(ready=True)
+    else:
+        readiness = await readiness_of(connector, action.workspace_id, action.effect)
+    return msgspec.structs.replace(action, preflight=as_of(action.preflight, readiness)), readiness
+
+
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Whether this very effect could be performed now; for most connectors the same as whether any could."""
+    """Whether this effect could be performed now; for most connectors the same as whether any could."""
     if (by_account := _by_account(connector)) is not None:
         return await by_account.readiness_for(workspace_id, effect)
     return await connector.readiness(workspace_id)

@@ -1,37 +1,52 @@
-"""Looking again at an action that could not be performed when it was staged.
+"""Looking again at an action that could not be performed before.
 
 Where the connector has become ready, nothing but the preflight changes and an approval stays. Where an account can be
 named that was missing, or another way out serves the channel now, that is another effect: a new revision, to be
-approved again (C29).
+approved again (C29). A human who approves or sends such an action is shown that revision first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
 
 import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, addressing
-from assent.engine.confirming import refuse_confirmation
-from assent.engine.decisions import once_only, walk
+from assent.engine.confirming import WORKFLOW, refuse_confirmation
+from assent.engine.decisions import once_only, stale, walk
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.lifecycle import gate
+from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle import gate, guidance
 from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.records import Action, Effect, Preflight
-from assent.lifecycle.transitions import TERMINAL, Move, state_of
+from assent.lifecycle.records import Action, Effect, Preflight, Status
+from assent.lifecycle.transitions import AWAITING, TERMINAL, Move, state_of
 from assent.ports import KeyChecked, Transaction
+from assent.stores.loader import statements
 
 TOOL = "chieflab_retry_blocked_action"
 
 
+class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
+    """An action as its connector is now, with what to show and what comes next."""
+
+    ok: bool = True
+    show: str = ""
+    user_message: str = ""
+    next: tuple[SuggestedCall, ...] = ()
+
+
 async def look_again(
     services: Services, caller: Principal, action_id: ActionId, key: str | None
-) -> ActionRecord:
+) -> LookedAgain:
     """The action as its connector stands now."""
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
@@ -39,13 +54,128 @@ async def look_again(
     effect, readiness = await way_out(services, workspace_id, action.effect)
     now_ms = services.clock.now_ms()
 
-    def refresh() -> Transaction[ActionRecord]:
-        changed = yield from _refresh(workspace_id, action, effect, readiness, by, now_ms)
-        return record_of(changed, now_ms)
+    def refresh() -> Transaction[LookedAgain]:
+        changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
+        return _answer(action, changed, readiness, now_ms)
 
     return await services.store.write(
-        lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, ActionRecord, refresh)
+        lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
     )
+
+
+async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
+    """Name the account of an action that cannot go out as it is, where one can be named now.
+
+    Gives the new revision, which waits for approval, or None where the action stays as it is; and whether it could be
+    performed now.
+    """
+    effect, readiness = await way_out(services, action.workspace_id, action.effect)
+    if not readiness.ready or effect == action.effect:
+        return None, readiness
+    now_ms = services.clock.now_ms()
+    bound = await services.store.write(
+        lambda: _refresh(action.workspace_id, action, effect, readiness, by, via, now_ms)
+    )
+    return (bound if bound.digest != action.digest else None), readiness
+
+
+@asynccontextmanager
+async def bound_first(
+    services: Services, workspace_id: WorkspaceId, action_id: ActionId, *, by: str, via: str
+) -> AsyncIterator[None]:
+    """Around an approval: an action whose account can be named now gets it before, so that the human sees where it
+    goes. The approval is about the content before that, and is refused with words that say why."""
+    bound = await _bound(services, workspace_id, action_id, by, via)
+    try:
+        yield
+    except Refusal as refusal:
+        if bound is None or refusal.reason is not Reason.STALE_REVISION:
+            raise
+        raise stale(bound, user_message=said_of(bound)) from None
+
+
+async def _bound(
+    services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, via: str
+) -> Action | None:
+    action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    if state_of(action) != AWAITING or action.expired(services.clock.now_ms()):
+        return None
+    if action.effect.connector == WORKFLOW or (await addressing.ready_now(services, action))[1].ready:
+        return None
+    bound, _ = await bind(services, action, by=by, via=via)
+    return bound
+
+
+def said_of(bound: Action) -> str:
+    """What a human is told about an action whose account was named just now."""
+    effect = bound.effect
+    where = guidance.goes_to(effect.target)
+    if effect.sender:
+        through = f", through {where}" if where else ""
+        return f"It can go out now, from {effect.sender}{through}. {NOT_SEEN}"
+    return f"It can go out now, to {where}. {NOT_SEEN}" if where else f"It can go out now. {NOT_SEEN}"
+
+
+NOT_SEEN: Final = (
+    "That was not part of what you saw before, so nothing was sent: look at it as it is now, and approve it."
+)
+
+
+def _answer(before: Action, action: Action, readiness: Readiness, now_ms: int) -> LookedAgain:
+    record = record_of(action, now_ms)
+    waits = action.status is Status.AWAITING_APPROVAL
+    if action.digest != before.digest:
+        said = said_of(action)
+    elif not readiness.ready and state_of(action) not in TERMINAL:
+        said = f"It still cannot go out. {readiness.fix_hint or ''}".strip()
+    else:
+        said = SAID.get(action.status, "")
+    following: tuple[SuggestedCall, ...] = ()
+    if not readiness.ready and state_of(action) not in TERMINAL:
+        following = (
+            SuggestedCall("chieflab_connect_provider", {"provider": action.effect.connector}, "now"),
+            SuggestedCall(TOOL, {"actionId": action.action_id}, "the human has connected it"),
+        )
+    elif waits:
+        following = (
+            SuggestedCall(
+                "chieflab_approve_action",
+                guidance.about_content(action),
+                "only after the user approved the content as it is now",
+            ),
+        )
+    elif action.status is Status.APPROVED:
+        following = (
+            SuggestedCall(
+                "chieflab_execute_approved_action",
+                {
+                    "actionId": action.action_id,
+                    "idempotencyKey": f"execute-{action.action_id}-r{action.revision}",
+                },
+                "the user wants it to go out now",
+            ),
+        )
+    return LookedAgain(
+        **{name: getattr(record, name) for name in record.__struct_fields__},
+        show=_shown(action),
+        user_message=said,
+        next=following,
+    )
+
+
+SAID: Final = {
+    Status.AWAITING_APPROVAL: "It can go out once you approve it.",
+    Status.APPROVED: "It can go out now, as you approved it.",
+    Status.EXECUTED: "It has gone out already.",
+    Status.REJECTED: "It was rejected and never goes out.",
+    Status.FAILED: "The provider refused it for good; it does not go out.",
+}
+
+
+def _shown(action: Action) -> str:
+    where = guidance.goes_to(action.effect.target)
+    head = f"Goes to: {where}\n\n" if where else ""
+    return head + guidance.readable_body(action)
 
 
 async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
@@ -76,13 +206,19 @@ async def _look_around(services: Services, workspace_id: WorkspaceId, name: str)
 
 
 def _refresh(
-    workspace_id: WorkspaceId, seen: Action, effect: Effect, readiness: Readiness, by: str, now_ms: int
+    workspace_id: WorkspaceId,
+    seen: Action,
+    effect: Effect,
+    readiness: Readiness,
+    by: str,
+    via: str,
+    now_ms: int,
 ) -> Transaction[Action]:
     action, _ = yield from actions.lock(workspace_id, seen.action_id)
     if state_of(action) in TERMINAL or action.digest != seen.digest:
         return action
     if effect != action.effect:
-        return (yield from _revise(action, effect, readiness, by, now_ms))
+        return (yield from _revise(action, effect, readiness, by, via, now_ms))
     if action.preflight.connector_ready == readiness.ready:
         return action
     changed = msgspec.structs.replace(action, preflight=_judged(action, effect, readiness))
@@ -92,7 +228,7 @@ def _refresh(
 
 
 def _revise(
-    action: Action, effect: Effect, readiness: Readiness, by: str, now_ms: int
+    action: Action, effect: Effect, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
     gate.judge_decision(action, Move.EDIT, now_ms, gate.no_link)
     changed = msgspec.structs.replace(
@@ -105,7 +241,13 @@ def _revise(
         preflight=_judged(action, effect, readiness),
     )
     names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
-    facts = {"by": by, "via": TOOL, "changed": names, "before": action.digest, "target": effect.target}
+    facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
+    yield statements.keep_revision(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        effect=msgspec.json.encode(action.effect).decode(),
+    )
     return (yield from walk(changed, Move.EDIT, facts, now_ms))
 
 

@@ -367,10 +367,11 @@ def _refuse_unseen(action: Action, seen: Seen) -> Transaction[None]:
         raise stale(action)
 
 
-def stale(action: Action) -> Refusal:
+def stale(action: Action, *, user_message: str | None = None) -> Refusal:
     """The content is another than the one decided about; the answer brings it along."""
     return Refusal(
         Reason.STALE_REVISION,
+        user_message=user_message,
         status=action.status,
         action_id=action.action_id,
         render_in_chat=msgspec.to_builtins(guidance.as_it_is(action)),

@@ -23,6 +23,7 @@ import msgspec
 from assent.engine import (
     actions,
     addressing,
+    blocked,
     credits,
     jobs,
     measurement,
@@ -39,7 +40,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate
+from assent.lifecycle import gate, guidance
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.review_link import LOOK, Scope
@@ -140,7 +141,24 @@ async def claimed(services: Services, order: Order) -> Action | Executed:
         except _AskFirst as ask:
             effect = ask.action.effect
             readiness = await addressing.readiness_of(ask.connector, order.workspace_id, effect)
+            if not readiness.ready:
+                bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
+                if bound is not None:
+                    raise newly_bound(services, order, bound) from None
             asked = Asked(ask.connector.id, ask.action.digest, readiness)
+
+
+def newly_bound(services: Services, order: Order, bound: Action) -> Refusal:
+    """The account was named just now: a human sees the action with it before it goes out."""
+    now_ms = services.clock.now_ms()
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        status=bound.status,
+        action_id=bound.action_id,
+        review_url=services.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
+        user_message=blocked.said_of(bound),
+        render_in_chat=msgspec.to_builtins(guidance.as_it_is(bound)),
+    )
 
 
 class Asked(msgspec.Struct, frozen=True):

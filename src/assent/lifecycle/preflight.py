@@ -12,6 +12,8 @@ MANY_RECIPIENTS: Final = 50
 HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
 LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
 
+NOT_READY: Final = "connector_not_ready"
+
 BLOCKING_GATES: Final[dict[str, str]] = {
     "recipients_missing": "Nobody is named to receive this. Add recipients by editing the action.",
 }
@@ -19,11 +21,13 @@ BLOCKING_GATES: Final[dict[str, str]] = {
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """Whether a connector could perform now; if not, what is in the way and how to cure it."""
+    """Whether a connector could perform now; if not, what is in the way and how to cure it. `fix_hint` is for a
+    person, and so is `summary`, which says in a few words what is missing."""
 
     ready: bool
     blocker: str | None = None
     fix_hint: str | None = None
+    summary: str | None = None
 
 
 def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
@@ -50,7 +54,7 @@ def preflight(
     if effect.verb in ("email", "send") and not effect.recipients and "recipients_missing" not in found:
         found.append("recipients_missing")
     if not readiness.ready:
-        found.append("connector_not_ready")
+        found.append(NOT_READY)
     return Preflight(
         severity=severity_of(effect, declared, bool(warnings)),
         warnings=warnings,
@@ -61,6 +65,18 @@ def preflight(
         connector_fix_hint=readiness.fix_hint,
         # What a human does with their own hands costs nothing.
         estimated_cost_credits=0 if effect.connector == "manual" else cost_credits,
+    )
+
+
+def as_of(found: Preflight, readiness: Readiness) -> Preflight:
+    """The preflight with what a connector says now instead of what it said when the action was staged."""
+    gates = tuple(each for each in found.gates if each != NOT_READY)
+    return msgspec.structs.replace(
+        found,
+        gates=gates if readiness.ready else (*gates, NOT_READY),
+        connector_ready=readiness.ready,
+        connector_blocker=readiness.blocker,
+        connector_fix_hint=readiness.fix_hint,
     )
 
 

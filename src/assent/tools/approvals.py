@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, decisions, pictures
+from assent.engine import actions, blocked, decisions, pictures
 from assent.engine.confirming import WORKFLOW, rewritten
 from assent.engine.decisions import Decider, Seen
 from assent.engine.failpoints import failpoint
@@ -141,18 +141,20 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
-    return await _decide(
-        call,
-        request,
-        lambda: decisions.approve(
-            _decider(call),
-            action_id,
-            Seen(digest=request.digest),
-            _links(call),
-            call.now_ms,
-            seals=call.services.seals(),
-        ),
-    )
+    workspace_id, by = call.caller.workspace_id, call.caller.name
+    async with blocked.bound_first(call.services, workspace_id, action_id, by=by, via="chat"):
+        return await _decide(
+            call,
+            request,
+            lambda: decisions.approve(
+                _decider(call),
+                action_id,
+                Seen(digest=request.digest),
+                _links(call),
+                call.now_ms,
+                seals=call.services.seals(),
+            ),
+        )
 
 
 async def reject_action(call: Call, request: RejectAction) -> Decided:

@@ -9,10 +9,10 @@ import msgspec
 
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.engine import actions, blocked, staging
+from assent.engine.blocked import LookedAgain
 from assent.engine.decisions import once_only
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.lifecycle.audit import ActionRecord
 from assent.lifecycle.guidance import SuggestedCall
 from assent.ports import Draft, Preparation, Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -159,7 +159,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
     )
 
 
-async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> ActionRecord:
+async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
     action_id = actions.require_action_id(request.action_id)
     return await blocked.look_again(call.services, call.caller, action_id, request.idempotency_key)
 
@@ -223,7 +223,7 @@ TOOLS = (
         category="execute",
         behaviour=DECIDES,
         request=RetryBlockedAction,
-        reply=ActionRecord,
+        reply=LookedAgain,
         handler=retry_blocked_action,
         scope="runs:write",
     ),

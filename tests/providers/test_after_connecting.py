@@ -1,0 +1,171 @@
+"""After a provider is connected, trying again works: the account is named, shown, approved, and then it goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.providers.hosted import Hosted
+
+APPROVE = "chieflab_approve_action"
+EXECUTE = "chieflab_execute_approved_action"
+RETRY = "chieflab_retry_blocked_action"
+TOOL_NAMES = ("chieflab_", "chiefmo_", "ASSENT_")
+
+
+async def staged(hosted: Hosted, channel: str = "linkedin", **more: Any) -> str:
+    run = await hosted.tool("chieflab_post", channel=channel, body="Dark mode is here.", **more)
+    action_id: str = run["actions"][0]["id"]
+    return action_id
+
+
+async def letter(hosted: Hosted) -> str:
+    run = await hosted.tool(
+        "chieflab_send", to=["grace@example.org"], subject="Dark mode", body="It is here, Grace."
+    )
+    action_id: str = run["actions"][0]["id"]
+    return action_id
+
+
+async def approved(hosted: Hosted, action_id: str) -> None:
+    digest = (await hosted.tool("chieflab_get_action", actionId=action_id))["digest"]
+    assert (await hosted.tool(APPROVE, actionId=action_id, digest=digest))["status"] == "approved"
+
+
+def asked_again(answer: dict[str, Any], channel: str = "linkedin") -> dict[str, Any]:
+    """The approval that an answer offers, for exactly the content it shows."""
+    shown = answer["renderInChat"][channel]
+    (command,) = [each for each in shown["commands"] if each["tool"] == APPROVE]
+    assert command["args"]["digest"].removeprefix("sha256:").startswith(shown["digest"])
+    assert not any(name in answer["userMessage"] for name in TOOL_NAMES)
+    found: dict[str, Any] = {**shown, "args": command["args"]}
+    return found
+
+
+async def goes_out(hosted: Hosted, offered: dict[str, Any]) -> dict[str, Any]:
+    assert (await hosted.tool(APPROVE, **offered["args"]))["status"] == "approved"
+    done = await hosted.tool(EXECUTE, actionId=offered["args"]["actionId"])
+    assert done["status"] == "executed", done
+    return done
+
+
+async def test_what_was_approved_before_connecting_is_shown_with_its_account_and_goes_out(
+    hosted: Hosted,
+) -> None:
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    missing = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (missing["reason"], missing["recoveryTool"]["name"]) == (
+        "missing_connector",
+        "chieflab_connect_provider",
+    )
+    await hosted.tool("chieflab_connect_provider", **missing["recoveryTool"]["args"])
+    await hosted.connect("zernio")  # a person, on the page
+    again = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (again["reason"], again["recoveryTool"]) == ("requires_approval", None)
+    offered = asked_again(again)
+    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    assert "Acme" in again["userMessage"]
+    # Asking once more changes nothing more.
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    await goes_out(hosted, offered)
+    assert len(hosted.zernio.on("acc_linkedin")) == 1
+
+
+async def test_approving_what_was_staged_before_connecting_shows_the_account_first(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    digest = (await hosted.tool("chieflab_get_action", actionId=action_id))["digest"]
+    await hosted.connect("zernio")
+    first = await hosted.tool(APPROVE, actionId=action_id, digest=digest)
+    assert (first["reason"], first["status"]) == ("stale_revision", "awaiting_approval")
+    offered = asked_again(first)
+    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    await goes_out(hosted, offered)
+
+
+async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -> None:
+    action_id = await letter(hosted)
+    await approved(hosted, action_id)
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    await hosted.connect("resend")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "email")
+    await goes_out(hosted, offered)
+    assert len(hosted.resend.happened("sent")) == 1
+
+
+async def test_an_account_that_is_gone_is_replaced_by_another_only_with_a_new_approval(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.app.connections.choose(hosted.workspace_id, "zernio", ["acc_linkedin_ada"], by="Ada")
+    again = await hosted.tool(EXECUTE, actionId=action_id)
+    assert again["reason"] == "requires_approval"
+    assert hosted.zernio.happened("published") == []
+    offered = asked_again(again)
+    assert offered["goesTo"] == "Ada (linkedin, acc_linkedin_ada)"
+    await goes_out(hosted, offered)
+    assert len(hosted.zernio.on("acc_linkedin_ada")) == 1
+
+
+async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    hosted.zernio.accounts = [{**hosted.zernio.accounts[0], "_id": "acc_other", "displayName": "Other"}]
+    await hosted.connect("zernio")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id))
+    assert offered["goesTo"] == "Other (linkedin, acc_other)"
+    await goes_out(hosted, offered)
+
+
+async def test_connected_again_with_the_same_account_the_approval_holds(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    await hosted.connect("zernio")
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
+
+
+async def test_connected_without_such_an_account_nothing_says_that_it_is_not_connected(
+    hosted: Hosted,
+) -> None:
+    every = hosted.zernio.accounts
+    hosted.zernio.accounts = [each for each in every if each["platform"] == "twitter"]
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    refused = await hosted.tool(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "missing_connector"
+    said = refused["userMessage"]
+    assert "not connected" not in said and "LinkedIn" in said
+    assert not any(name in said for name in TOOL_NAMES)
+    how = await hosted.tool("chieflab_connect_provider", **refused["recoveryTool"]["args"])
+    assert how["connected"]
+    still = await hosted.tool(RETRY, actionId=action_id)
+    assert (still["ok"], still["preflight"]["connectorReady"]) == (True, False)
+    hosted.zernio.accounts = every  # a person connects it at Zernio
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id))
+    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    await goes_out(hosted, offered)
+
+
+async def test_looking_again_says_whether_it_is_connected_and_what_comes_next(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    still = await hosted.tool(RETRY, actionId=action_id)
+    assert (still["ok"], still["revision"], still["preflight"]["connectorReady"]) == (True, 1, False)
+    assert "not connected" in still["userMessage"] and "Zernio" in still["userMessage"]
+    assert still["next"][0]["name"] == "chieflab_connect_provider"
+    assert still["next"][0]["args"] == {"provider": "zernio"}
+    assert "Dark mode is here." in still["show"]
+
+    await hosted.connect("zernio")
+    found = await hosted.tool(RETRY, actionId=action_id)
+    assert (found["ok"], found["revision"], found["status"]) == (True, 2, "awaiting_approval")
+    assert "Acme" in found["show"] and "Acme" in found["userMessage"]
+    (approval,) = [each for each in found["next"] if each["name"] == APPROVE]
+    assert approval["args"] == {"actionId": action_id, "digest": found["digest"]}
+    assert not any(name in still["userMessage"] + found["userMessage"] for name in TOOL_NAMES)
