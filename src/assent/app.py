@@ -29,6 +29,7 @@ from assent.engine.rate import (
 from assent.engine.services import Services
 from assent.engine.site_visits import Visits
 from assent.engine.vault import Vault
+from assent.engine.waits import Waits
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
@@ -100,6 +101,7 @@ class App:
         self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
         self.connections = Connections(self.store, self.vault, self.clock)
         self.made_accesses: tuple[OAuthAccess, ...] = ()
+        self.waits = Waits(self.store, self.clock)
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -135,6 +137,7 @@ class App:
             verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
             verify_journal=self._verify_journal,
             wake_jobs=lambda: self.wake_jobs(),
+            waits=self.waits,
         )
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
@@ -215,6 +218,7 @@ class App:
         """Stop after what is being sent: its outcome must be written down."""
         from assent.engine import execution  # a first answer does not wait for it
 
+        await self.waits.close()
         await execution.finish_running()
         for access in self.made_accesses:
             await access.finish()
@@ -339,7 +343,9 @@ class _PreparedStore:
     async def write(self, begin: Begin[T]) -> T:
         if not self._ready:
             await self._prepare()
-        return await self._store.write(begin)
+        done = await self._store.write(begin)
+        self._app.waits.note_write()
+        return done
 
     async def read(self, begin: Begin[T]) -> T:
         if not self._ready:

@@ -92,7 +92,8 @@ class Surfaces:
         self._live: Live | None = None
 
     def end_streams(self) -> None:
-        """Let go of the pages that listen: the server is stopping, and they come back by themselves."""
+        """Let go of pages that listen and calls that wait: the server is stopping."""
+        self._app.waits.release()
         if self._live is not None:
             self._live.end()
 

@@ -189,6 +189,12 @@ def find(workspace_id: WorkspaceId, job_id: JobId) -> Transaction[Job | None]:
     return _job(rows[0]) if rows else None
 
 
+def due_of(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | None]:
+    """When a job that has not ended is due; None where there is none."""
+    rows = yield statements.find_open_job(workspace_id=workspace_id, kind=kind, key=key)
+    return rows[0]["due_ms"] if rows else None
+
+
 def list_dead(most: int, workspace_id: WorkspaceId | None = None) -> Transaction[list[Job]]:
     """Jobs that wait for a human, newest first: of one workspace, or all for the operator of the server."""
     if workspace_id is None:

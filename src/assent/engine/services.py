@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from assent.engine.connections import Connections
 from assent.engine.rate import RateLimiter, Window
 from assent.engine.vault import Vault
+from assent.engine.waits import Waits
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.review_link import Scope
@@ -88,6 +89,8 @@ class Services:
     """Whether the journal of a workspace, or of the whole server, is as it was written."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
+    waits: Waits
+    """Calls that wait for a change of an action."""
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

@@ -126,6 +126,15 @@ MAX_REASON_CHARS: Final = 2_000
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""
 
+MAX_WAIT_SECONDS: Final = 50
+"""How long one call waits for a decision. Proxies and clients give up after a minute."""
+
+WAITING_CALLS_PER_WORKSPACE: Final = 16
+"""Calls of a workspace that wait at once: a quarter of what one stdio client may have in flight."""
+
+WAITING_CALLS: Final = 200
+"""Calls of a process that wait at once: a fifth of its connections, so that four fifths do work."""
+
 LONG_RUN_SECONDS: Final = 3.0
 """How long a caller that named a webhook waits for a slow page or source before it is answered without them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import overload
 
 
@@ -24,3 +24,12 @@ def parse_time(text: str) -> int | None:
     except ValueError:
         return None
     return int(moment.timestamp() * 1000) if moment.tzinfo is not None else None
+
+
+def readable_time(ms: int, now_ms: int) -> str:
+    """A moment in a sentence: `today at 14:05 UTC`, `tomorrow at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
+    moment, now = (datetime.fromtimestamp(each / 1000, UTC) for each in (ms, now_ms))
+    days = {timedelta(days=-1): "yesterday", timedelta(0): "today", timedelta(days=1): "tomorrow"}
+    year = "" if moment.year == now.year else f" {moment.year}"
+    day = days.get(moment.date() - now.date(), f"on {moment.day} {moment:%B}{year}")
+    return f"{day} at {moment:%H:%M} UTC"

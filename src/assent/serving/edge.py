@@ -25,7 +25,7 @@ from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.ports import StoreUnavailable
-from assent.tools.definition import Call, Prose, Tool
+from assent.tools.definition import Call, Peer, Prose, Tool
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -93,9 +93,11 @@ class Edge:
         """The tools, with all that they need. Loaded when one is first asked for: a handshake needs none."""
         return self._load_catalog()
 
-    async def answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
+    async def answer(
+        self, name: str, arguments: Any, credentials: Credentials, address: str, peer: Peer | None = None
+    ) -> Answer:
         """Run one call."""
-        answer = await self._answer(name, arguments, credentials, address)
+        answer = await self._answer(name, arguments, credentials, address, peer)
         tool = self.catalog.find(name)
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
@@ -104,10 +106,12 @@ class Edge:
         self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
         return answer
 
-    async def _answer(self, name: str, arguments: Any, credentials: Credentials, address: str) -> Answer:
+    async def _answer(
+        self, name: str, arguments: Any, credentials: Credentials, address: str, peer: Peer | None
+    ) -> Answer:
         request_id = self._request_ids()
         try:
-            reply = await self._call(name, arguments, credentials, address, request_id)
+            reply = await self._call(name, arguments, credentials, address, request_id, peer)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
             return Answer(_TEXT.encode(payload).decode(), prose=prose)
@@ -145,7 +149,13 @@ class Edge:
         return None
 
     async def _call(
-        self, name: str, arguments: Any, credentials: Credentials, address: str, request_id: str
+        self,
+        name: str,
+        arguments: Any,
+        credentials: Credentials,
+        address: str,
+        request_id: str,
+        peer: Peer | None,
     ) -> Any:
         services = self.services
         try:
@@ -165,7 +175,7 @@ class Edge:
         if tool.scope is not None and principal is not None:
             principal.require(tool.scope)
         request = decoded(tool, arguments)
-        call = Call(services, principal, address, request_id, services.clock.now_ms())
+        call = Call(services, principal, address, request_id, services.clock.now_ms(), peer=peer)
         return await tool.handler(call, request)
 
     def _concerns_the_call(self, name: str, refusal: Refusal) -> bool:

@@ -38,6 +38,7 @@ from assent.serving import unreadable
 from assent.serving.edge import Credentials, bounded_arguments
 from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
 from assent.serving.unreadable import Unreadable
+from assent.tools.definition import Peer
 
 log = logging.getLogger("assent.exchange")
 
@@ -67,7 +68,12 @@ class Filter:
         self._server = server
 
     async def over_http(
-        self, body: bytes, headers: Iterable[tuple[str, str]], credentials: Credentials, address: str
+        self,
+        body: bytes,
+        headers: Iterable[tuple[str, str]],
+        credentials: Credentials,
+        address: str,
+        peer: Peer | None = None,
     ) -> Reply:
         """Serve one POST; each is served alone."""
         lines = list(headers)
@@ -81,10 +87,12 @@ class Filter:
             return self._notified(message, version if modern else None)
         if modern and (twice := find_duplicated_routing_header(lines)) is not None:
             return failed(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
-        exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True)
+        exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True, peer=peer)
         return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
 
-    async def over_stdio(self, line: bytes, credentials: Credentials, version: str) -> Reply:
+    async def over_stdio(
+        self, line: bytes, credentials: Credentials, version: str, peer: Peer | None = None
+    ) -> Reply:
         """Serve one line. A message that carries the modern envelope is modern, any other speaks `version`."""
         message = parsed(line)
         if isinstance(message, Reply):
@@ -92,7 +100,7 @@ class Filter:
         if "id" not in message:
             return ACKNOWLEDGED
         modern = message["method"] != "initialize" and has_envelope(message.get("params"))
-        exchange = Exchange(credentials, "local", version, over_http=False)
+        exchange = Exchange(credentials, "local", version, over_http=False, peer=peer)
         return await self._serve(exchange, message, headers=None, modern=modern)
 
     def _notified(self, message: dict[str, Any], version: str | None) -> Reply:

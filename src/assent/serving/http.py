@@ -17,6 +17,7 @@ from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.serving.edge import Answer, Credentials, Edge, bounded_arguments, refused
 from assent.serving.exchange import Filter, Reply, failed
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
+from assent.tools.definition import Peer
 
 INVALID_REQUEST: Final = -32600
 _BEARER: Final = "bearer "
@@ -37,6 +38,16 @@ def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
     # Of two lines another reader might take the other one, so neither counts.
     good = len(lines) == 1 and lines[0][: len(_BEARER)].lower() == _BEARER
     return Credentials(api_key=lines[0][len(_BEARER) :].strip() if good else "")
+
+
+def peer_of(receive: Receive) -> Peer:
+    """The client whose whole request was read: what comes next is that it hangs up."""
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    return Peer(gone)
 
 
 class McpEndpoint:
@@ -68,7 +79,9 @@ class McpEndpoint:
             await respond(send, 413, reply.encoded())
             return
         address = client_address(scope, trust_proxy=self._trust_proxy)
-        reply = await self._messages.over_http(body, headers, credentials_in(headers), address)
+        reply = await self._messages.over_http(
+            body, headers, credentials_in(headers), address, peer_of(receive)
+        )
         if reply.body is not None and only_events:
             event = b"event: message\r\ndata: " + reply.encoded() + b"\r\n\r\n"
             lines = [*reply.headers.items(), ("Cache-Control", "no-cache"), ("X-Accel-Buffering", "no")]
@@ -104,7 +117,8 @@ class RestEndpoint:
         headers = headers_of(scope)
         address = client_address(scope, trust_proxy=self._trust_proxy)
         name: str = scope["path_params"]["name"]
-        await self._send(send, await self._edge.answer(name, arguments, credentials_in(headers), address))
+        answer = await self._edge.answer(name, arguments, credentials_in(headers), address, peer_of(receive))
+        await self._send(send, answer)
 
     async def _send(self, send: Send, answer: Answer, status: int | None = None) -> None:
         headers = [("Cache-Control", "no-store")]

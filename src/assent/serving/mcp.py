@@ -28,6 +28,7 @@ from assent import __version__
 from assent.kernel.refusals import Reason
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.tools.definition import Peer
 
 SERVER_ERROR: Final = -32000
 """Internal faults, and refusals at the gate where HTTP carries a status (C16)."""
@@ -52,6 +53,7 @@ class Exchange:
     status: int | None = None
     retry_after_seconds: int | None = None
     gate: Reason | None = None
+    peer: Peer | None = None
     odd_arguments: Any = None
     """Arguments that are no object, or too deep: the SDK would refuse them without saying what is wrong."""
     structured: str | None = None
@@ -144,7 +146,9 @@ class McpServer:
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
-        answer = await self._edge.answer(params.name, arguments, exchange.credentials, exchange.address)
+        answer = await self._edge.answer(
+            params.name, arguments, exchange.credentials, exchange.address, exchange.peer
+        )
         if answer.reason is Reason.UNKNOWN_TOOL:
             raise MCPError(code=INVALID_PARAMS, message=answer.value["summaryForUser"], data=answer.value)
         if answer.reason is Reason.INTERNAL_ERROR:

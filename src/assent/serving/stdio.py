@@ -22,6 +22,7 @@ from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials
 from assent.serving.exchange import FIRST_VERSION, Filter, failed
 from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
+from assent.tools.definition import Peer
 
 INVALID_REQUEST: Final = -32600
 MAX_IN_FLIGHT: Final = 64
@@ -46,6 +47,7 @@ class Session:
         self._in_flight: dict[Any, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
+        self._over = asyncio.Event()
 
     async def run(self, lines: AsyncIterator[bytes | Unreadable]) -> None:
         """Serve until the input ends. Of a line that was too long to keep only its id is left."""
@@ -64,16 +66,18 @@ class Session:
                 await self._answer(line, head)
             else:
                 await self._room.acquire()
-                key = _key(head.id)
-                task = self._in_flight[key] = asyncio.create_task(self._answer(line, head))
+                key, place = _key(head.id), _Place(self._room)
+                peer = Peer(self._over.wait, place.leave)
+                task = self._in_flight[key] = asyncio.create_task(self._answer(line, head, peer))
                 self._tasks.add(task)
-                task.add_done_callback(partial(self._landed, key))
+                task.add_done_callback(partial(self._landed, key, place))
+        self._over.set()
         if self._tasks:
             # Not by id: a client may have used one twice, and is owed both answers.
             await asyncio.wait(set(self._tasks))
 
-    async def _answer(self, line: bytes, head: _Head) -> None:
-        reply = await self._messages.over_stdio(line, self._credentials, self._version)
+    async def _answer(self, line: bytes, head: _Head, peer: Peer | None = None) -> None:
+        reply = await self._messages.over_stdio(line, self._credentials, self._version, peer)
         if reply.body is not None:
             if head.method == "initialize" and "result" in reply.body:
                 self._version = reply.body["result"]["protocolVersion"]
@@ -90,11 +94,23 @@ class Session:
         if (task := self._in_flight.get(_key(target))) is not None:
             task.cancel()
 
-    def _landed(self, key: tuple[type, Any], task: asyncio.Task[None]) -> None:
+    def _landed(self, key: tuple[type, Any], place: _Place, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if self._in_flight.get(key) is task:
             del self._in_flight[key]
-        self._room.release()
+        place.leave()
+
+
+class _Place:
+    """One of the places in flight. A call that waits for a person gives it back before its answer."""
+
+    def __init__(self, room: asyncio.Semaphore) -> None:
+        self._room: asyncio.Semaphore | None = room
+
+    def leave(self) -> None:
+        if self._room is not None:
+            self._room.release()
+            self._room = None
 
 
 class _Head(msgspec.Struct):

@@ -117,10 +117,6 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
     idempotency_key: IdempotencyKey | None = None
 
 
-class GetAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    action_id: ActionIdArgument
-
-
 class ListPendingActions(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
@@ -225,13 +221,6 @@ async def _picked(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media
         return (yield from pictures.pick(action, asset_id, call.services.base_url))
 
     return await call.services.store.read(look)
-
-
-async def get_action(call: Call, request: GetAction) -> ActionRecord:
-    action_id = actions.require_action_id(request.action_id)
-    workspace_id = call.caller.workspace_id
-    action, _ = await call.services.store.read(lambda: actions.find(workspace_id, action_id))
-    return record_of(action, call.now_ms)
 
 
 async def list_pending_actions(call: Call, request: ListPendingActions) -> PendingActions:
@@ -444,17 +433,5 @@ TOOLS = (
         request=ListPendingActions,
         reply=PendingActions,
         handler=list_pending_actions,
-    ),
-    Tool(
-        name="chieflab_get_action",
-        title="Show an action",
-        description="The full audit record of one action: content, status, who approved it and how, what became of "
-        "it, and in metadata.changesAsked what a person wants to have changed. "
-        "USE WHEN you need the current state or content of an action.",
-        category="review",
-        behaviour=READS,
-        request=GetAction,
-        reply=ActionRecord,
-        handler=get_action,
     ),
 )

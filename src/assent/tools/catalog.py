@@ -29,6 +29,7 @@ from assent.tools import (
     memory,
     operating,
     runs,
+    showing,
     workflows,
     workspaces,
 )
@@ -45,6 +46,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     *contacts.TOOLS,
     *guide.TOOLS,
     *approvals.TOOLS,
+    *showing.TOOLS,
     *execution.TOOLS,
     *manual.TOOLS,
     *measuring.TOOLS,

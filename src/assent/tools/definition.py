@@ -21,6 +21,16 @@ Category = Literal["primary", "review", "execute", "workspace", "workflow", "leg
 
 
 @dataclass(frozen=True, slots=True)
+class Peer:
+    """The client of one call, as far as a call that waits must know it."""
+
+    gone: Callable[[], Awaitable[object]]
+    """Returns once the client no longer listens for the answer."""
+    step_aside: Callable[[], None] = lambda: None
+    """Gives back the place that the call has among those in flight."""
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call: who makes it, from where, and what the server gives it to work with."""
 
@@ -31,6 +41,7 @@ class Call:
     now_ms: int
     continuing: RunId | None = None
     """The run that this call finishes, where it was begun before and nobody waits (`tools/long_runs.py`)."""
+    peer: Peer | None = None
 
     @property
     def caller(self) -> Principal:

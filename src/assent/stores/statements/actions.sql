@@ -75,6 +75,18 @@ UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, r
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version
 RETURNING version
 
+-- name: list_action_versions [sqlite]
+-- The versions of the actions that calls wait for, by primary key: pairs of workspace and action.
+SELECT a.workspace_id, a.action_id, a.version FROM json_each(:wanted) w
+CROSS JOIN actions a
+WHERE a.workspace_id = json_extract(w.value, '$[0]') AND a.action_id = json_extract(w.value, '$[1]')
+
+-- name: list_action_versions [postgres]
+-- The same.
+SELECT a.workspace_id, a.action_id, a.version
+FROM json_array_elements(CAST(:wanted AS JSON)) w
+JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
+
 -- name: list_run_actions
 -- The actions of one run, in the order in which they were staged.
 SELECT a.*

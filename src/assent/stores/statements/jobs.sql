@@ -136,3 +136,8 @@ DELETE FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :
 -- An earlier time for a job that nobody has claimed.
 UPDATE jobs SET due_ms = :due_ms
 WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting' AND due_ms > :due_ms
+
+-- name: find_open_job
+-- When a job that waits or runs is due, by its key.
+SELECT due_ms FROM jobs
+WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state IN ('waiting', 'running');

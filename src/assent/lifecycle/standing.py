@@ -1,0 +1,94 @@
+"""Where an action and a run stand, in the words of a status report. Pure.
+
+Every action is in exactly one section. A run's status follows its actions (E3): it is derived when it is read and
+never stored, so that it cannot disagree with them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import Final
+
+from assent.lifecycle.records import Action, Effect, ExecutionState, Status
+
+BY_HAND_CONNECTOR: Final = "manual"
+MAX_HEADLINE: Final = 80
+
+
+class Section(enum.StrEnum):
+    """The sections of a status report."""
+
+    UNKNOWN = "unknown"
+    WAITING = "waiting"
+    APPROVED_NOT_SENT = "approvedNotSent"
+    BY_HAND = "byHand"
+    FAILED = "failed"
+    WENT_OUT = "wentOut"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+SECTION_TITLES: Final[dict[Section, str]] = {
+    Section.UNKNOWN: "Unknown whether it went out",
+    Section.WAITING: "Waiting for approval",
+    Section.APPROVED_NOT_SENT: "Approved, not sent",
+    Section.BY_HAND: "Approved, to be published by hand",
+    Section.FAILED: "Failed",
+    Section.WENT_OUT: "Went out",
+    Section.REJECTED: "Rejected",
+    Section.EXPIRED: "Expired",
+}
+
+
+def section_of(action: Action, now_ms: int) -> Section:
+    """The section that an action is in now."""
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        return Section.UNKNOWN
+    if action.expired(now_ms):
+        return Section.EXPIRED
+    if action.status is Status.APPROVED:
+        by_hand = action.effect.connector == BY_HAND_CONNECTOR
+        return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
+    return _BY_STATUS[action.status]
+
+
+_BY_STATUS: Final[dict[Status, Section]] = {
+    Status.AWAITING_APPROVAL: Section.WAITING,
+    Status.EDITED: Section.WAITING,
+    Status.EXECUTED: Section.WENT_OUT,
+    Status.FAILED: Section.FAILED,
+    Status.REJECTED: Section.REJECTED,
+}
+
+
+def headline(effect: Effect) -> str:
+    """What an action is about in one short line: its title, its subject, or the first line of its text."""
+    first = next((line for line in effect.body.splitlines() if line.strip()), "")
+    line = " ".join((effect.title or effect.subject or first).split())
+    return line if len(line) <= MAX_HEADLINE else line[: MAX_HEADLINE - 1].rstrip() + "…"
+
+
+def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
+    """The status of a run, from the status and execution state of each of its actions.
+
+    `stored` is how the run itself ended (`prepared`, `running`, `failed`, `complete`); it counts where the run staged
+    nothing. Rejected actions are settled: a run whose other actions went out is executed.
+    """
+    found = set(states)
+    if not found or stored != "prepared":
+        return stored
+    statuses = {status for status, _ in found}
+    executions = {execution for _, execution in found}
+    if ExecutionState.OUTCOME_UNKNOWN in executions:
+        return "outcome_unknown"
+    if ExecutionState.EXECUTING in executions:
+        return "executing"
+    if Status.EXECUTED in statuses:
+        if statuses - {Status.EXECUTED, Status.REJECTED}:
+            return "partly_sent"
+        return "measured" if measured else "executed"
+    for status in (Status.AWAITING_APPROVAL, Status.APPROVED, Status.FAILED):
+        if status in statuses:
+            return status
+    return Status.REJECTED

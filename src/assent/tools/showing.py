@@ -1,0 +1,255 @@
+"""One action as it is now, and a call that waits until a person decides about it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from assent.engine import actions, decisions, jobs, measurement
+from assent.engine.last_decision import Decision, last_decision
+from assent.engine.waits import Place
+from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
+from assent.kernel.times import iso_time, readable_time
+from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.guidance import SuggestedCall, about_content, readable_body
+from assent.lifecycle.records import Action, ExecutionState, Status
+from assent.lifecycle.standing import SECTION_TITLES, section_of
+from assent.ports import Transaction
+from assent.tools.arguments import ActionIdArgument, DigestArgument
+from assent.tools.definition import READS, Call, Tool
+
+NAME: Final = "chieflab_get_action"
+
+Ended = Literal[
+    "changed", "time_up", "nothing_to_wait_for", "client_gone", "server_full", "server_stops", "not_asked"
+]
+
+
+class GetAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    wait_seconds: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=MAX_WAIT_SECONDS,
+            description="Answer when the user decides on the page or this time is up, whichever is first.",
+        ),
+    ] = 0
+    digest: DigestArgument | None = None
+
+
+class Waited(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Why the call was answered now, and which parts of the content changed meanwhile."""
+
+    ended: Ended
+    changed: tuple[str, ...] = ()
+
+
+class DecisionView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The newest decision about the action."""
+
+    what: str
+    by: str
+    at: str
+    assurance: str
+    via: str
+    comment: str
+
+
+class ResultView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What became of the attempt to send it."""
+
+    status: str
+    at: str | None
+    external_id: str | None
+    external_url: str | None
+    detail: str
+    measured_at: str | None
+
+
+class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
+    """The audit record of an action with the newest decision, its result, and what to show and do."""
+
+    ok: bool
+    decision: DecisionView | None
+    result: ResultView | None
+    waiting: Waited
+    show: str
+    user_message: str
+    next: tuple[SuggestedCall, ...]
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What one read found."""
+
+    action: Action
+    decision: Decision | None
+    measured_ms: int | None
+    sending: bool
+    """Whether a job sends it within the time that the call may wait."""
+
+
+async def get_action(call: Call, request: GetAction) -> ShownAction:
+    action_id = actions.require_action_id(request.action_id)
+    until_ms = call.now_ms + request.wait_seconds * SECOND_MS
+    seen = await _look(call, action_id, until_ms)
+    first, ended = seen.action, _at_once(seen, request, call.now_ms)
+    if ended is None and call.peer is not None:
+        call.peer.step_aside()
+    while ended is None:
+        place = Place(seen.action.workspace_id, action_id, seen.action.version)
+        ended = await call.services.waits.wait(place, until_ms, call.peer.gone if call.peer else None)
+        seen = await _look(call, action_id, until_ms)
+        if ended == "changed" and seen.sending:
+            ended = None  # approved and on its way: its result is the answer
+    now_ms = call.services.clock.now_ms()
+    return shown(seen, Waited(ended=ended, changed=_changes(first, seen.action)), call, now_ms)
+
+
+def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:
+    """Why a call is answered without waiting; None where it waits."""
+    action = seen.action
+    if request.wait_seconds == 0:
+        return "not_asked"
+    if request.digest is not None and not _same(action, request.digest):
+        return "changed"
+    awaited = action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms)
+    return None if awaited or seen.sending else "nothing_to_wait_for"
+
+
+def _same(action: Action, digest: str) -> bool:
+    given = digest.removeprefix(DIGEST_PREFIX)
+    return bool(given) and action.digest.removeprefix(DIGEST_PREFIX).startswith(given)
+
+
+async def _look(call: Call, action_id: ActionId, until_ms: int) -> Seen:
+    workspace_id = call.caller.workspace_id
+
+    def begin() -> Transaction[Seen]:
+        action, _ = yield from actions.find(workspace_id, action_id)
+        decision = yield from last_decision(action)
+        planned = None
+        if action.status is Status.EXECUTED:
+            planned = yield from measurement.find(workspace_id, action.run_id)
+        sending = action.execution_state is ExecutionState.EXECUTING
+        if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
+            due_ms = yield from jobs.due_of(workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}")
+            sending = due_ms is not None and due_ms <= until_ms
+        return Seen(action, decision, planned.due_ms if planned is not None else None, sending)
+
+    return await call.services.store.read(begin)
+
+
+def _changes(before: Action, after: Action) -> tuple[str, ...]:
+    """The names of the fields of the content that differ."""
+    told = [name for name in before.effect.__struct_fields__ if name != "schedule_ms"]
+    changed = [name for name in told if getattr(before.effect, name) != getattr(after.effect, name)]
+    if before.schedule_ms != after.schedule_ms:
+        changed.append("schedule")
+    return tuple(changed)
+
+
+def shown(seen: Seen, waited: Waited, call: Call, now_ms: int) -> ShownAction:
+    """The answer."""
+    action, decision = seen.action, seen.decision
+    record = record_of(action, now_ms)
+    message = _message(seen, now_ms)
+    lines = [f"**{SECTION_TITLES[section_of(action, now_ms)]}**: {message}", "", readable_body(action)]
+    return ShownAction(
+        **{name: getattr(record, name) for name in record.__struct_fields__},
+        ok=True,
+        decision=DecisionView(
+            what=decision.what,
+            by=decision.by,
+            at=iso_time(decision.at_ms),
+            assurance=decision.assurance,
+            via=decision.via,
+            comment=decision.comment,
+        )
+        if decision is not None
+        else None,
+        result=_result(seen),
+        waiting=waited,
+        show="\n".join(lines),
+        user_message=message,
+        next=_next(seen, now_ms),
+    )
+
+
+def _result(seen: Seen) -> ResultView | None:
+    action = seen.action
+    over = action.status in (Status.EXECUTED, Status.FAILED)
+    if not over and action.execution_state in (ExecutionState.NONE, ExecutionState.EXECUTING):
+        return None
+    return ResultView(
+        status=action.status if over else action.execution_state,
+        at=iso_time(action.executed_ms),
+        external_id=action.external_id,
+        external_url=action.external_url,
+        detail=str(action.metadata.get("lastAttempt", "")) if action.status is not Status.EXECUTED else "",
+        measured_at=iso_time(seen.measured_ms),
+    )
+
+
+def _message(seen: Seen, now_ms: int) -> str:
+    """Where it stands and why, in a sentence for the person."""
+    action, decision = seen.action, seen.decision
+    detail = str(action.metadata.get("lastAttempt", "")).rstrip(".")
+    comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
+    if action.status is Status.EXECUTED:
+        sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
+        later = seen.measured_ms is not None and seen.measured_ms > now_ms
+        return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        return f"It is not known whether it went out ({detail}). Please look there and tell me."
+    if action.status is Status.FAILED:
+        return f"It did not go out: {detail}." if detail else "It did not go out."
+    if action.status is Status.REJECTED:
+        return f"Rejected: “{action.rejection}”. It will not be sent."
+    if action.expired(now_ms):
+        return "It was not approved and sent in time. It will not be sent."
+    if action.execution_state is ExecutionState.EXECUTING:
+        return "It is being sent now."
+    if action.status is Status.APPROVED:
+        when = f" It goes out {readable_time(action.schedule_ms, now_ms)}." if action.schedule_ms else ""
+        return f"Approved, not sent.{when}" + (f" The last attempt failed: {detail}." if detail else "")
+    if decision is not None and decision.what == "changes asked":
+        return f"{decision.by} asked for changes{comment}."
+    if decision is not None and decision.what == "edited":
+        return f"It was changed by {decision.by} and waits for approval as it is now."
+    return "It waits for approval."
+
+
+def _next(seen: Seen, now_ms: int) -> tuple[SuggestedCall, ...]:
+    action = seen.action
+    if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
+        again = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS, "digest": action.digest}
+        return (
+            SuggestedCall(NAME, again, "the user decides on the page: waits until they have"),
+            SuggestedCall(
+                "chieflab_approve_action",
+                about_content(action),
+                "only after the user approved the content as it is now",
+            ),
+        )
+    return ()
+
+
+TOOLS = (
+    Tool(
+        name=NAME,
+        title="Show an action",
+        description="One action as it is now: content, status, the newest decision with its comment, what became of "
+        "it. With waitSeconds (at most 50) it answers when the user decides on the page, so that you learn what they "
+        "did there. USE WHEN you need the current state or content of an action, or the user decides on the page. "
+        "Do not call it in a loop without waitSeconds.",
+        category="review",
+        behaviour=READS,
+        request=GetAction,
+        reply=ShownAction,
+        handler=get_action,
+    ),
+)
