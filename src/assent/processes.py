@@ -78,7 +78,7 @@ def catalog_for(settings: Settings) -> Catalog:
 
     hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
     offered = [tool for tool in ALL_TOOLS if tool.name not in hidden]
-    return Catalog(offered, list_legacy=settings.list_legacy_tools)
+    return Catalog(offered, toolsets=settings.toolsets)
 
 
 class Surfaces:

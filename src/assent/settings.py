@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, STORAGE_QUOTA_MB, WORKFLOW_RETENTION_DAYS
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.settings_table import (
     BY_ENV,
     BY_NAME,
@@ -53,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
-    list_legacy_tools: bool = True
+    toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
     open_discovery: bool = True
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()

@@ -93,6 +93,8 @@ def _default(row: Setting) -> str:
         return row.default_text
     if row.default is None or row.default == ():
         return "none"
+    if isinstance(row.default, tuple):
+        return " ".join(f"`{each}`" for each in row.default)
     if isinstance(row.default, bool):
         return f"`{str(row.default).lower()}`"
     return f"`{row.default:g}`" if isinstance(row.default, float) else f"`{row.default}`"

@@ -18,6 +18,7 @@ from assent.kernel.limits import (
     SIGNUPS_PER_HOUR,
     STORAGE_QUOTA_MB,
 )
+from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 
 
 class Kind(enum.Enum):
@@ -197,11 +198,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         doc="Earlier values of `ASSENT_SECRET`: what they signed or sealed stays readable.",
     ),
     Setting(
-        name="list_legacy_tools",
-        env="ASSENT_LIST_LEGACY_TOOLS",
-        kind=Kind.SWITCH,
-        default=True,
-        doc="List the `chiefmo_*` names beside the `chieflab_*` ones. They resolve either way.",
+        name="toolsets",
+        env="ASSENT_TOOLSETS",
+        kind=Kind.NAMES,
+        choices=TOOLSETS,
+        default=DEFAULT_TOOLSETS,
+        doc="Which groups of tools are listed; `gate` always is. `legacy` has the `chiefmo_*` names. A tool can be "
+        "called whether it is listed or not, and a key may have groups of its own.",
     ),
     Setting(
         name="open_discovery",

@@ -132,10 +132,15 @@ def _folders(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ..
 
 def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
     if isinstance(raw, str):
-        return tuple(re.split(r"[,\s]+", raw.strip(" ,\t\n")))
-    if isinstance(raw, list | tuple) and all(isinstance(each, str) and each.strip() for each in raw):
-        return tuple(each.strip() for each in raw)
-    raise BadValue("it is not a list of names")
+        names = tuple(re.split(r"[,\s]+", raw.strip(" ,\t\n")))
+    elif isinstance(raw, list | tuple) and all(isinstance(each, str) and each.strip() for each in raw):
+        names = tuple(each.strip() for each in raw)
+    else:
+        raise BadValue("it is not a list of names")
+    unknown = [each for each in names if row.choices and each not in row.choices]
+    if unknown:
+        raise BadValue(f"{unknown[0]!r} is not one of {', '.join(row.choices)}")
+    return names
 
 
 def _prices(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The tool list: complete, the same for everybody, and equal over both transports."""
+"""The tool list: small enough for a model, the same over both transports, by groups where somebody asks for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from tests.contract.talk import (
     KEYED,
@@ -18,12 +19,55 @@ from tests.contract.talk import (
     say,
     say_in,
 )
+from tests.kernel.strict_mode import refused
 from tests.surfaces import Surface
 
-from assent.tools.catalog import ALL_TOOLS
+from assent.kernel.toolsets import TOOLSETS
+from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.tools.toolsets import TOOLSET_OF
 
 CATEGORIES = {"primary", "review", "execute", "workspace", "workflow", "legacy"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+
+
+MOST_TOOLS = 40
+MOST_BYTES = 40_000
+MOST_OUTPUT_BYTES = 800
+
+OF_THE_SEEDS = {
+    "chieflab_approve_action",
+    "chieflab_brain_read",
+    "chieflab_brain_record",
+    "chieflab_connect_provider",
+    "chieflab_launch_product",
+    "chieflab_list_connectors",
+    "chieflab_measure",
+    "chieflab_post",
+    "chieflab_post_launch_review",
+    "chieflab_publish_approved_post",
+    "chieflab_reject_action",
+    "chieflab_send",
+    "chieflab_send_email",
+    "chieflab_signup_workspace",
+    "chieflab_use_manual_fallback",
+    "workflow_advance",
+    "workflow_checkpoint",
+    "workflow_inspect",
+    "workflow_list",
+    "workflow_start",
+}
+OLD_NAMES = {
+    "chiefmo_create_social_graphics",
+    "chiefmo_diagnose_marketing",
+    "chiefmo_launch_product",
+    "chiefmo_measure_launch_results",
+    "chiefmo_publish_approved_post",
+    "chiefmo_send_approved_email",
+}
+
+
+def size(part: Any) -> int:
+    return len(msgspec.json.encode(part))
 
 
 async def tools_in(surface: Surface, revision: str) -> list[dict[str, Any]]:
@@ -52,15 +96,71 @@ async def test_every_tool_has_everything_a_client_may_use_in_every_revision(surf
 
 
 @pytest.mark.rule("E79")
-async def test_the_list_has_every_tool_once_with_old_names_last(surface: Surface) -> None:
+async def test_the_list_fits_a_model_and_has_every_name_of_the_seeds_but_the_old_ones(
+    surface: Surface,
+) -> None:
     tools = await tools_in(surface, LEGACY[0])
 
     names = [tool["name"] for tool in tools]
-    assert len(set(names)) == len(names)
-    assert {PUBLIC, SIGNUP, KEYED} <= set(names)
-    assert names[: len(ALL_TOOLS)] == [tool.name for tool in ALL_TOOLS]
-    for tool in tools:
-        assert (tool["_meta"]["category"] == "legacy") == tool["name"].startswith("chiefmo_")
+    assert len(names) == len(set(names)) <= MOST_TOOLS
+    assert OF_THE_SEEDS | {PUBLIC, SIGNUP, KEYED} <= set(names)
+    assert not any(name.startswith("chiefmo_") for name in names)
+    told = [{part: tool[part] for part in ("name", "description", "inputSchema")} for tool in tools]
+    assert size(told) <= MOST_BYTES
+    assert {
+        tool["name"]: size(tool["outputSchema"])
+        for tool in tools
+        if size(tool["outputSchema"]) > MOST_OUTPUT_BYTES
+    } == {}
+    order = {tool.name: place for place, tool in enumerate(ALL_TOOLS)}
+    places = [order[name] for name in names if name in order]
+    assert places == sorted(places)
+
+
+def test_every_tool_is_in_a_group_and_together_they_are_all_there_is() -> None:
+    everything = Catalog(toolsets=TOOLSETS).offered()
+
+    assert {tool.name for tool in ALL_TOOLS} <= TOOLSET_OF.keys()
+    assert everything == {tool.name for tool in ALL_TOOLS} | OLD_NAMES | {"chieflab_send_email"}
+
+
+@pytest.mark.parametrize("entry", Catalog(toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"])
+def test_a_client_that_closes_every_object_can_take_the_arguments(entry: dict[str, Any]) -> None:
+    assert refused(entry["inputSchema"]) == []
+
+
+@pytest.mark.parametrize("entry", Catalog(toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"])
+def test_an_output_schema_names_the_fields_and_requires_ok_alone(entry: dict[str, Any]) -> None:
+    schema = entry["outputSchema"]
+
+    assert schema["required"] == ["ok"]
+    assert schema["properties"]["ok"] == {"type": "boolean"}
+    assert all(part == {} for name, part in schema["properties"].items() if name != "ok")
+    assert size(schema) <= MOST_OUTPUT_BYTES
+
+
+@pytest.mark.parametrize("entry", Catalog().listing(), ids=lambda entry: entry["name"])
+def test_a_description_names_only_tools_that_are_listed_with_it(entry: dict[str, Any]) -> None:
+    texts = str(entry["description"]) + str(entry["inputSchema"])
+    named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", texts)) & everything_callable()
+    beside = Catalog(toolsets=[TOOLSET_OF[entry["name"]]]).offered()
+
+    assert named <= beside
+
+
+def everything_callable() -> set[str]:
+    return {name for tool in ALL_TOOLS for name in (tool.name, *tool.aliases, *tool.legacy_names)}
+
+
+async def test_an_open_object_may_come_as_text(surface: Surface) -> None:
+    await surface.sign_in()
+    drafts = '{"site": "We built a gate for agents."}'
+
+    staged = await surface.call("chieflab_launch_product", {"goal": "Launch Assent", "drafts": drafts})
+    wrong = await surface.call("chieflab_launch_product", {"goal": "Launch Assent", "drafts": '["site"]'})
+
+    assert "We built a gate for agents." in [asset["body"] for asset in staged.payload["assets"]]
+    assert [problem["path"] for problem in wrong.payload["problems"]] == ["drafts"]
 
 
 async def test_the_list_is_the_same_with_and_without_a_key_and_every_time(surface: Surface) -> None:
@@ -113,13 +213,27 @@ class TestClosedDiscovery:
         assert (await say(surface, request("tools/list"))).result["tools"]
 
 
-class TestHiddenOldNames:
+class TestOldNames:
     @pytest.fixture
     def changed_settings(self) -> dict[str, Any]:
-        return {"list_legacy_tools": False}
+        return {"toolsets": ("legacy",)}
 
-    async def test_old_names_are_not_listed_and_work(self, surface: Surface) -> None:
-        names = [tool["name"] for tool in await tools_in(surface, LEGACY[-1])]
+    async def test_they_are_listed_last_where_a_setting_asks_for_them_and_the_gate_is_always_there(
+        self, surface: Surface
+    ) -> None:
+        tools = await tools_in(surface, LEGACY[-1])
 
-        assert not any(name.startswith("chiefmo_") for name in names)
-        assert not (await surface.call("chiefmo_list_connectors")).is_error
+        old = [tool["name"] for tool in tools if tool["_meta"]["category"] == "legacy"]
+        assert set(old) == OLD_NAMES | {"chieflab_send_approved_email"}
+        assert [tool["name"] for tool in tools][-len(old) :] == old
+        assert "chieflab_approve_action" in {tool["name"] for tool in tools}
+        assert "chieflab_launch_product" not in {tool["name"] for tool in tools}
+
+
+async def test_what_is_not_listed_can_be_called(surface: Surface) -> None:
+    names = {tool["name"] for tool in await tools_in(surface, LEGACY[-1])}
+    await surface.sign_in()
+
+    for name in ("chiefmo_list_connectors", "chieflab_help", "chiefmo_get_workspace"):
+        assert name not in names
+        assert not (await surface.call(name)).is_error

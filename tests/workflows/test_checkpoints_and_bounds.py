@@ -306,6 +306,7 @@ async def test_execution_answers_are_text_first_with_the_payload_behind(play: Pl
         assert "template" not in text["text"].lower()
     assert at["pending"]["prompt"] in started.message["result"]["content"][0]["text"]
     assert set(at) == {
+        "ok",
         "kind",
         "stateToken",
         "pending",

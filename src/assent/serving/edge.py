@@ -114,7 +114,7 @@ class Edge:
             reply = await self._call(name, arguments, credentials, address, request_id, peer)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(_TEXT.encode(payload).decode(), prose=prose)
+            return Answer(encoded(payload), prose=prose)
         except BadArguments as bad:
             return refused(bad.refusal, bad_arguments=True)
         except AtGate as gate:
@@ -216,6 +216,13 @@ def bounded_arguments(raw: bytes, arguments: Any) -> Any:
 _TEXT: Final = msgspec.json.Encoder()
 
 
+def encoded(payload: Any) -> str:
+    """A reply as JSON. Every answer says `ok`, as every output schema promises."""
+    text = _TEXT.encode(payload).decode()
+    says_ok = "ok" in getattr(payload, "__struct_encode_fields__", ("ok",))
+    return text if says_ok else '{"ok":true' + ("," if text != "{}" else "") + text[1:]
+
+
 def refused(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False) -> Answer:
     """A refusal as an answer."""
     recovery = refusal.recovery()
@@ -241,6 +248,7 @@ def decoded(tool: Tool, arguments: Any) -> Any:
             Problem(path, f"at most {MAX_JSON_DEPTH} levels of nesting", "more") for path in arguments.paths
         ]
         raise Refusal(Reason.VALIDATION_ERROR, problems=deep)
+    arguments = _unfolded(tool, arguments)
     try:
         request = msgspec.convert({} if arguments is None else arguments, tool.request)
     except msgspec.ValidationError as error:
@@ -253,6 +261,24 @@ def decoded(tool: Tool, arguments: Any) -> Any:
         problems = [Problem(path, "text without NUL characters", "a NUL character") for path in nul]
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     return request
+
+
+def _unfolded(tool: Tool, arguments: Any) -> Any:
+    """The arguments with open objects that came as JSON text as the objects that they stand for."""
+    from assent.tools.catalog import open_arguments
+
+    if not isinstance(arguments, dict):
+        return arguments
+    given = [name for name in open_arguments(tool.request) if isinstance(arguments.get(name), str)]
+    return {**arguments, **{name: _object_in(arguments[name]) for name in given}} if given else arguments
+
+
+def _object_in(text: str) -> Any:
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+    return found if isinstance(found, dict) and depth(found) <= MAX_JSON_DEPTH else text
 
 
 def _holds_nul(value: Any) -> bool:
@@ -284,12 +310,13 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 
 
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
-    """All problems, found with the published schema; the codec's own message where the schema sees none."""
+    """All problems, found with the schema of the request; the codec's own message where the schema sees none."""
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
 
-    from assent.tools.catalog import input_schema
+    from assent.tools.catalog import flatten
 
-    validator = jsonschema.Draft202012Validator(input_schema(tool.request))
+    # Not the published one, which leaves open objects to the codec.
+    validator = jsonschema.Draft202012Validator(flatten(tool.request, keep_null=False))
     # A hostile megabyte holds a hundred thousand mistakes: only as many are looked at as are told.
     errors = islice(validator.iter_errors(_without_nulls(arguments)), MAX_PROBLEMS)
     found = [

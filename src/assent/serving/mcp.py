@@ -87,7 +87,6 @@ class McpServer:
     def __init__(self, edge: Edge, *, open_discovery: bool = True) -> None:
         self._edge = edge
         self._open_discovery = open_discovery
-        self._listing: dict[str, Any] | None = None
         hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if open_discovery else "private")
         self._server: Server[Any] = Server(
             "assent",
@@ -139,9 +138,7 @@ class McpServer:
             refusal = await self._edge.check_key(exchange.credentials, required=not self._open_discovery)
             if refusal is not None:
                 raise at_gate(exchange, refusal)
-        if self._listing is None:
-            self._listing = {"resultType": COMPLETE, "tools": self._edge.catalog.listing}
-        return self._listing
+        return {"resultType": COMPLETE, "tools": self._edge.catalog.listing()}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
         exchange: Exchange = ctx.request

@@ -1,20 +1,19 @@
 """The one tool table that every surface reads, in the order in which it is listed.
 
 Also the schemas that clients see. They are flattened: the root is an object, nothing refers elsewhere, an optional
-field is a field that may be absent. A root `$ref` makes some clients drop the whole list, and a client that checks
-answers against outputSchema checks refusals too, so the recovery shape is one of its branches.
+field is a field that may be absent. A root `$ref` makes some clients drop the whole list. An answer's schema names its
+fields and requires `ok` alone: a client that checks answers against outputSchema checks refusals too.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.refusals import Recovery
+from assent.kernel.toolsets import DEFAULT_TOOLSETS, LEGACY, Toolset, chosen
 from assent.tools import (
     approvals,
     audit,
@@ -34,9 +33,10 @@ from assent.tools import (
     workspaces,
 )
 from assent.tools.definition import Tool
+from assent.tools.toolsets import groups_of, shown_name
 
 CANONICAL: Final = "chieflab_"
-LEGACY: Final = "chiefmo_"
+OLD: Final = "chiefmo_"
 
 ALL_TOOLS: Final[tuple[Tool, ...]] = (
     # First one that anybody may call: who tries the first tool of the list gets an answer.
@@ -62,44 +62,63 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
 class Catalog:
     """Look-up and listing of tools. Immutable once made."""
 
-    def __init__(self, tools: Iterable[Tool] = ALL_TOOLS, *, list_legacy: bool = True) -> None:
+    def __init__(
+        self, tools: Iterable[Tool] = ALL_TOOLS, *, toolsets: Iterable[str] = DEFAULT_TOOLSETS
+    ) -> None:
         self.tools = tuple(tools)
-        self._list_legacy = list_legacy
+        self.toolsets = chosen(toolsets)
+        """What a caller is shown whose key says nothing about it."""
         self._by_name = {tool.name: tool for tool in self.tools}
         if len(self._by_name) != len(self.tools):
             raise ValueError("two tools have the same name")
         self._by_name |= {old: tool for tool in self.tools for old in (*tool.aliases, *tool.legacy_names)}
+        self._listings: dict[frozenset[Toolset], list[dict[str, Any]]] = {}
+        self._offered: dict[frozenset[Toolset], frozenset[str]] = {}
 
     def find(self, name: str) -> Tool | None:
         """The tool of a name; `chiefmo_x` is `chieflab_x` (C5)."""
         tool = self._by_name.get(name)
-        if tool is None and name.startswith(LEGACY):
-            tool = self._by_name.get(CANONICAL + name.removeprefix(LEGACY))
+        if tool is None and name.startswith(OLD):
+            tool = self._by_name.get(CANONICAL + name.removeprefix(OLD))
         return tool
 
     def suggest(self, name: str) -> str | None:
         """The name that was probably meant."""
-        close = difflib.get_close_matches(name, [tool.name for tool in self.tools], n=1)
+        close = difflib.get_close_matches(name, [shown_name(tool) for tool in self.tools], n=1)
         return close[0] if close else None
 
-    @cached_property
-    def listing(self) -> list[dict[str, Any]]:
-        """The `tools/list` entries, in table order, legacy names last."""
-        entries = [listed(tool, tool.name, tool.category) for tool in self.tools]
-        if self._list_legacy:
-            entries += [listed(tool, old, "legacy") for tool in self.tools for old in tool.legacy_names]
-        return entries
+    def listing(self, toolsets: frozenset[Toolset] | None = None) -> list[dict[str, Any]]:
+        """The `tools/list` entries of these groups, in table order, old names last."""
+        wanted = self.toolsets if toolsets is None else toolsets
+        if (made := self._listings.get(wanted)) is None:
+            named = [
+                (tool, name, group)
+                for tool in self.tools
+                for name, group in groups_of(tool).items()
+                if group in wanted
+            ]
+            named.sort(key=lambda each: each[2] == LEGACY)
+            made = [listed(tool, name, is_old=group == LEGACY) for tool, name, group in named]
+            self._listings[wanted] = made
+        return made
+
+    def offered(self, toolsets: frozenset[Toolset] | None = None) -> frozenset[str]:
+        """The names in that list."""
+        wanted = self.toolsets if toolsets is None else toolsets
+        if (names := self._offered.get(wanted)) is None:
+            names = self._offered[wanted] = frozenset(
+                name for tool in self.tools for name, group in groups_of(tool).items() if group in wanted
+            )
+        return names
 
 
-def listed(tool: Tool, name: str, category: str) -> dict[str, Any]:
+def listed(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
     """One `tools/list` entry."""
     behaviour = tool.behaviour
     return {
         "name": name,
         "title": tool.title,
-        "description": tool.description
-        if name == tool.name
-        else f"Old name of {tool.name}. {tool.description}",
+        "description": f"Old name of {shown_name(tool)}. {tool.description}" if is_old else tool.description,
         "inputSchema": input_schema(tool.request),
         "outputSchema": output_schema(tool.reply),
         "annotations": {
@@ -109,29 +128,70 @@ def listed(tool: Tool, name: str, category: str) -> dict[str, Any]:
             "idempotentHint": behaviour.idempotent,
             "openWorldHint": behaviour.open_world,
         },
-        "_meta": {"category": category},
+        "_meta": {"category": "legacy" if is_old else tool.category},
     }
 
 
 def input_schema(request: type[Any]) -> dict[str, Any]:
     """The published schema of a request. An argument that may be null is published as one that may be absent."""
-    return {"type": "object", "properties": {}, **flatten(request, keep_null=False)}
+    schema = flatten(request, keep_null=False)
+    arguments = {name: _closable(name, node) for name, node in schema.get("properties", {}).items()}
+    return {"type": "object", **schema, "properties": arguments}
+
+
+OPEN_ARGUMENTS: Final[dict[str, str]] = {
+    "context": "ticketId",
+    "drafts": "linkedin",
+    "metrics": "clicks",
+    "output": "artifacts",
+}
+"""Arguments whose names the caller chooses, each with one that is often among them."""
+
+_PLAIN: Final[dict[str, Any]] = {
+    "type": ["string", "number", "boolean", "array"],
+    "items": {"type": "string"},
+}
+
+
+_OPEN: Final[dict[type[Any], tuple[str, ...]]] = {}
+
+
+def open_arguments(request: type[Any]) -> tuple[str, ...]:
+    """The arguments of a request that may also come as JSON text."""
+    if (made := _OPEN.get(request)) is None:
+        arguments = flatten(request, keep_null=False).get("properties", {})
+        made = _OPEN[request] = tuple(name for name, node in arguments.items() if _is_open(node))
+    return made
+
+
+def _is_open(node: dict[str, Any]) -> bool:
+    """Whether an argument is an object whose names the caller chooses."""
+    return node.get("type") == "object" and "properties" not in node
+
+
+def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
+    """An open object as a client can take it that makes every object a closed one: with a name that may be in it, or
+    the whole of it as text."""
+    if not _is_open(node):
+        return node
+    within = node.get("additionalProperties") or _PLAIN
+    told = node.get("description", "")
+    return {
+        "description": f"{told} An object, or the same as JSON text.".strip(),
+        "anyOf": [
+            {"type": "object", "properties": {OPEN_ARGUMENTS.get(name, "name"): within}},
+            {"type": "string"},
+        ],
+    }
 
 
 def output_schema(reply: type[Any]) -> dict[str, Any]:
-    """Success or recovery."""
-    return {"type": "object", "anyOf": [flatten(reply, keep_null=True), recovery_schema()]}
-
-
-def recovery_schema() -> dict[str, Any]:
-    """The fields that every refusal has. The others are left open: forty tools would repeat them forty times."""
-    schema = flatten(Recovery, keep_null=True)
-    required = schema["required"]
+    """The names of what an answer has. A refusal fits, too: it has `ok`, and other fields are open."""
+    names = [name for name in reply.__struct_encode_fields__ if name != "ok"]
     return {
         "type": "object",
-        "properties": {name: schema["properties"][name] for name in required}
-        | {"reason": {"type": "string"}},
-        "required": required,
+        "properties": {"ok": {"type": "boolean"}, **{name: {} for name in names}},
+        "required": ["ok"],
     }
 
 

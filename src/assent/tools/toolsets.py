@@ -1,0 +1,87 @@
+"""In which group each name is listed. One literal, so that the size of a list can be read off it.
+
+A tool that has no line here is listed with the gate: that is where something new is seen.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.kernel.toolsets import GATE, LEGACY, Toolset
+from assent.tools.definition import Tool
+
+_GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
+    "gate": (
+        "chieflab_status",
+        "chieflab_report",
+        "chieflab_post",
+        "chieflab_send",
+        "chieflab_approve_action",
+        "chieflab_reject_action",
+        "chieflab_edit_action",
+        "chieflab_withdraw_approval",
+        "chieflab_list_pending_actions",
+        "chieflab_get_action",
+        "chieflab_execute_approved_action",
+        "chieflab_publish_approved_post",
+        "chieflab_send_email",
+        "chieflab_resolve_unknown_outcome",
+        "chieflab_use_manual_fallback",
+        "chieflab_record_manual_publish",
+        "chieflab_list_connectors",
+        "chieflab_connect_provider",
+        "chieflab_retry_blocked_action",
+        "chieflab_signup_workspace",
+        "chieflab_get_workspace",
+    ),
+    "launch": (
+        "chieflab_launch_product",
+        "chieflab_create_social_graphics",
+        "chieflab_save_contacts",
+        "chieflab_measure",
+        "chieflab_post_launch_review",
+        "chieflab_record_manual_metrics",
+        "chieflab_diagnose_marketing",
+        "chieflab_list_runs",
+        "chieflab_get_run",
+    ),
+    "workflows": (
+        "workflow_list",
+        "workflow_inspect",
+        "workflow_start",
+        "workflow_advance",
+        "workflow_checkpoint",
+        "workflow_resume",
+    ),
+    "memory": (
+        "chieflab_brain_read",
+        "chieflab_brain_record",
+        "chieflab_add_voice_sample",
+    ),
+    "admin": (
+        "chieflab_help",
+        "chieflab_disconnect_provider",
+        "chieflab_check_measurement_due",
+        "chieflab_list_voice_samples",
+        "chieflab_list_tenants",
+        "chieflab_create_tenant",
+        "chieflab_query_audit",
+        "chieflab_list_assets",
+        "chieflab_get_asset",
+    ),
+    "legacy": ("chieflab_send_approved_email",),
+}
+
+TOOLSET_OF: Final[dict[str, Toolset]] = {name: group for group, names in _GROUPS.items() for name in names}
+
+
+def groups_of(tool: Tool) -> dict[str, Toolset]:
+    """The names under which a tool is listed, each with its group. An alias without a line is never listed."""
+    own = {tool.name: TOOLSET_OF.get(tool.name, GATE)}
+    aliases = {name: TOOLSET_OF[name] for name in tool.aliases if name in TOOLSET_OF}
+    return own | aliases | dict.fromkeys(tool.legacy_names, LEGACY)
+
+
+def shown_name(tool: Tool) -> str:
+    """The name that answers give a tool: the first that is no old one."""
+    return next((name for name, group in groups_of(tool).items() if group != LEGACY), tool.name)
