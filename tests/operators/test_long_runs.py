@@ -79,7 +79,7 @@ async def test_a_slow_launch_answers_at_once_and_posts_its_result(loop: Loop, si
     assert (posted["type"], posted["runId"]) == ("launch_product.completed", early["runId"])
     assert posted["result"]["status"] == "prepared"
     kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
-    assert kept["status"] == "prepared"
+    assert kept["status"] == "awaiting_approval"
     assert [action["id"] for action in kept["actions"]] == [a["id"] for a in posted["result"]["actions"]]
     done = await loop.approve_and_send(kept["actions"][0]["id"])
     assert done["status"] == "executed"
@@ -157,7 +157,7 @@ async def test_a_run_that_two_processes_finish_ends_once(loop: Loop, side: FarSi
 
     assert len(side.asked) == 1
     kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
-    assert (kept["status"], len(kept["actions"])) == ("prepared", 1)
+    assert (kept["status"], len(kept["actions"])) == ("awaiting_approval", 1)
 
 
 async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop, side: FarSide) -> None:

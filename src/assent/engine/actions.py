@@ -235,35 +235,6 @@ def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
     )
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list."""
-
-    run_id: RunId
-    tenant_id: str | None
-    operator: str
-    tool: str
-    status: str
-    parent_run_id: str | None
-    created_ms: int
-
-
-def recent_runs(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[RunSummary, ...]]:
-    """The runs of a workspace, newest first."""
-    rows = yield statements.list_runs(workspace_id=workspace_id, before=before, most=most)
-    return tuple(
-        RunSummary(
-            run_id=RunId(row["run_id"]),
-            tenant_id=row["tenant_id"],
-            operator=row["operator"],
-            tool=row["tool"],
-            status=row["status"],
-            parent_run_id=row["parent_run_id"],
-            created_ms=row["created_ms"],
-        )
-        for row in rows
-    )
-
-
 def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:
     """The assets of a workspace, newest first."""
     rows = yield statements.list_recent_assets(workspace_id=workspace_id, before=before, most=most)

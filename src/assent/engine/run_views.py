@@ -6,6 +6,7 @@ is for the surface to say.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from assent.engine.audit_views import EventPage, Place
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Action, Asset, Run
+from assent.lifecycle.standing import run_status
 from assent.ports import Rows, Transaction
 from assent.stores.loader import statements
 
@@ -42,6 +44,7 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
     parent_run_id: str | None
     created_ms: int
     standings: tuple[Standing, ...]
+    status: str
 
 
 class RunPage(msgspec.Struct, frozen=True):
@@ -66,6 +69,7 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
     """One run with a page of its actions and of its history."""
 
     run: Run
+    status: str
     standings: tuple[Standing, ...]
     actions: tuple[Action, ...]
     after: ActionPlace | None
@@ -80,7 +84,8 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
 def runs(
     workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int
 ) -> Transaction[RunPage]:
-    """A page of runs, newest first."""
+    """A page of runs, newest first. Runs of the memory and of connecting are listed only where asked for by operator:
+    they stage nothing."""
     rows = yield statements.list_run_page(
         workspace_id=workspace_id,
         operator=operator,
@@ -111,9 +116,15 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
             parent_run_id=row["parent_run_id"],
             created_ms=row["created_ms"],
             standings=tuple(standings[run_id]),
+            status=status_of(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
         )
         for run_id, row in first.items()
     )
+
+
+def status_of(stored: str, standings: Iterable[Standing], *, measured: bool) -> str:
+    """The status of a run, derived from how its actions stand."""
+    return run_status(stored, ((each.status, each.execution_state) for each in standings), measured=measured)
 
 
 def run(
@@ -143,9 +154,12 @@ def run(
     history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
     planned = yield from measurement.find(workspace_id, run_id)
     is_workflow = yield statements.find_workflow_run(**named)
+    standings = tuple(Standing(r["status"], r["execution_state"], r["actions"]) for r in counted)
+    measured = planned is not None and planned.measured_ms is not None
     return RunDetail(
         run=found,
-        standings=tuple(Standing(r["status"], r["execution_state"], r["actions"]) for r in counted),
+        status=status_of(found.status, standings, measured=measured),
+        standings=standings,
         actions=shown,
         after=ActionPlace(shown[-1].position, shown[-1].action_id) if len(rows) > most_actions else None,
         assets=tuple(actions.asset_of(workspace_id, row) for row in assets[:ASSETS_SHOWN]),

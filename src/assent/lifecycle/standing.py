@@ -8,12 +8,27 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
 
 BY_HAND_CONNECTOR: Final = "manual"
 MAX_HEADLINE: Final = 80
+MAX_DESCRIPTION: Final = 120
+
+_TELLING: Final = (
+    "goal",
+    "productUrl",
+    "subject",
+    "title",
+    "workflowId",
+    "query",
+    "channel",
+    "provider",
+    "kind",
+    "body",
+)
+"""Inputs that say what a run was about, the most telling first."""
 
 
 class Section(enum.StrEnum):
@@ -92,3 +107,14 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
         if status in statuses:
             return status
     return Status.REJECTED
+
+
+def describe_run(inputs: dict[str, Any]) -> str:
+    """What a run was about, in its caller's words."""
+    brand = inputs.get("brand")
+    named = brand.get("name") if isinstance(brand, dict) else None
+    found = next(
+        (text for name in _TELLING if isinstance(text := inputs.get(name), str) and text.strip()), ""
+    )
+    text = " ".join((f"{named}: {found}" if isinstance(named, str) and named else found).split())
+    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1].rstrip() + "…"

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions
+from assent.engine import actions, measurement, run_views
+from assent.engine.run_views import Standing
 from assent.kernel.ids import is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.records import Asset
+from assent.lifecycle.standing import describe_run, run_status
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
@@ -24,10 +26,13 @@ class ListRuns(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     run_id: str
+    about: str
     operator: str
     tool: str
     tenant_id: str | None
     status: str
+    counts: dict[str, int]
+    """How many actions are in which state."""
     parent_run_id: str | None
     created_at: str
 
@@ -70,6 +75,9 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     assets: tuple[AssetRecord, ...]
     actions: tuple[ActionRecord, ...]
     review_url: str
+    about: str
+    measured_at: str | None
+    """When the results were read, or will be."""
 
 
 class ListAssets(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -90,26 +98,37 @@ class GetAsset(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid
 
 async def list_runs(call: Call, request: ListRuns) -> RunList:
     workspace_id = call.caller.workspace_id
-    found = await call.services.store.read(
-        lambda: actions.recent_runs(workspace_id, request.cursor or "", request.limit + 1)
+    page = await call.services.store.read(
+        lambda: run_views.runs(
+            workspace_id, operator="", state="", search="", before=request.cursor or "", most=request.limit
+        )
     )
-    shown = found[: request.limit]
     return RunList(
         ok=True,
         runs=tuple(
             RunSummary(
-                run_id=run.run_id,
-                operator=run.operator,
-                tool=run.tool,
-                tenant_id=run.tenant_id,
-                status=run.status,
-                parent_run_id=run.parent_run_id,
-                created_at=iso_time(run.created_ms),
+                run_id=line.run_id,
+                about=describe_run(line.inputs),
+                operator=line.operator,
+                tool=line.tool,
+                tenant_id=line.tenant_id,
+                status=line.status,
+                counts=_counts(line.standings),
+                parent_run_id=line.parent_run_id,
+                created_at=iso_time(line.created_ms),
             )
-            for run in shown
+            for line in page.runs
         ),
-        next_cursor=shown[-1].run_id if len(found) > request.limit else None,
+        next_cursor=page.older,
     )
+
+
+def _counts(standings: tuple[Standing, ...]) -> dict[str, int]:
+    plain = ("none", "done")
+    return {
+        each.status if each.execution_state in plain else each.execution_state: each.actions
+        for each in standings
+    }
 
 
 async def get_run(call: Call, request: GetRun) -> RunRecord:
@@ -121,9 +140,12 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
             raise nothing_there("run")
         assets = yield from actions.run_assets(workspace_id, run_id)
         staged = yield from actions.run_actions(workspace_id, run_id)
-        return run, assets, staged
+        planned = yield from measurement.find(workspace_id, run_id)
+        return run, assets, staged, planned
 
-    run, assets, staged = await call.services.store.read(begin)
+    run, assets, staged, planned = await call.services.store.read(begin)
+    states = ((action.status, action.execution_state) for action in staged)
+    measured = planned is not None and planned.measured_ms is not None
     return RunRecord(
         ok=True,
         run_id=run.run_id,
@@ -133,12 +155,14 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         tool=run.tool,
         inputs=run.inputs,
         outputs=run.outputs,
-        status=run.status,
+        status=run_status(run.status, states, measured=measured),
         parent_run_id=run.parent_run_id,
         created_at=iso_time(run.created_ms),
         assets=tuple(asset_record(asset) for asset in assets),
         actions=tuple(record_of(action, call.now_ms) for action in staged),
         review_url=call.review_url(run_id),
+        about=describe_run(run.inputs),
+        measured_at=iso_time(planned.measured_ms or planned.due_ms) if planned is not None else None,
     )
 
 
@@ -197,8 +221,8 @@ TOOLS = (
     Tool(
         name="chieflab_list_runs",
         title="List runs",
-        description="Lists earlier runs of this workspace, newest first. USE WHEN you look for something prepared "
-        "before.",
+        description="Lists earlier runs of this workspace, newest first: what each was about, its status and how its "
+        "actions stand. USE WHEN you look for something prepared before.",
         category="workspace",
         behaviour=READS,
         request=ListRuns,
@@ -219,7 +243,8 @@ TOOLS = (
     Tool(
         name="chieflab_list_assets",
         title="List assets",
-        description="Lists texts and measurements that runs produced, newest first, or those of one run.",
+        description="Lists texts and measurements that runs produced, newest first, or those of one run. USE WHEN you "
+        "look for a text or a result of an earlier run.",
         category="workspace",
         behaviour=READS,
         request=ListAssets,
@@ -229,7 +254,8 @@ TOOLS = (
     Tool(
         name="chieflab_get_asset",
         title="Show an asset",
-        description="One asset in full, with the evidence and the memory that shaped it.",
+        description="One asset in full, with the evidence and the memory that shaped it. USE WHEN you need the whole "
+        "text of one that was listed.",
         category="workspace",
         behaviour=READS,
         request=GetAsset,

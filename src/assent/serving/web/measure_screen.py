@@ -14,12 +14,13 @@ from assent.engine import measure_views
 from assent.engine.measure_views import MeasuredRun
 from assent.kernel.ids import is_uuid
 from assent.lifecycle.measurement import ATTENTION
+from assent.lifecycle.standing import describe_run
 from assent.ports import Reading
 from assent.serving.web.charts import bars, number, spark
 from assent.serving.web.console import Screen, Visit
 from assent.serving.web.review_times import when
 from assent.serving.web.review_words import Badge, channel_name
-from assent.serving.web.runs_screens import goal_of, operator_name
+from assent.serving.web.runs_screens import operator_name
 
 RUNS: Final = 20
 BY_HAND: Final = "recorded by hand"
@@ -62,7 +63,7 @@ def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
     ]
     return {
         "href": f"/runs/{run.run_id}/story",
-        "goal": goal_of(run.inputs),
+        "goal": describe_run(run.inputs),
         "operator": operator_name(run.operator),
         "tenant": run.tenant_id,
         "at": when(run.created_ms, now_ms),

@@ -15,6 +15,7 @@ from assent.engine.run_views import ActionPlace, RunDetail, Standing
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, is_uuid
 from assent.lifecycle.records import Action, Asset, ExecutionState, Status
+from assent.lifecycle.standing import describe_run
 from assent.lifecycle.transitions import AWAITING, State, state_of
 from assent.operators.registry import OPERATORS
 from assent.ports import Transaction
@@ -61,35 +62,26 @@ OPERATOR_NAMES: Final[dict[str, str]] = {
     "workflow": "Workflow",
 }
 
-GOALS: Final = (
-    "goal",
-    "productUrl",
-    "subject",
-    "title",
-    "workflowId",
-    "query",
-    "channel",
-    "provider",
-    "kind",
-    "body",
-)
-"""What of a run's inputs says what it was about, the most telling first."""
+RUN_STATUSES: Final[dict[str, str]] = {
+    "running": "In progress",
+    "complete": "Complete",
+    "awaiting_approval": "Waits for approval",
+    "approved": "Approved, not sent",
+    "executing": "Being sent",
+    "outcome_unknown": "Outcome unknown",
+    "partly_sent": "Partly sent",
+    "executed": "Sent",
+    "measured": "Sent and measured",
+    "rejected": "Rejected",
+    "failed": "Failed",
+}
+"""The status of a run in words; one that only prepared something says so by what it prepared."""
 
-MAX_GOAL: Final = 120
 ASSET_BYTES: Final = 4_000
 
 
 def operator_name(operator: str) -> str:
     return OPERATOR_NAMES.get(operator, operator.removeprefix("chieflab-").replace("-", " ").capitalize())
-
-
-def goal_of(inputs: dict[str, Any]) -> str:
-    """What a run was about, in its caller's words."""
-    brand = inputs.get("brand")
-    named = brand.get("name") if isinstance(brand, dict) else None
-    found = next((text for name in GOALS if isinstance(text := inputs.get(name), str) and text.strip()), "")
-    text = " ".join(f"{named}: {found}".split() if isinstance(named, str) and named else found.split())
-    return text if len(text) <= MAX_GOAL else text[: MAX_GOAL - 1].rstrip() + "…"
 
 
 def standing_badges(standings: Iterable[Standing]) -> tuple[Badge, ...]:
@@ -126,11 +118,12 @@ async def runs(visit: Visit) -> Response:
         "runs": [
             {
                 "href": f"/runs/{line.run_id}/story",
-                "goal": goal_of(line.inputs),
+                "goal": describe_run(line.inputs),
                 "operator": operator_name(line.operator),
                 "tenant": line.tenant_id,
                 "at": when(line.created_ms, visit.now_ms),
                 "badges": standing_badges(line.standings),
+                "status": RUN_STATUSES.get(line.status, ""),
                 "has_parent": line.parent_run_id is not None,
             }
             for line in found.runs
@@ -209,11 +202,12 @@ async def story(visit: Visit) -> Response:
     older = found.history.older
     values = {
         "run": found.run,
-        "goal": goal_of(found.run.inputs),
+        "goal": describe_run(found.run.inputs),
         "operator": operator_name(found.run.operator),
         "started": when(found.run.created_ms, visit.now_ms),
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
+        "status": RUN_STATUSES.get(found.status, ""),
         "actions": [action_row(action, visit.now_ms) for action in found.actions],
         "more_actions": f"{here}?{urlencode({**kept, **events, 'after': _written(found.after)})}#actions"
         if found.after is not None

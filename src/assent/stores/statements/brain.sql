@@ -94,11 +94,6 @@ DO UPDATE SET metrics = excluded.metrics, source = excluded.source, recorded_ms 
 SELECT channel, metrics, source, recorded_ms FROM manual_metrics
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY channel
 
--- name: list_runs
--- The runs of a workspace, newest first, before a cursor.
-SELECT run_id, tenant_id, operator, tool, status, parent_run_id, created_ms FROM runs
-WHERE workspace_id = :workspace_id AND (:before = '' OR run_id < :before) ORDER BY run_id DESC LIMIT :most
-
 -- name: list_recent_assets
 -- The assets of a workspace, newest first, before a cursor.
 SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets

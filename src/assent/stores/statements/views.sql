@@ -1,11 +1,12 @@
 -- name: list_run_page
 -- A page of the runs of a workspace, newest first, with how many of their actions stand where. Empty filters match
 -- all; a state is a status or an execution state. Picked first and joined from there on, so that only the actions of the
--- page's runs are counted.
+-- page's runs are counted. Runs that only read the memory or told how to connect are left out unless their operator is
+-- asked for.
 WITH picked AS (
   SELECT r.run_id FROM runs r
   WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
-    AND (:operator = '' OR r.operator = :operator)
+    AND (r.operator = :operator OR (:operator = '' AND r.operator NOT IN ('chieflab-brain', 'chieflab-connect')))
     AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
          OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!')
     AND (:state = '' OR EXISTS (
@@ -17,9 +18,10 @@ WITH picked AS (
   FROM picked p LEFT JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
   GROUP BY p.run_id, a.status, a.execution_state
 )
-SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms,
+SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms, r.status, m.measured_ms,
        c.status AS action_status, c.execution_state, c.actions
 FROM counted c LEFT JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = c.run_id
+LEFT JOIN measurements m ON m.workspace_id = :workspace_id AND m.run_id = c.run_id
 ORDER BY r.run_id DESC
 
 -- name: count_run_states
