@@ -31,6 +31,33 @@ async def test_missing_notes_block_and_the_retry_passes(play: Player, given: Pay
     assert (await play.advance(passed))["isComplete"] is True
 
 
+NO_TODO: dict[str, Any] = {"type": "regex", "pattern": r"^(?![\s\S]*TODO)", "message": "Leave no TODO."}
+
+
+@pytest.mark.parametrize("rule", [NO_TODO, {"not": NO_TODO}], ids=["rule", "not"])
+async def test_notes_too_long_for_a_rule_that_looks_around_block_and_say_why(
+    play: Player, rule: dict[str, Any]
+) -> None:
+    at = await play.start(definition("todo", step("write", validationCriteria=[rule]), step("after")))
+    blocked = await play.advance(at, notesMarkdown="a" * 8_193)
+    assert (blocked["kind"], blocked["reason"]) == ("blocked", "validation_failed")
+    assert [issue["code"] for issue in blocked["issues"]] == ["criteria_too_long"]
+    assert "8192" in blocked["issues"][0]["message"]
+    fitting = "Done." if rule is NO_TODO else "TODO"
+    assert (await play.advance(blocked, notesMarkdown=fitting))["pending"]["stepId"] == "after"
+
+
+async def test_a_value_too_long_for_a_condition_that_looks_around_is_refused_by_its_name(
+    play: Player,
+) -> None:
+    when = {"var": "plan", "matches": r"^(?!.*TODO)"}
+    at = await play.start(definition("plan", step("write"), step("after", runCondition=when)))
+    refused = await play.send(at, context={"plan": "a" * 8_193})
+    assert refused.reason == "validation_error"
+    assert "plan" in refused.payload["problems"][0]["path"]
+    assert (await play.advance(at, context={"plan": "Short."}))["pending"]["stepId"] == "after"
+
+
 @pytest.mark.rule("W30")
 async def test_tokens_alone_advance_a_step_that_asks_for_nothing(play: Player) -> None:
     at = await play.start()

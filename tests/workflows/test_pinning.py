@@ -10,6 +10,7 @@ from tests.workflow.library import step
 from tests.workflows.kit import Player, definition, three_steps
 
 from assent.engine import workflow_store
+from assent.workflow import compiler
 
 
 @pytest.mark.rule("W55")
@@ -35,6 +36,26 @@ async def test_white_space_and_order_are_no_drift(play: Player) -> None:
     path = play.folder / "three-steps.json"
     path.write_text(json.dumps(dict(reversed(json.loads(path.read_text()).items())), indent=7))
     assert "warnings" not in await play.advance(at)
+
+
+@pytest.mark.rule("W55", "W57")
+async def test_a_run_that_was_pinned_before_there_was_re2_keeps_the_engine_it_had(
+    play: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = {"type": "regex", "pattern": r"^(?![\s\S]*TODO)", "message": "Leave no TODO."}
+    file = definition("todo", step("write", validationCriteria=[rule]), step("after"))
+    with monkeypatch.context() as before:
+        before.setattr(compiler, "with_engine", lambda program: program)
+        play.write(file)
+        at = await play.start("todo")
+    play.write({**file, "version": "1.0.1"})  # read again by today's server
+    play.write(file)
+
+    after = await play.advance(at, notesMarkdown="a" * 20_000)
+
+    assert after["pending"]["stepId"] == "after" and "warnings" not in after
+    fresh = await play.advance(await play.start("todo"), notesMarkdown="a" * 20_000)
+    assert fresh["kind"] == "blocked"
 
 
 @pytest.mark.rule("W56")

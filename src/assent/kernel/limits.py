@@ -192,6 +192,9 @@ MAX_REGEX_CHARS: Final = 512
 MAX_REGEX_STATES: Final = 512
 """States of a pattern's automaton: with the input's bound this bounds the time of every match."""
 
+MAX_LOOK_AROUND_CHARS: Final = 8_192
+"""A text that a pattern with look-around is held against: our own automaton reads it, at some µs for each character."""
+
 MAX_PROMPT_VALUE_CHARS: Final = 4_096
 """One context value shown inside a prompt; the rest is cut with a marker."""
 

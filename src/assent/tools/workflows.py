@@ -296,7 +296,7 @@ async def _with_drift(call: Call, desk: Desk, run_id: RunId) -> Desk:
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     """Whether the file is still what the run was pinned to (W55, W56)."""
     found = call.services.workflows().find_again(workflow_id)
-    if isinstance(found, Compiled) and found.workflow_hash == pinned:
+    if isinstance(found, Compiled) and pinned in (found.workflow_hash, found.older_hash):
         return ()
     now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
     message = (

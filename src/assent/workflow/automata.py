@@ -6,22 +6,16 @@ the same for every pattern and text. Look-around is one more automaton run over 
 
 from __future__ import annotations
 
-import re
-import re._constants as sre  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_REGEX_STATES
 from assent.workflow.characters import Test, accepts, is_word
+from assent.workflow.syntax import BadPattern, Choice, Edge, Look, Node, Place, Repeat, Sequence
 
 _CACHE_ENTRIES: Final = 4_000
-_ENDS: Final = (sre.AT_BEGINNING, sre.AT_END, sre.AT_BEGINNING_STRING, sre.AT_END_STRING)
 MAX_LOOK_AROUNDS: Final = 16
 """Each one is another pass over the text."""
-
-
-class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
-    """The pattern cannot be used; the message says why and what to write instead."""
 
 
 class _Budget:
@@ -66,21 +60,22 @@ class Automaton:
     """States are integers and a set of them is one integer, a bit for each. Edges consume a character; `free` ones do
     not, and may hang on an assertion."""
 
-    def __init__(self, tree: Any, *, backwards: bool, budget: _Budget | None = None) -> None:
+    def __init__(self, tree: Sequence, *, backwards: bool, budget: _Budget | None = None) -> None:
         self.backwards = backwards
         self.budget = budget or _Budget()
-        self.consumers: dict[tuple[Any, int, int], _Consumer] = {}
+        self.consumers: dict[Place, _Consumer] = {}
         self.free: list[list[tuple[int | None, int]]] = []
-        self.assertions: dict[tuple[str, int, int], tuple[int, Any]] = {}
-        self._looks: dict[int, Automaton] = {}
-        self.flags = tree.state.flags
+        self.assertions: dict[Edge | int, int] = {}
+        self._looks: dict[int, tuple[Look, Automaton]] = {}
         self.start = self._state()
-        self.accept = self._sequence(tree, self.start, self.flags)
-        self._leaps, self._conditional = self._free_moves()
+        self.accept = self._sequence(tree, self.start)
         self._plain = not backwards and all(
-            kind == "at" and where in _ENDS and not flags & re.MULTILINE
-            for (kind, _, flags), (_, where) in self.assertions.items()
+            isinstance(each, Edge) and each.kind in ("begin", "end") and not each.lines
+            for each in self.assertions
         )
+        self._leaps: list[tuple[int, int]] = []
+        self._conditional: list[tuple[int, int, int]] = []
+        self._ready = False
         self._steps: dict[tuple[int, str], int] = {}
         self._closures: dict[tuple[int, int], int] = {}
         self._moves: dict[tuple[int, str], int] = {}
@@ -93,80 +88,69 @@ class Automaton:
 
     # ── building ─────────────────────────────────────────────────────────────────────────────────
 
-    def _sequence(self, tree: Iterable[Any], at: int, flags: int) -> int:
-        items = list(tree)
-        for op, argument in reversed(items) if self.backwards else items:
-            at = self._item(op, argument, at, flags)
+    def _sequence(self, tree: Sequence, at: int) -> int:
+        for part in reversed(tree.parts) if self.backwards else tree.parts:
+            at = self._item(part, at)
         return at
 
-    def _item(self, op: Any, argument: Any, at: int, flags: int) -> int:
+    def _item(self, part: Node, at: int) -> int:
         self.budget.spend_work()
-        match op:
-            case sre.LITERAL | sre.NOT_LITERAL | sre.ANY | sre.IN:
+        match part:
+            case Place():
                 after = self._state()
-                self._consume(op, argument, flags, at, after)
+                self._consume(part, at, after)
                 return after
-            case sre.SUBPATTERN:
-                _, add, remove, body = argument
-                return self._sequence(body, at, (flags | add) & ~remove)
-            case sre.BRANCH:
+            case Sequence():
+                return self._sequence(part, at)
+            case Choice():
                 after = self._state()
-                for choice in argument[1]:
+                for choice in part.choices:
                     begin = self._state()
                     self.free[at].append((None, begin))
-                    self.free[self._sequence(choice, begin, flags)].append((None, after))
+                    self.free[self._sequence(choice, begin)].append((None, after))
                 return after
-            case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
-                return self._repeat(*argument, at=at, flags=flags)
-            case sre.AT:
-                return self._assert("at", argument, at, flags)
-            case sre.ASSERT | sre.ASSERT_NOT:
-                direction, body = argument
-                if id(body) not in self._looks:
+            case Repeat():
+                return self._repeat(part, at)
+            case Edge():
+                return self._assert(part, at)
+            case Look():
+                # A repetition meets the same part of the tree again and again: one automaton serves all its copies.
+                if id(part) not in self._looks:
                     self.budget.spend_look()
-                    inner = Automaton(_Tree(body, self.flags), backwards=direction > 0, budget=self.budget)
-                    self._looks[id(body)] = inner
-                return self._assert("yes" if op is sre.ASSERT else "no", self._looks[id(body)], at, flags)
-            case sre.ATOMIC_GROUP:
-                return self._sequence(argument, at, flags)
-            case _:
-                raise BadPattern(
-                    "Back references and conditional groups are not taken; write the choices out."
-                )
+                    inner = Automaton(part.body, backwards=part.ahead, budget=self.budget)
+                    self._looks[id(part)] = (part, inner)
+                return self._assert(id(part), at)
 
-    def _repeat(self, least: int, most: Any, body: Any, *, at: int, flags: int) -> int:
-        if least > MAX_REGEX_STATES or (most is not sre.MAXREPEAT and most > MAX_REGEX_STATES):
+    def _repeat(self, part: Repeat, at: int) -> int:
+        if max(part.least, part.most or 0) > MAX_REGEX_STATES:
             raise BadPattern(f"A repetition counts at most to {MAX_REGEX_STATES}; use a length rule instead.")
-        for _ in range(least):
-            at = self._sequence(body, at, flags)
-        if most is sre.MAXREPEAT:
+        for _ in range(part.least):
+            at = self._sequence(part.body, at)
+        if part.most is None:
             loop, after = self._state(), self._state()
             self.free[at].append((None, loop))
-            self.free[self._sequence(body, loop, flags)].append((None, loop))
+            self.free[self._sequence(part.body, loop)].append((None, loop))
             self.free[loop].append((None, after))
             return after
         ends = [at]
-        for _ in range(most - least):
-            at = self._sequence(body, at, flags)
+        for _ in range(part.most - part.least):
+            at = self._sequence(part.body, at)
             ends.append(at)
         after = self._state()
         for end in ends:
             self.free[end].append((None, after))
         return after
 
-    def _assert(self, kind: str, what: Any, at: int, flags: int) -> int:
+    def _assert(self, what: Edge | int, at: int) -> int:
         after = self._state()
-        key = (kind, what if kind == "at" else id(what), flags)
-        number, _ = self.assertions.setdefault(key, (len(self.assertions), what))
+        number = self.assertions.setdefault(what, len(self.assertions))
         self.free[at].append((number, after))
         return after
 
-    def _consume(self, op: Any, argument: Any, flags: int, at: int, after: int) -> None:
-        # A repetition meets the same part of the tree again and again: one test serves all its copies.
-        key = (op, argument if isinstance(argument, int) else id(argument), flags)
-        if key not in self.consumers:
-            self.consumers[key] = _Consumer(accepts(op, argument, flags))
-        consumer = self.consumers[key]
+    def _consume(self, place: Place, at: int, after: int) -> None:
+        if place not in self.consumers:
+            self.consumers[place] = _Consumer(accepts(place))
+        consumer = self.consumers[place]
         if after == at + 1:
             consumer.ahead |= 1 << at
         else:
@@ -198,9 +182,12 @@ class Automaton:
 
     def run(self, text: str, *, first: bool) -> list[bool]:
         """For each position whether a match ends there (starts there, when backwards); with `first` one answer."""
+        if not self._ready:
+            self._leaps, self._conditional = self._free_moves()
+            self._ready = True
         if first and self._plain and len(text) > 1:
             return [self._searched(text)]
-        truths = [_truth(kind, what, flags, text) for (kind, _, flags), (_, what) in self.assertions.items()]
+        truths = [self._truth(what, text) for what in self.assertions]
         found = [False] * (1 if first else len(text) + 1)
         states, begin, accept = 0, 1 << self.start, 1 << self.accept
         positions = range(len(text), -1, -1) if self.backwards else range(len(text) + 1)
@@ -233,12 +220,19 @@ class Automaton:
         last = self._closed(self._moved(states, text[-1]) | begin, self._holding_at(text, len(text)))
         return bool((states | last) & accept)
 
+    def _truth(self, what: Edge | int, text: str) -> Callable[[int], bool]:
+        if isinstance(what, Edge):
+            return lambda here: _at(what, text, here)
+        look, inner = self._looks[what]
+        table, wanted = inner.run(text, first=False), look.wanted
+        return lambda here: table[here] is wanted
+
     def _holding_at(self, text: str, here: int) -> int:
         """Which assertions about the ends hold at a position."""
         return sum(
             1 << number
-            for (_, _, flags), (number, where) in self.assertions.items()
-            if _at(where, flags, text, here)
+            for edge, number in self.assertions.items()
+            if isinstance(edge, Edge) and _at(edge, text, here)
         )
 
     def _close(self, states: int, holding: int) -> int:
@@ -301,36 +295,13 @@ def _keep(cache: dict[Any, Any], key: Any, value: Any) -> None:
     cache[key] = value
 
 
-class _Tree:
-    """A part of a parsed pattern that looks like a whole one."""
-
-    def __init__(self, body: Any, flags: int) -> None:
-        self._body = body
-        self.state = type("state", (), {"flags": flags})
-
-    def __iter__(self) -> Any:
-        return iter(self._body)
-
-
-def _truth(kind: str, what: Any, flags: int, text: str) -> Callable[[int], bool]:
-    if kind == "at":
-        return lambda here: _at(what, flags, text, here)
-    table = what.run(text, first=False)
-    return lambda here: table[here] is (kind == "yes")
-
-
-def _at(where: Any, flags: int, text: str, here: int) -> bool:
+def _at(edge: Edge, text: str, here: int) -> bool:
     before, after = text[here - 1 : here], text[here : here + 1]
-    match where:
-        case sre.AT_BEGINNING:
-            return here == 0 or bool(flags & re.MULTILINE and before == "\n")
-        case sre.AT_END:
+    match edge.kind:
+        case "begin":
+            return here == 0 or (edge.lines and before == "\n")
+        case "end":
             # The end is the end: a line break after it is not forgiven, as in the dialect most authors write.
-            return here == len(text) or bool(flags & re.MULTILINE and after == "\n")
-        case sre.AT_BEGINNING_STRING:
-            return here == 0
-        case sre.AT_END_STRING:
-            return here == len(text)
-        case _:
-            boundary = is_word(before) != is_word(after)
-            return boundary if where is sre.AT_BOUNDARY else not boundary
+            return here == len(text) or (edge.lines and after == "\n")
+        case kind:
+            return (is_word(before) != is_word(after)) is (kind == "boundary")

@@ -1,14 +1,11 @@
-"""Single characters of a pattern: which ones a place accepts, and which one to write in an example.
-
-Works on the nodes of the standard library's pattern parser.
-"""
+"""Single characters of a pattern: which ones a place accepts, and which one to write in an example."""
 
 from __future__ import annotations
 
-import re
-import re._constants as sre  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
+
+from assent.workflow.syntax import Choice, Look, Place, Repeat, Sequence
 
 Test = Callable[[str], bool]
 
@@ -18,37 +15,32 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-_CATEGORIES: Final[dict[Any, Test]] = {
-    sre.CATEGORY_DIGIT: str.isdecimal,
-    sre.CATEGORY_NOT_DIGIT: lambda char: not char.isdecimal(),
-    sre.CATEGORY_SPACE: str.isspace,
-    sre.CATEGORY_NOT_SPACE: lambda char: not char.isspace(),
-    sre.CATEGORY_WORD: is_word,
-    sre.CATEGORY_NOT_WORD: lambda char: not is_word(char),
+CLASSES: Final[dict[str, Test]] = {
+    "d": str.isdecimal,
+    "D": lambda char: not char.isdecimal(),
+    "s": str.isspace,
+    "S": lambda char: not char.isspace(),
+    "w": is_word,
+    "W": lambda char: not is_word(char),
 }
+"""As Python's `re` has them: letters and digits of every script."""
 
 
-def accepts(op: Any, argument: Any, flags: int) -> Test:
+def accepts(place: Place, *, fold: bool = True) -> Test:
     """The test of one place of a pattern."""
-    if op is sre.ANY:
-        return (lambda _: True) if flags & re.DOTALL else (lambda char: char != "\n")
-    members = [(op, argument)] if op is not sre.IN else list(argument)
-    negate = members[0][0] is sre.NEGATE or op is sre.NOT_LITERAL
-    tests = [_member(kind, value) for kind, value in members if kind is not sre.NEGATE]
-    fold = bool(flags & re.IGNORECASE)
+    tests = [CLASSES[name] for name in place.classes]
+    folded = fold and place.fold
 
     def test(char: str) -> bool:
-        faces = (char, char.lower(), char.upper()) if fold else (char,)
-        return any(test(face) for face in faces for test in tests) is not negate
+        faces = (char, char.lower(), char.upper()) if folded else (char,)
+        found = any(
+            any(check(face) for check in tests)
+            or (len(face) == 1 and any(low <= ord(face) <= high for low, high in place.ranges))
+            for face in faces
+        )
+        return found is not place.negate
 
     return test
-
-
-def _member(kind: Any, value: Any) -> Test:
-    if kind is sre.CATEGORY:
-        return _CATEGORIES[value]
-    low, high = value if kind is sre.RANGE else (value, value)
-    return lambda char: len(char) == 1 and low <= ord(char) <= high
 
 
 _LIKELY: Final = "aA0 _-.:#*/\n"
@@ -56,54 +48,52 @@ A_WORD: Final = " and "
 """What stands where anything may stand: another text can be put there."""
 
 
-def sample(tree: Iterable[Any], *, roomy: bool = False) -> str:
+def sample(tree: Sequence, *, roomy: bool = False) -> str:
     """A short text that the tree is meant to match: the first choice everywhere.
 
     A roomy one has something also where nothing would do, and where anything may stand it has a word.
     """
     text = ""
-    for op, argument in tree:
-        match op:
-            case sre.LITERAL:
-                text += chr(argument)
-            case sre.NOT_LITERAL | sre.ANY | sre.IN:
-                fits = accepts(op, argument, 0)
-                likely = _named(argument) if op is sre.IN else []
-                text += next((char for char in (*_LIKELY, *likely) if fits(char)), "")
-            case sre.SUBPATTERN:
-                text += sample(argument[3], roomy=roomy)
-            case sre.BRANCH:
-                text += sample(argument[1][0], roomy=roomy)
-            case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
-                text += _repeated(*argument, roomy=roomy)
-            case sre.ATOMIC_GROUP:
-                text += sample(argument, roomy=roomy)
-            case sre.ASSERT if argument[0] > 0:
+    for part in tree.parts:
+        match part:
+            case Place():
+                text += _character(part)
+            case Sequence():
+                text += sample(part, roomy=roomy)
+            case Choice():
+                text += sample(part.choices[0], roomy=roomy)
+            case Repeat():
+                text += _repeated(part, roomy=roomy)
+            case Look(ahead=True, wanted=True):
                 # What must be seen ahead is put there.
-                text += sample(argument[1], roomy=roomy)
+                text += sample(part.body, roomy=roomy)
             case _:
                 continue
     return text
 
 
-def _repeated(least: int, most: Any, body: Any, *, roomy: bool) -> str:
-    if roomy and int(most) >= len(A_WORD) and _takes_words(body):
-        return A_WORD.ljust(min(int(least), 200), "x")
-    return sample(body, roomy=roomy) * min(max(int(least), int(roomy)), 200)
+def _character(place: Place) -> str:
+    fits = accepts(place, fold=False)
+    named = [chr(low) for low, _ in place.ranges]
+    literal = (
+        len(place.ranges) == 1 and len({*place.ranges[0]}) == 1 and not place.classes and not place.negate
+    )
+    return next((char for char in (named if literal else [*_LIKELY, *named]) if fits(char)), "")
 
 
-def _takes_words(body: Any) -> bool:
+def _repeated(part: Repeat, *, roomy: bool) -> str:
+    most = len(A_WORD) if part.most is None else part.most
+    if roomy and most >= len(A_WORD) and _takes_words(part.body):
+        return A_WORD.ljust(min(part.least, 200), "x")
+    return sample(part.body, roomy=roomy) * min(max(part.least, int(roomy)), 200)
+
+
+def _takes_words(body: Sequence) -> bool:
     """Whether a part of a pattern is one place, and letters and blanks fit there."""
-    ops = [op for op, _ in body]
-    if len(ops) != 1 or ops[0] not in (sre.ANY, sre.IN, sre.NOT_LITERAL):
-        return False
-    return all(map(accepts(ops[0], body[0][1], 0), A_WORD))
-
-
-def _named(members: Iterable[Any]) -> list[str]:
-    """A character of each literal and each range of a set."""
-    return [
-        chr(value[0] if kind is sre.RANGE else value)
-        for kind, value in members
-        if kind in (sre.LITERAL, sre.RANGE)
-    ]
+    if len(body.parts) == 1 and isinstance(body.parts[0], Sequence):
+        return _takes_words(body.parts[0])
+    return (
+        len(body.parts) == 1
+        and isinstance(body.parts[0], Place)
+        and all(map(accepts(body.parts[0], fold=False), A_WORD))
+    )

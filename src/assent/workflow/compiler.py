@@ -24,6 +24,8 @@ from assent.workflow.program import (
     Program,
     Repeat,
     Text,
+    with_engine,
+    without_engine,
     workflow_hash,
 )
 from assent.workflow.snippets import METRICS
@@ -36,6 +38,11 @@ class Compiled(msgspec.Struct, frozen=True):
     program: Program
     workflow_hash: str
     warnings: tuple[Warning, ...]
+
+    @property
+    def older_hash(self) -> str:
+        """The hash that the same file had before programs named what searches for their patterns."""
+        return workflow_hash(without_engine(self.program))
 
 
 def compile_definition(
@@ -61,7 +68,7 @@ def compile_definition(
     nodes = _with_metrics(
         tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
     )
-    program = Program(
+    made = Program(
         format=PROGRAM_FORMAT,
         id=definition.id,
         name=definition.name,
@@ -76,6 +83,7 @@ def compile_definition(
         preferences=definition.recommended_preferences,
         references=definition.references,
     )
+    program = with_engine(made)
     return Compiled(program, workflow_hash(program), tuple(lowering.warnings))
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
+from assent.workflow.context import ContentRefused
 from assent.workflow.issues import Issue, shown
-from assent.workflow.patterns import BadPattern, compiled
+from assent.workflow.patterns import BadPattern, TextTooLong, compiled
 from assent.workflow.values import UNSET, Scope
 
 Condition = dict[str, Any]
@@ -114,13 +115,11 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "contains": _contains,
     "startsWith": _ends("startswith"),
     "endsWith": _ends("endswith"),
-    "matches": lambda value, operand: (
-        (text := _text(value)) is not None and compiled(operand, "i").search(text)
-    ),
 }
+MATCHES: Final = "matches"
 COMPOSITES: Final = ("and", "or", "not")
 _ORDERING: Final = ("gt", "gte", "lt", "lte")
-_TEXTUAL: Final = ("startsWith", "endsWith", "matches")
+_TEXTUAL: Final = ("startsWith", "endsWith", MATCHES)
 
 
 def holds(condition: Condition | None, scope: Scope) -> bool:
@@ -140,11 +139,22 @@ def holds(condition: Condition | None, scope: Scope) -> bool:
                 kept = any(holds(part, scope) for part in operand)
             case "not":
                 kept = not holds(operand, scope)
+            case "matches":
+                kept = _matches(condition["var"], value, operand, scope)
             case _:
                 kept = OPERATORS[key](value, operand)
         if not kept:
             return False
     return True
+
+
+def _matches(name: str, value: Any, pattern: str, scope: Scope) -> bool:
+    if (text := _text(value)) is None:
+        return False
+    try:
+        return compiled(pattern, "i", scope.engine).search(text)
+    except TextTooLong as error:
+        raise ContentRefused("validation_error", (Issue(f"context.{name}", "too_long", str(error)),))
 
 
 def check(condition: Any, path: str, level: int = 0) -> list[Issue]:
@@ -165,7 +175,7 @@ def check(condition: Any, path: str, level: int = 0) -> list[Issue]:
     if not condition:
         return [Issue(path, "empty", 'An empty condition says nothing; write {"var": "name"} or remove it.')]
     issues: list[Issue] = []
-    operators = [key for key in condition if key in OPERATORS]
+    operators = [key for key in condition if key in OPERATORS or key == MATCHES]
     if operators and "var" not in condition:
         issues.append(
             Issue(
@@ -199,7 +209,7 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
         return [Issue(path, "unknown_operator", f"There is no operator {shown(key)}. {_suggest(key)}")]
     if expected is not None:
         return [Issue(path, "type", f'"{key}" takes {expected}; this is {shown(operand)}.')]
-    if key == "matches":
+    if key == MATCHES:
         try:
             compiled(operand, "i")
         except BadPattern as error:
@@ -208,7 +218,7 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
 
 
 def _suggest(key: str) -> str:
-    known = [*OPERATORS, *COMPOSITES, "var"]
+    known = [*OPERATORS, MATCHES, *COMPOSITES, "var"]
     aliases = {
         "eq": "equals",
         "neq": "not_equals",

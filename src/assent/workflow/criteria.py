@@ -14,7 +14,7 @@ from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_P
 from assent.workflow import conditions
 from assent.workflow.format import OBJECT, record, text
 from assent.workflow.issues import Issue
-from assent.workflow.patterns import BadPattern, compiled
+from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compiled
 from assent.workflow.shapes import Shape, check_shape, mismatches
 from assent.workflow.values import Scope
 
@@ -99,9 +99,12 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:
-    """The rules that do not hold, in the author's order."""
+    """The rules that do not hold, in the author's order; notes that a rule cannot be held against fail alone."""
     applying = _applying(criteria, scope) if criteria is not None else None
-    return [] if applying is None else _failures(applying, notes, output)
+    try:
+        return [] if applying is None else _failures(applying, notes, output, scope.engine)
+    except TextTooLong as error:
+        return [Failure("too_long", str(error))]
 
 
 def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
@@ -119,23 +122,23 @@ def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
     return criteria if conditions.holds(criteria.get("condition"), scope) else None
 
 
-def _failures(criteria: Criteria, notes: str, output: Any) -> list[Failure]:
+def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> list[Failure]:
     if isinstance(criteria, list):
-        return [failure for part in criteria for failure in _failures(part, notes, output)]
+        return [failure for part in criteria for failure in _failures(part, notes, output, engine)]
     if "and" in criteria:
-        return _failures(criteria["and"], notes, output)
+        return _failures(criteria["and"], notes, output, engine)
     if "or" in criteria:
-        attempts = [_failures(part, notes, output) for part in criteria["or"]]
+        attempts = [_failures(part, notes, output, engine) for part in criteria["or"]]
         return (
             []
             if any(not attempt for attempt in attempts)
             else [failure for part in attempts for failure in part]
         )
     if "not" in criteria:
-        if _failures(criteria["not"], notes, output):
+        if _failures(criteria["not"], notes, output, engine):
             return []
         return [Failure("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
-    return [] if _holds(criteria, notes, output) else [Failure(criteria["type"], criteria["message"])]
+    return [] if _holds(criteria, notes, output, engine) else [Failure(criteria["type"], criteria["message"])]
 
 
 def requirements(criteria: Criteria) -> list[tuple[str, dict[str, Any] | None]]:
@@ -172,16 +175,17 @@ def _messages(criteria: Criteria) -> list[str]:
     return [criteria["message"]]
 
 
-def _holds(rule: dict[str, Any], notes: str, output: Any) -> bool:
+def _holds(rule: dict[str, Any], notes: str, output: Any, engine: Engine) -> bool:
     match rule["type"]:
         case "contains":
             return rule["value"].casefold() in notes.casefold()
         case "regex":
-            return compiled(rule["pattern"], rule.get("flags", "")).search(notes)
+            return compiled(rule["pattern"], rule.get("flags", ""), engine).search(notes)
         case "length":
             return bool(rule.get("min", 0) <= len(notes) <= rule.get("max", len(notes)))
         case _:
-            return any(not mismatches(each, rule["schema"], "output") for each in _documents(notes, output))
+            documents = _documents(notes, output)
+            return any(not mismatches(each, rule["schema"], "output", engine) for each in documents)
 
 
 def _documents(notes: str, output: Any) -> list[Any]:

@@ -152,7 +152,9 @@ def advance(
     context.check_notes(notes)
     values, size = context.updated(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
-    issues += outputs.check(step, notes, output, content.output, lambda: scope_of(program, current))
+    issues += outputs.check(
+        step, notes, output, content.output, lambda: scope_of(program, current), program.engine
+    )
     if issues:
         return _blocked(program, snapshot, current, step, issues)
     # Asked for if the rule holds before or after the update: content cannot talk its own step out of a gate.

@@ -15,6 +15,7 @@ from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
 from assent.workflow.issues import MAX_PATH_CHARS, Issue, shown
+from assent.workflow.patterns import Engine
 from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Contract
 from assent.workflow.shapes import mismatches
 from assent.workflow.values import Scope
@@ -74,9 +75,11 @@ def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
     )
 
 
-def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope]) -> list[Issue]:
-    """Everything a step asks for that did not come, or came wrong."""
-    issues = _check_contract(step.contract, output) if step.contract else []
+def check(
+    step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope], engine: Engine
+) -> list[Issue]:
+    """Everything a step asks for that did not come, or came wrong. The scope is made where a rule asks for it."""
+    issues = _check_contract(step.contract, output, engine) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)
     blank = not (notes or "").strip()
@@ -94,7 +97,7 @@ def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callabl
     return issues
 
 
-def _check_contract(contract: Contract, output: Output) -> list[Issue]:
+def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[Issue]:
     if contract.kind is None or contract.schema is None:
         if contract.required and not output.artifacts:
             return [
@@ -110,7 +113,8 @@ def _check_contract(contract: Contract, output: Output) -> list[Issue]:
         sent = ", ".join(sorted({str(artifact.get("kind")) for _, artifact in output.artifacts}))
         more = f" You sent {sent}." if sent else ""
         return [Issue("output", "missing_output", f'Send an output of kind "{contract.kind}".{more}')]
-    return [issue for path, artifact in found for issue in mismatches(artifact, contract.schema, path)]
+    shape = contract.schema
+    return [issue for path, artifact in found for issue in mismatches(artifact, shape, path, engine)]
 
 
 def odd_decisions(output: Output) -> list[Issue]:
@@ -219,7 +223,7 @@ def examples(
         if notes is None and step.criteria is not None:
             continue
         taken, bad = take_apart(output)
-        if not bad and not check(step, notes, taken, output, lambda: scope):
+        if not bad and not check(step, notes, taken, output, lambda: scope, scope.engine):
             return output, notes
     return _put_together(needed), None
 

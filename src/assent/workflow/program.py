@@ -7,11 +7,12 @@ per node. A program is data: it is stored by its hash, and runs when its file is
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from assent.kernel.canonical import digest
+from assent.workflow.patterns import Engine
 
 PROGRAM_FORMAT: Final = 1
 """Goes up when a stored program can no longer be read as it is."""
@@ -139,6 +140,26 @@ class Program(Data, frozen=True):
     model_tier: str | None = None
     preferences: dict[str, str] = {}
     references: tuple[dict[str, Any], ...] = ()
+    patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
+    """What searches for its patterns. Not written where it has none, nor in programs that were made before there was a
+    choice: those keep their hash."""
+
+    @property
+    def engine(self) -> Engine:
+        return "automaton" if self.patterns is msgspec.UNSET else self.patterns
+
+
+def with_engine(program: Program) -> Program:
+    """The program, pinned to the engine that is used today if it has patterns."""
+    stored = encode(program)
+    if b'"pattern"' not in stored and b'"matches"' not in stored:
+        return program
+    return msgspec.structs.replace(program, patterns="re2")
+
+
+def without_engine(program: Program) -> Program:
+    """The same, as it was before there was a choice."""
+    return msgspec.structs.replace(program, patterns=msgspec.UNSET)
 
 
 def workflow_hash(program: Program) -> str:

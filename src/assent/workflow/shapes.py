@@ -13,7 +13,7 @@ from typing import Any, Final
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.conditions import is_number
 from assent.workflow.issues import Issue, shown
-from assent.workflow.patterns import BadPattern, compiled
+from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compiled
 
 Shape = dict[str, Any]
 
@@ -66,17 +66,28 @@ _KEYWORDS: Final = frozenset(
 _MAX_LISTED: Final = 200
 
 
-def mismatches(value: Any, shape: Shape, path: str) -> list[Issue]:
+def mismatches(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> list[Issue]:
     """Where the value does not have the shape; empty when it does."""
     found: list[Issue] = []
-    for issue in _walk(value, shape, path):
-        found.append(issue)
-        if len(found) >= _MAX_LISTED:
-            break
+    try:
+        for issue in _walk(value, shape, path, engine):
+            found.append(issue)
+            if len(found) >= _MAX_LISTED:
+                break
+    except _Unjudged as stopped:
+        found.append(stopped.issue)
     return found
 
 
-def _walk(value: Any, shape: Shape, path: str) -> Iterator[Issue]:
+class _Unjudged(Exception):  # noqa: N818 - a state of the value
+    """A text that is too long for its pattern, which therefore neither fits nor does not."""
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue.message)
+        self.issue = issue
+
+
+def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterator[Issue]:
     hint = f" {shape['hint']}" if "hint" in shape else ""
     if "type" in shape:
         names = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
@@ -90,21 +101,21 @@ def _walk(value: Any, shape: Shape, path: str) -> Iterator[Issue]:
         choices = ", ".join(shown(choice) for choice in shape["enum"][:20])
         yield Issue(path, "enum", f"Write one of {choices}; this is {shown(value)}.{hint}")
     if isinstance(value, str):
-        yield from _text(value, shape, path, hint)
+        yield from _text(value, shape, path, hint, engine)
     elif is_number(value):
         yield from _number(value, shape, path, hint)
     elif isinstance(value, list):
-        yield from _list(value, shape, path, hint)
+        yield from _list(value, shape, path, hint, engine)
     elif isinstance(value, dict):
-        yield from _object(value, shape, path, hint)
-    yield from _composed(value, shape, path, hint)
+        yield from _object(value, shape, path, hint, engine)
+    yield from _composed(value, shape, path, hint, engine)
 
 
 def _equal(left: Any, right: Any) -> bool:
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
-def _text(value: str, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
+def _text(value: str, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
     if len(value) < shape.get("minLength", 0):
         if value:
             yield Issue(
@@ -118,8 +129,15 @@ def _text(value: str, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
         yield Issue(
             path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}"
         )
-    if "pattern" in shape and not compiled(shape["pattern"]).search(value):
+    if "pattern" in shape and not _fits(value, shape["pattern"], path, engine):
         yield Issue(path, "pattern", f"{shown(value)} does not fit {shape['pattern']}.{hint}")
+
+
+def _fits(value: str, pattern: str, path: str, engine: Engine) -> bool:
+    try:
+        return compiled(pattern, engine=engine).search(value)
+    except TextTooLong as error:
+        raise _Unjudged(Issue(path, "too_long", str(error)))
 
 
 def _number(value: float, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
@@ -133,7 +151,7 @@ def _number(value: float, shape: Shape, path: str, hint: str) -> Iterator[Issue]
         yield Issue(path, "too_big", f"Write less than {shape['exclusiveMaximum']}; this is {value}.{hint}")
 
 
-def _list(value: list[Any], shape: Shape, path: str, hint: str) -> Iterator[Issue]:
+def _list(value: list[Any], shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
     if len(value) < shape.get("minItems", 0):
         yield Issue(path, "too_few", f"List at least {shape['minItems']}; there are {len(value)}.{hint}")
     if len(value) > shape.get("maxItems", len(value)):
@@ -147,7 +165,7 @@ def _list(value: list[Any], shape: Shape, path: str, hint: str) -> Iterator[Issu
             seen.add(face)
     if "items" in shape:
         for n, item in enumerate(value):
-            yield from _walk(item, shape["items"], f"{path}[{n}]")
+            yield from _walk(item, shape["items"], f"{path}[{n}]", engine)
 
 
 def _face(item: Any) -> str:
@@ -158,7 +176,7 @@ def _face(item: Any) -> str:
     return repr(item)
 
 
-def _object(value: dict[str, Any], shape: Shape, path: str, hint: str) -> Iterator[Issue]:
+def _object(value: dict[str, Any], shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
     known = shape.get("properties", {})
     for name in shape.get("required", ()):
         if name not in value:
@@ -171,11 +189,11 @@ def _object(value: dict[str, Any], shape: Shape, path: str, hint: str) -> Iterat
     others = shape.get("additionalProperties", True)
     for name, part in value.items():
         if name in known:
-            yield from _walk(part, known[name], f"{path}.{name}")
+            yield from _walk(part, known[name], f"{path}.{name}", engine)
         elif others is False:
             yield Issue(f"{path}.{name}", "unknown_field", _unknown_field(name, known))
         elif isinstance(others, dict):
-            yield from _walk(part, others, f"{path}.{name}")
+            yield from _walk(part, others, f"{path}.{name}", engine)
 
 
 def _unknown_field(name: str, known: Shape) -> str:
@@ -185,19 +203,19 @@ def _unknown_field(name: str, known: Shape) -> str:
     return f"There is no field {shown(name)} here{meant}. Use {fields}, or remove it."
 
 
-def _composed(value: Any, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
+def _composed(value: Any, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
     for part in shape.get("allOf", ()):
-        yield from _walk(value, part, path)
+        yield from _walk(value, part, path, engine)
     for key in ("anyOf", "oneOf"):
         if key not in shape:
             continue
-        attempts = [list(_walk(value, part, path)) for part in shape[key]]
+        attempts = [list(_walk(value, part, path, engine)) for part in shape[key]]
         fitting = sum(not attempt for attempt in attempts)
         if fitting == 0:
             yield from min(attempts, key=len)
         elif key == "oneOf" and fitting > 1:
             yield Issue(path, "ambiguous", f"This fits {fitting} of the choices and may fit only one.{hint}")
-    if "not" in shape and not list(_walk(value, shape["not"], path)):
+    if "not" in shape and not list(_walk(value, shape["not"], path, engine)):
         yield Issue(path, "not", f"This value is ruled out.{hint}")
 
 

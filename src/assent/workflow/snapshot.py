@@ -88,7 +88,7 @@ def scope(
         loop = program.nodes[frame.loop]
         if isinstance(loop, Repeat):
             layers = [_loop_variables(loop, frame, Scope(tuple(layers))), *layers]
-    return Scope(tuple(layers))
+    return Scope(tuple(layers), program.engine)
 
 
 def _loop_variables(loop: Repeat, frame: Frame, outer: Scope) -> dict[str, Any]:

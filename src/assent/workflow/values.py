@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_PROMPT_CHARS, MAX_PROMPT_VALUE_CHARS
+from assent.workflow.patterns import Engine
 
 
 class _Unset:
@@ -38,9 +39,11 @@ _MAX_KNOWN_CHARS: Final = 100
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """Where names are looked up: the layers first to last."""
+    """Where names are looked up: the layers first to last. `engine` searches for the patterns that are held against
+    what they stand for."""
 
     layers: tuple[Mapping[str, Any], ...]
+    engine: Engine = "re2"
 
     def get(self, path: str) -> Any:
         """The value of `name`, `name.part`, `name[0].part` or `name.length`; `UNSET` where there is none."""
