@@ -30,8 +30,9 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
         return str(self.recovery.get("reason"))
 
     @property
-    def retryable(self) -> bool:
-        return bool(self.recovery.get("retryable"))
+    def retry(self) -> str:
+        """What may be repeated: `same`, `changed`, `after_recovery` or `never`."""
+        return str(self.recovery.get("retry", "never"))
 
 
 class Client:
@@ -75,19 +76,28 @@ class Client:
         return payload
 
     async def follow(
-        self, tool: str, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, **arguments: Any
+        self,
+        tool: str,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        ask: Callable[[dict[str, str]], dict[str, Any]] | None = None,
+        **arguments: Any,
     ) -> dict[str, Any]:
-        """Call a tool and do what a refusal says, once. What is not retryable is raised: its words are the human's."""
+        """Call a tool and do what a refusal says, once. Raises what needs other arguments or a person.
+
+        `ask` gets what a recovery tool needs from the person, by argument, and returns their answers.
+        """
         try:
             return await self.call(tool, **arguments)
         except Refused as refused:
-            if not refused.retryable:
+            recovery = refused.recovery.get("recoveryTool") or {}
+            if refused.retry == "same":
+                await sleep(float(refused.recovery.get("retryAfterSeconds", 0)))
+            elif refused.retry == "after_recovery" and (ask is not None or not recovery.get("needs")):
+                told = ask(recovery["needs"]) if ask is not None and recovery.get("needs") else {}
+                await self.call(recovery["name"], **recovery["args"], **told)
+            else:
                 raise
-            recovery = refused.recovery.get("recoveryTool")
-            if recovery is not None:
-                await self.call(recovery["name"], **recovery["args"])
-            elif (wait := refused.recovery.get("retryAfterSeconds")) is not None:
-                await sleep(float(wait))
         return await self.call(tool, **arguments)
 
     async def tools(self) -> list[dict[str, Any]]:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 
-from assent.kernel.refusals import MEANINGS, STANDARD_REASONS, Reason
+from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Reason
 
 INTRODUCTION = """\
 # Reasons
 
 Every refusal has the same shape: `ok: false`, `reason`, `summaryForUser`, `userMessage`, `fixActionForAgent`,
-`recoveryTool`, `retryable`, `stopRule`, and `statusCode`; some reasons add facts such as `reviewUrl`,
+`recoveryTool`, `retryable`, `stopRule`, `retry` and `statusCode`; some reasons add facts such as `reviewUrl`,
 `retryAfterSeconds` or `problems`.
 
-What an agent does with it: if `retryable` is true and there is a `recoveryTool`, call it and then repeat the original
-call; if `retryable` is true and there is none, wait `retryAfterSeconds` and repeat once; if `retryable` is false, stop
-and show `userMessage`.
+`retry` says what an agent repeats:
 
-This page is made from the table in `src/assent/kernel/refusals.py`.
+- `same`: wait `retryAfterSeconds`, then repeat the call once.
+- `changed`: correct the call and make it again. Where there is a `recoveryTool`, its answer has the right values.
+- `after_recovery`: call `recoveryTool`, wait for what it asks of the person, then repeat the original call.
+- `never`: stop and show `userMessage`.
+
+`retryable` is true for the first three. `recoveryTool` has complete `args`; what only the person knows is listed in
+`needs`, with what to ask for. `requires_approval` and `stale_revision` carry the content (`show`) and the `commands`
+that the person may say about it.
+
+This page is made from the table in `src/assent/kernel/reasons.py`.
 """
 
 
@@ -34,8 +41,8 @@ def _section(reason: Reason) -> str:
     tool = f"`{meaning.recovery_tool}`" if meaning.recovery_tool is not None else "none"
     return (
         f"### `{reason}`\n\n{meaning.summary}\n\n"
-        f"| HTTP status | retryable | recovery tool |\n|---|---|---|\n"
-        f"| {meaning.status} | {'yes' if meaning.retryable else 'no'} | {tool} |\n\n"
+        f"| HTTP status | retry | recovery tool |\n|---|---|---|\n"
+        f"| {meaning.status} | {meaning.retry} | {tool} |\n\n"
         f"- **User:** {meaning.user_message}\n- **Agent:** {meaning.fix}\n- **Stop:** {meaning.stop_rule}\n"
     )
 

@@ -59,7 +59,7 @@ async def test_a_repeated_decision_gets_the_first_answer_and_changes_nothing(
     assert text(again) == text(first)
     assert await surface.stored(action_id) == after
     conflict = await surface.call(tool, {**call, **others})
-    assert (conflict.reason, conflict.payload["retryable"]) == ("idempotency_conflict", False)
+    assert (conflict.reason, conflict.payload["retry"]) == ("idempotency_conflict", "changed")
     assert await surface.stored(action_id) == after
 
 
@@ -182,10 +182,10 @@ async def test_one_key_for_two_actions_is_a_conflict_and_fires_nothing(surface: 
     first, second = await surface.approved(), await surface.approved()
     await surface.done(tool, actionId=first, idempotencyKey="k")
     answer = await surface.denied(tool, actionId=second, idempotencyKey="k")
-    assert (answer["reason"], answer["recoveryTool"], answer["retryable"]) == (
+    assert (answer["reason"], answer["recoveryTool"], answer["retry"]) == (
         "idempotency_conflict",
         None,
-        False,
+        "changed",
     )
     assert await surface.where(second) == "approved"
     assert [sent.action_id for sent in surface.ledger] == [first]

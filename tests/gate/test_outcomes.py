@@ -54,7 +54,10 @@ async def test_what_was_definitely_not_sent_says_whether_trying_again_can_help(
     surface.providers["unaware"].plan.append(step)
     answer = await surface.denied(EXECUTE, actionId=action_id)
     assert (answer["reason"], answer["retryable"]) == (reason, retryable)
-    assert ("retryAfterSeconds" in answer) is retryable
+    assert answer["retry"] == (
+        "never" if not retryable else "after_recovery" if step is signed_out else "same"
+    )
+    assert ("retryAfterSeconds" in answer) is (answer["retry"] == "same")
     record = await surface.record(action_id)
     assert record["externalId"] is None
     assert record["executedAt"] is None

@@ -9,16 +9,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from assent.kernel.refusals import (
-    MEANINGS,
-    STANDARD_REASONS,
-    Meaning,
-    Problem,
-    Reason,
-    Recovery,
-    Refusal,
-    bad_argument,
-)
+from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Meaning, Reason, Retry
+from assent.kernel.refusals import Problem, Recovery, Refusal, Words, bad_argument, replayed
 from assent.tools.catalog import flatten
 
 STANDARD = (
@@ -58,10 +50,10 @@ def names_in(meaning: Meaning) -> set[str]:
 def filled(reason: Reason, **added: Any) -> dict[str, Any]:
     """The wire form of a refusal that was given every fact its words ask for."""
     facts = {name: f"<{name}>" for name in names_in(MEANINGS[reason])}
+    added = {"retry_after_seconds": 7, **added}
     refusal = Refusal(
         reason,
         facts=facts,
-        retry_after_seconds=7,
         request_id="00ff",
         problems=[Problem("a.b", "text", "5")],
         **added,
@@ -136,8 +128,9 @@ def test_a_fact_cannot_speak_for_another_or_reach_into_the_server() -> None:
 def test_without_a_key_the_way_out_is_the_signup_tool_and_no_blind_retry() -> None:
     shape = filled(Reason.MISSING_API_KEY)
 
-    assert shape["recoveryTool"] == {"name": "chieflab_signup_workspace", "args": {}}
-    assert shape["retryable"] is True
+    assert shape["recoveryTool"]["name"] == "chieflab_signup_workspace"
+    assert (shape["recoveryTool"]["args"], set(shape["recoveryTool"]["needs"])) == ({}, {"email"})
+    assert (shape["retryable"], shape["retry"]) == (True, "after_recovery")
     assert "deliveryUrl" in shape["fixActionForAgent"]
     assert "wait" in shape["fixActionForAgent"]
     assert "without a key" in shape["stopRule"]
@@ -182,26 +175,95 @@ def test_the_statuses_are_those_that_rest_callers_were_promised(reason: Reason, 
     assert Refusal(reason).http_status == status
 
 
+CLASSES = {
+    "same": {
+        "rate_limited",
+        "execution_in_progress",
+        "pictures_failed",
+        "quota_exceeded",
+        "temporarily_unavailable",
+    },
+    "changed": {
+        "validation_error",
+        "missing_repo_context",
+        "unknown_tool",
+        "workflow_not_found",
+        "context_too_large",
+        "idempotency_conflict",
+        "invalid_action_id",
+        "wrong_workspace",
+        "too_many_pictures",
+        "token_invalid_format",
+        "token_unsupported_version",
+        "token_bad_signature",
+        "token_scope_mismatch",
+        "token_unknown_node",
+    },
+    "after_recovery": {"missing_connector", "missing_api_key"},
+}
+
+
 @every_reason
-def test_what_may_be_retried_says_when_or_how(reason: Reason) -> None:
-    # C14: without a tool to call first, the only sensible retry is one after a stated time.
+def test_every_reason_says_what_to_repeat_and_its_words_agree(reason: Reason) -> None:
     meaning = MEANINGS[reason]
-    if meaning.retryable and meaning.recovery_tool is None:
-        assert "retryAfterSeconds" in meaning.fix
+    named = next((retry for retry, reasons in CLASSES.items() if reason in reasons), "never")
+    shape = msgspec.to_builtins(Refusal(reason).recovery())
+
+    assert (shape["retry"], shape["retryable"]) == (named, named != "never")
+    assert ("retryAfterSeconds" in meaning.fix) is (meaning.retry is Retry.SAME)
+    assert (shape["recoveryTool"] is not None) or meaning.retry is not Retry.AFTER_RECOVERY
+    if meaning.retry is Retry.NEVER:
+        assert shape["recoveryTool"] is None
+        assert "stop" in meaning.fix.lower()
+        assert "again" not in meaning.user_message or "prepare" in meaning.user_message
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["requires_approval", "stale_revision", "outcome_unknown", "action_expired", "insufficient_scope"],
+)
+def test_nothing_that_a_person_has_to_decide_is_ever_retried(reason: str) -> None:
+    shape = filled(Reason(reason), recovery_tool="chieflab_approve_action")
+
+    assert (shape["retry"], shape["retryable"], shape["recoveryTool"]) == ("never", False, None)
+
+
+def test_what_the_server_knows_of_a_recovery_is_not_asked_for() -> None:
+    known = Refusal(Reason.MISSING_CONNECTOR, recovery_args={"provider": "resend"}).recovery()
+    unknown = Refusal(Reason.MISSING_CONNECTOR).recovery()
+
+    assert msgspec.to_builtins(known.recovery_tool) == {
+        "name": "chieflab_connect_provider",
+        "args": {"provider": "resend"},
+    }
+    assert unknown.recovery_tool is not None
+    assert set(unknown.recovery_tool.needs) == {"provider"}
+
+
+def test_an_answer_that_an_earlier_version_stored_says_what_to_repeat_too() -> None:
+    stored = filled(Reason.CONNECTOR_FAILED, retry_after_seconds=None)
+    del stored["retry"]
+
+    again = replayed(msgspec.convert(stored, Recovery)).recovery()
+
+    assert (again.retry, again.retryable, again.user_message) == ("never", False, stored["userMessage"])
 
 
 @every_reason
 def test_absent_facts_leave_no_empty_fields_behind(reason: Reason) -> None:
     shape = msgspec.to_builtins(Refusal(reason).recovery())
 
-    assert set(shape) == {*FIELDS, "statusCode"}
+    assert set(shape) == {*FIELDS, "retry", "statusCode"}
 
 
 def test_a_refusal_can_overrule_what_its_reason_says_by_default() -> None:
-    shape = filled(Reason.CONNECTOR_FAILED, retryable=True, user_message="Zernio is down.")
+    words = Words(summary="It is down.", fix="Wait.")
+    shape = filled(Reason.CONNECTOR_FAILED, retry=Retry.SAME, words=words, user_message="Zernio is down.")
 
-    assert shape["retryable"] is True
-    assert shape["userMessage"] == "Zernio is down."
+    assert (shape["retry"], shape["retryable"]) == ("same", True)
+    assert (shape["summaryForUser"], shape["userMessage"]) == ("It is down.", "Zernio is down.")
+    assert shape["fixActionForAgent"] == "Wait."
+    assert shape["stopRule"] == MEANINGS[Reason.CONNECTOR_FAILED].stop_rule
 
 
 def test_a_bad_argument_names_its_place_what_was_expected_and_what_came() -> None:

@@ -590,7 +590,7 @@ async def test_measured_too_early_leaves_nothing_behind(server: Loop) -> None:
         server.clock.advance(hours=hours)
         early = await server.call("chieflab_measure", {"runId": run_id})
         assert early.reason == "measurement_unavailable"
-        assert early.payload["retryAfterSeconds"] > 0
+        assert early.payload["retry"] == "never"
         await server.due()
         assert await measurements(server, run_id) == (0, 0, 0)
 

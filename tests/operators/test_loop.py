@@ -43,9 +43,8 @@ async def test_asked_too_early_it_says_when_to_come_back(loop: Loop) -> None:
     outcome = await loop.call("chieflab_post_launch_review", {"runId": run["runId"]})
 
     assert outcome.reason == "measurement_unavailable"
-    assert outcome.payload["retryable"] is False
-    assert outcome.payload["retryAfterSeconds"] == 86_400
-    assert "by itself" in outcome.payload["fixActionForAgent"]
+    assert (outcome.payload["retry"], "retryAfterSeconds" in outcome.payload) == ("never", False)
+    assert "T" in outcome.payload["userMessage"] and "Z" in outcome.payload["userMessage"]
 
 
 @pytest.mark.rule("E100")
@@ -57,6 +56,7 @@ async def test_a_source_without_numbers_says_why_and_is_never_zero(loop: Loop) -
     outcome = await loop.call("chieflab_measure", {"runId": run["runId"]})
     assert outcome.reason == "measurement_unavailable"
     assert "lag two days" in outcome.payload["userMessage"]
+    assert (outcome.payload["retry"], outcome.payload["retryAfterSeconds"]) == ("same", 43_200)
 
     loop.zernio.metrics = {"impressions": 120, "likes": 4}
     measured = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
@@ -159,7 +159,8 @@ async def test_a_channel_served_by_hand_is_published_when_its_address_is_there(l
     done = (await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})).payload
 
     assert refused.reason == "missing_connector"
-    assert refused.payload["recoveryTool"]["name"] == "chieflab_use_manual_fallback"
+    assert (refused.payload["retry"], refused.payload["recoveryTool"]) == ("never", None)
+    assert "chieflab_use_manual_fallback" in refused.payload["fixActionForAgent"]
     assert brief["published"] is False
     assert "Show HN: Ledgerleaf" in brief["brief"]["text"]
     assert (done["status"], done["externalUrl"]) == ("executed", url)
@@ -206,11 +207,16 @@ async def test_an_agent_calls_the_recovery_tool_and_then_repeats_once(loop: Loop
             return await super().call(tool, **arguments)
 
     async with Watched(BASE_URL, transport=loop.wire) as agent:
+        # Signing up needs an address that only the user has: without it nothing is called blindly.
         with pytest.raises(Refused):
             await agent.follow("chieflab_get_workspace")
+        assert calls == ["chieflab_get_workspace"]
+        with pytest.raises(Refused):
+            await agent.follow(
+                "chieflab_get_workspace", ask=lambda needs: dict.fromkeys(needs, "ada@example.org")
+            )
 
-    # Signing up needs an address that only the user has: the recovery tool says so, and nothing is repeated blindly.
-    assert calls == ["chieflab_get_workspace", "chieflab_signup_workspace"]
+    assert calls[1:] == ["chieflab_get_workspace", "chieflab_signup_workspace", "chieflab_get_workspace"]
 
 
 async def test_an_edited_thread_is_divided_anew(loop: Loop) -> None:

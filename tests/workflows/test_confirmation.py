@@ -317,7 +317,7 @@ async def test_nothing_that_sends_or_publishes_touches_a_confirmation(play: Play
 async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
-    assert "same call" in refusal["userMessage"]
+    assert "exactly as it was sent" in refusal["fixActionForAgent"]
     approved = await play.decide(APPROVE, refusal["actionId"])
     assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
     following = approved["nextToolCalls"][0]

@@ -38,11 +38,12 @@ from assent.engine.services import Services
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
+from assent.kernel.refusals import MEANINGS, Problem, Reason, Recovery, Refusal, Retry, Words, replayed
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate, guidance
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
+from assent.lifecycle.refusal_words import describe_by_hand
 from assent.lifecycle.review_link import LOOK, Scope
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
@@ -55,6 +56,8 @@ EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
 key for minutes only."""
+TRY_AGAIN_SECONDS: Final = 30
+"""After an attempt that reached nobody, where the provider names no time."""
 Outcome = TypeVar("Outcome")
 
 _running: Final[set[asyncio.Task[Any]]] = set()
@@ -465,15 +468,32 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     connector = action.effect.connector
     if isinstance(outcome, OutcomeUnknown):
         return gate.unknown_outcome(action, None)
-    recovery_args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
+    args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
+    usual = MEANINGS[outcome.reason].retry
+    retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
+    again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
+    postponed = outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable
     return Refusal(
         outcome.reason,
         facts={"connector": connector, "detail": outcome.detail, "limited": connector},
-        retryable=outcome.curable,
-        retry_after_seconds=outcome.retry_after_seconds or (30 if outcome.curable else None),
-        recovery_args=recovery_args,
+        words=_postponed(connector, outcome.detail, again) if postponed else None,
+        retry=retry,
+        retry_after_seconds=again,
+        recovery_args=args,
         status=action.status,
         action_id=action.action_id,
+    )
+
+
+def _postponed(connector: str, detail: str, again: int | None) -> Words:
+    """The words for an attempt that reached nobody and may be repeated."""
+    return Words(
+        summary=f"{connector} could not be reached.",
+        user_message=f"Nothing was sent: {connector} could not take this now ({detail}). I will try again in {again} "
+        "seconds.",
+        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one. If it "
+        "fails again, stop and show the message; the approval stays.",
+        stop_rule="Do not call in a loop, and do not say that it was published or sent.",
     )
 
 
@@ -481,13 +501,10 @@ def by_hand(action: Action) -> Refusal:
     """A manual channel is published by a human; there is nothing to claim (E94)."""
     return Refusal(
         Reason.MISSING_CONNECTOR,
-        facts={"connector": action.effect.channel},
-        recovery_tool="chieflab_use_manual_fallback",
-        recovery_args={"actionId": action.action_id},
-        retryable=False,
+        words=describe_by_hand(action),
+        retry=Retry.NEVER,
         status=action.status,
         action_id=action.action_id,
-        user_message="This one is published by hand: copy the text, post it, and tell me the address it is at.",
     )
 
 

@@ -17,8 +17,8 @@ from assent.engine import actions, brain, jobs, journal
 from assent.engine.jobs import Job
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
-from assent.kernel.limits import DAY_MS, HOUR_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
+from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.kernel.times import iso_time
 from assent.lifecycle.measurement import (
     NOT_MEASURED,
@@ -101,21 +101,16 @@ async def measure(
     now_ms = services.clock.now_ms()
     planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
     if planned is None or not sent:
-        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.", None, now_ms)
+        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
     if planned.due_ms > now_ms:
-        raise unavailable(
-            f"It is too early: this run is measured by itself at {iso_time(planned.due_ms)}.",
-            planned.due_ms,
-            now_ms,
-        )
+        raise unavailable(f"It is too early: the server measures this run at {iso_time(planned.due_ms)}.")
     readings = await read_all(services, sent, by_hand, now_ms)
     summary = summarise(readings)
     if not summary.measured:
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
         raise unavailable(
             "No source has numbers yet: " + "; ".join(f"{r.channel}: {r.reason}" for r in readings),
-            now_ms + RETRY_AFTER_MS,
-            now_ms,
+            retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
     earlier = [past for past in history if past.run_id != run_id and past.measurement is not None]
     baseline = _baseline(earlier)
@@ -339,10 +334,17 @@ def _baseline(history: list[Scheduled]) -> Baseline | None:
     )
 
 
-def unavailable(message: str, come_back_ms: int | None, now_ms: int) -> Refusal:
-    """`measurement_unavailable` with when to come back (E99)."""
-    wait = None if come_back_ms is None else max(1, -(-(come_back_ms - now_ms) // 1000))
-    return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message, retry_after_seconds=wait)
+def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
+    """`measurement_unavailable`. Only a measurement that came back empty is repeated, once (E99)."""
+    if retry_after_seconds is None:
+        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
+    return Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message=message,
+        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
+        retry=Retry.SAME,
+        retry_after_seconds=retry_after_seconds,
+    )
 
 
 def as_text(found: Measurement) -> str:

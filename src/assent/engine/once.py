@@ -15,7 +15,7 @@ Deliberately unaware of what a tool answers.
 from __future__ import annotations
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
@@ -42,6 +42,7 @@ def recall(
             user_message="Another API key of this workspace made this request already; nothing was done again.",
             fix="The answer belongs to the key that made the request. Look at what it did (chieflab_list_runs, "
             "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
+            retry=Retry.NEVER,
         )
     answer: str | None = rows[0]["response"]
     return answer

@@ -21,6 +21,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
 from assent.lifecycle.records import Action, Attempt, ExecutionState
+from assent.lifecycle.refusal_words import NOT_IN_QUESTION
 from assent.lifecycle.transitions import Move
 from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
@@ -137,11 +138,10 @@ def resolve(
             Reason.ACTION_CLOSED
             if action.execution_state is ExecutionState.DONE
             else Reason.REQUIRES_APPROVAL,
-            facts={"status": action.status},
+            words=NOT_IN_QUESTION,
             status=action.status,
             external_id=action.external_id,
             action_id=action.action_id,
-            user_message="The outcome of this action is not in question.",
         )
     if held(action, now_ms):
         raise gate.in_progress(action)

@@ -28,6 +28,14 @@ LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
 """The default workspace of a local server (C32). A fixed id, so that processes starting at once make one."""
 
 
+_RIGHTS: Final = {
+    "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
+    "actions:decide": ("approve, reject or edit", "A person of the workspace decides on the review page."),
+    "actions:execute": ("send or publish", "A person of the workspace can send it from the review page."),
+}
+"""What each scope of a key permits, and who can do it where a key lacks it; in words for a person."""
+
+
 class Principal(msgspec.Struct, frozen=True):
     """Who is calling: a workspace, by one of its keys or as the local owner of the process."""
 
@@ -56,7 +64,8 @@ class Principal(msgspec.Struct, frozen=True):
 
     def require(self, scope: str) -> None:
         if scope not in self.scopes:
-            raise Refusal(Reason.INSUFFICIENT_SCOPE, facts={"scope": scope})
+            right, who = _RIGHTS[scope]
+            raise Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
 
 
 class Workspace(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 from assent.engine.tenancy import Principal
 from assent.engine.workflow_store import RunRecord
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.lifecycle.seals import Seals
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Warning, text
 from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
@@ -152,6 +152,7 @@ def given_up(issues: Iterable[Issue]) -> Refusal:
         fix="Ten attempts in a row were refused. Show the user the step and what problems says, and ask how to "
         "complete it; then advance with what they tell you.",
         stop_rule="Do not advance this step again before the user has answered.",
+        retry=Retry.NEVER,
     )
 
 

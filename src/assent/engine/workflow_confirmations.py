@@ -20,7 +20,7 @@ from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
@@ -115,34 +115,67 @@ def ask(
     else:
         action = asked.action
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
-    url = desk.review_url(action.run_id)
-    return gate.needs_approval(action, url, user_message=_message(action, outcome, earlier))
+    if action.status is Status.APPROVED and not rewritten(action):
+        return _passes_now(action, outcome)
+    return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
 
 
-def _message(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> str:
+def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
+    """A person approved it while this call was on its way."""
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        words=Words(
+            summary=f"“{outcome.title}” was approved just now.",
+            user_message=f"“{outcome.title}” was approved just now; I go on.",
+            fix="Make the same call again, exactly as it was sent; it passes.",
+            stop_rule="Do not ask for approval again.",
+        ),
+        status=action.status,
+        action_id=action.action_id,
+        retry_after_seconds=1,
+    )
+
+
+def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> Words:
+    """The words of a step that waits for a person, or that a person sent back."""
+    name = f"“{outcome.title}”"
     if action.status is Status.REJECTED:
         why = action.rejection or "no reason given"
-        return (
-            f"“{outcome.title}” was rejected: {why}. Change what you submit; that is then asked about anew."
+        return Words(
+            summary=f"{name} was rejected.",
+            user_message=f"{name} was rejected: {why}. I will submit another version for your approval.",
+            fix="STOP. Do not repeat this call. Change what you submit as the reason says, and advance with that; it "
+            "needs a new approval.",
+            stop_rule="Do not submit the rejected content again.",
         )
-    if action.status is Status.APPROVED and not rewritten(action):
-        return f"“{outcome.title}” was approved just now. Make the same call again; it passes."
     if rewritten(action):
-        return (
-            f"A person changed the text of “{outcome.title}”, so it is no longer what was submitted. Submit their "
-            "text; that is then asked about anew."
+        return Words(
+            summary=f"The text of {name} was changed.",
+            user_message=f"A person changed the text of {name}, so I submit their text instead; it needs a new "
+            "approval.",
+            fix="STOP. Do not repeat this call. Advance with the text as the person changed it; it needs a new "
+            "approval.",
+            stop_rule="Do not submit the earlier text again.",
         )
-    said = [
-        f"“{outcome.title}” waits for a person. Approve it in the chat, or open the review link; the same call passes "
-        "then."
-    ]
+    said = [f"{name} waits for your approval. Approve it in the chat, or open the review link."]
+    fix = (
+        "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
+        "After the person approved, make the same advance call again, exactly as it was sent."
+    )
     if wishes := change_requests.asked(action):
-        said.append(
-            f"A person wants it changed: {wishes[-1]['text']} Submit it so; that is asked about anew."
+        said.append(f"A person asked for changes: {wishes[-1]['text']}")
+        fix = (
+            "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
+            "approval."
         )
     if earlier is not None:
         said.append(earlier)
-    return " ".join(said)
+    return Words(
+        summary=f"{name} waits for a person.",
+        user_message=" ".join(said),
+        fix=fix,
+        stop_rule="Do not advance past this step before a person approved it.",
+    )
 
 
 def told(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:

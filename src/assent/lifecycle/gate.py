@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from assent.kernel.refusals import Reason, Refusal
-from assent.kernel.times import iso_time
+from assent.kernel.refusals import Reason, Refusal, Words
+from assent.lifecycle import refusal_words as words_for
 from assent.lifecycle.policy import Policy, satisfied
-from assent.lifecycle.records import Action, Approval, Assurance, Severity
+from assent.lifecycle.records import Action, Approval, Assurance
 from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import (
     AWAITING,
@@ -26,11 +26,6 @@ from assent.lifecycle.transitions import (
 _SEAL: Final = object()
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
-
-NOT_OURS: Final = (
-    "The stored approval does not bear this server's seal, so that nothing was sent. Look at the content and approve "
-    "it again."
-)
 
 Links = Callable[[Action], str | None]
 """Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
@@ -63,16 +58,16 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, s
     if action.expired(now_ms):
         raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
     if state == AWAITING:
-        raise needs_approval(action, links(action))
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
     approval = action.approval
     if approval is None or approval.digest != action.digest or not whole(action):
-        raise needs_approval(action, links(action))
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
     if not seals.hold(action):
-        raise needs_approval(action, links(action), user_message=NOT_OURS)
+        raise needs_approval(action, links(action), words_for.NOT_OURS)
     if action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
-        raise needs_approval(action, links(action), user_message=too_early(action.effect.schedule_ms))
+        raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
     if not satisfied(approval, policy.requirement(action.preflight.severity)):
-        raise needs_approval(action, links(action), user_message=policy_message(action, policy))
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
 
 
 def opened(action: Action) -> ApprovedAction:
@@ -99,7 +94,7 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
     if state in TERMINAL:
         raise Refusal(
             Reason.ACTION_CLOSED,
-            facts={"status": action.status},
+            words=words_for.describe_closed(action),
             status=action.status,
             external_id=action.external_id,
             action_id=action.action_id,
@@ -107,9 +102,7 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
     if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
         raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
     if move is Move.WITHDRAW and state == AWAITING:
-        raise needs_approval(
-            action, links(action), user_message="This is not approved, so there is nothing to withdraw."
-        )
+        raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
 
 
 def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
@@ -118,35 +111,17 @@ def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links:
     if not satisfied(
         Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
     ):
-        raise needs_approval(action, links(action), user_message=policy_message(action, policy))
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
 
 
-def needs_approval(action: Action, review_url: str | None, *, user_message: str | None = None) -> Refusal:
-    """S4's `requires_approval`: no recovery tool, not retryable, the review link beside it (E92, C15)."""
+def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
+    """S4's `requires_approval`: no recovery tool, never retried, the review link beside it (E92, C15)."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,
+        words=words,
         status=action.status,
         action_id=action.action_id,
         review_url=review_url,
-        user_message=user_message,
-    )
-
-
-def policy_message(action: Action, policy: Policy) -> str:
-    needed = policy.requirement(action.preflight.severity)
-    who = "a signed-in person" if needed.assurance is Assurance.PERSON else f"assurance {needed.assurance}"
-    many = f" and {needed.approvers} different approvers" if needed.approvers > 1 else ""
-    weight = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Severity.LOW: "low-risk"}
-    return (
-        f"This workspace's policy asks for {who}{many} to approve a {weight[action.preflight.severity]} action. "
-        "Open the review link, sign in there and decide."
-    )
-
-
-def too_early(schedule_ms: int) -> str:
-    return (
-        f"This was approved for {iso_time(schedule_ms)} and goes out by itself then. To send it earlier, change its "
-        "time and approve it again."
     )
 
 
@@ -171,16 +146,11 @@ def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
 
 def closed_to_executors(action: Action, review_url: str | None) -> Refusal:
     """S1's literal answer for an executor called on a closed action (C13, C33)."""
-    said = {
-        "executed": "This was already sent; it will not be sent again.",
-        "rejected": "This was rejected and will never be sent. A new action can be prepared.",
-        "failed": "The provider refused this for good. A new action can be prepared.",
-    }
     return Refusal(
         Reason.REQUIRES_APPROVAL,
+        words=words_for.describe_closed(action),
         status=action.status,
         external_id=action.external_id,
         action_id=action.action_id,
         review_url=review_url,
-        user_message=said[action.status],
     )

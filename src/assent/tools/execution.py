@@ -14,6 +14,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.policy import suffices
 from assent.lifecycle.records import Assurance
+from assent.lifecycle.refusal_words import SIGNED_IN_ANSWER
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
@@ -89,9 +90,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
                     status=action.status,
                     action_id=action_id,
                     review_url=call.review_url(action.run_id),
-                    user_message="Only a signed-in person can say that this did not happen, because it may then be "
-                    "sent "
-                    "again. Please open the review link, sign in and answer there.",
+                    words=SIGNED_IN_ANSWER,
                 )
             facts = {
                 "by": call.caller.name,

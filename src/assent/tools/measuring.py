@@ -125,7 +125,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         sent = sorted({action.effect.channel for action in of_run if action.status == "executed"})
         if request.channel not in sent:
             if not sent:
-                raise unavailable("Nothing of this run has been sent.", None, call.now_ms)
+                raise unavailable("Nothing of this run has been sent.")
             problem = Problem("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
             raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
         yield from measurement.record_by_hand(

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.services import Services
-from assent.kernel.refusals import MEANINGS, STANDARD_REASONS, Reason
+from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Reason
 from assent.serving.instructions import INSTRUCTIONS
 from assent.serving.web import clients
 from assent.serving.web.assets import CACHING, PREFIX, find_asset
@@ -58,7 +58,7 @@ class ReasonRow(msgspec.Struct, frozen=True):
     reason: str
     standard: bool
     status: int
-    retryable: bool
+    retry: str
     recovery_tool: str | None
     summary: str
     fix: str
@@ -105,7 +105,7 @@ def reason_row(reason: Reason) -> ReasonRow:
         reason=reason.value,
         standard=reason in STANDARD_REASONS,
         status=meaning.status,
-        retryable=meaning.retryable,
+        retry=meaning.retry,
         recovery_tool=meaning.recovery_tool,
         summary=meaning.summary.format_map(blanks),
         fix=meaning.fix.format_map(blanks),

@@ -1,0 +1,60 @@
+"""A text for a person names no tool, no argument, no setting and no class."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from assent.kernel.reasons import MEANINGS
+
+SOURCE = Path(__file__).parents[2] / "src" / "assent"
+INTERNAL = re.compile(r"chieflab_|chiefmo_|workflow_[a-z]|ASSENT_|\b[a-z]+[A-Z]\w*|\b[a-z]+(_[a-z]+)+\b")
+FOR_PEOPLE = frozenset({"user_message", "summary", "summary_for_user"})
+TAKES_WORDS = frozenset({"Words", "Refusal", "Meaning", "Decided"})
+
+
+def texts_in(node: ast.expr) -> Iterator[str]:
+    """The literal parts of a text; what is filled in is another's."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield re.sub(r"\{\w+\}", "", part.value)
+
+
+@cache
+def texts_for_people() -> tuple[tuple[str, str], ...]:
+    """Every literal that the code hands over as a text for a person, with its place."""
+    return tuple(_texts_for_people())
+
+
+def _texts_for_people() -> Iterator[tuple[str, str]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+            for keyword in call.keywords:
+                named = keyword.arg == "user_message" or (keyword.arg in FOR_PEOPLE and name in TAKES_WORDS)
+                if named:
+                    for text in texts_in(keyword.value):
+                        yield f"{path.relative_to(SOURCE)}:{keyword.value.lineno}", text
+
+
+def test_no_text_for_a_person_names_anything_internal() -> None:
+    found = [
+        f"{where}: {inside[0]!r} in {text!r}"
+        for where, text in texts_for_people()
+        if (inside := INTERNAL.search(text)) is not None
+    ]
+
+    assert found == []
+
+
+def test_the_table_of_reasons_is_among_the_texts_that_are_looked_at() -> None:
+    looked_at = {where.partition(":")[0] for where, _ in texts_for_people()}
+
+    assert {"kernel/reasons.py", "lifecycle/refusal_words.py"} <= looked_at
+    for meaning in MEANINGS.values():
+        for text in (meaning.summary, meaning.user_message):
+            assert INTERNAL.search(re.sub(r"\{\w+\}", "", text)) is None, text
