@@ -60,9 +60,23 @@ def test_a_rehydrated_answer_recaps_the_notes_newest_kept() -> None:
     short = recap(notes)
     assert len(short.text.encode()) <= RECAP_BYTES and short.omitted + short.shown == 21
     assert "halfway" in short.text and "note 19" in short.text and "note 0 " not in short.text
-    answer = text.rehydrated(PROGRAM, shown, TOKENS, short, [text.Child("next-step", "went left")])
-    for part in ("Be kind.", f"({short.omitted} older notes", "went left", "ack.v1.FRESH"):
+    answer = text.rehydrated(PROGRAM, shown, TOKENS, short, "## Branches", (), {"way": "left"})
+    for part in ("Be kind.", f"({short.omitted} older notes", "## Branches", "way: left", "ack.v1.FRESH"):
         assert part in answer
+
+
+def test_a_resumed_run_hears_its_rules_in_short_and_not_what_had_to_hold_before_it() -> None:
+    rules = [f"RULE {n}: keep this. " + "It has a long explanation. " * 10 for n in range(6)]
+    program = program_of(
+        step("a-step"), metaGuidance=rules, preconditions=["Have a bug."], clarificationPrompts=["Which bug?"]
+    )
+    shown = pending(program, start(program).snapshot)
+    begun = text.started(program, shown, TOKENS)
+    answer = text.rehydrated(program, shown, TOKENS, recap([]))
+    assert all(part in begun for part in ("Have a bug.", "Which bug?", *rules[0].split(". ")))
+    assert "Have a bug." not in answer and "Which bug?" not in answer
+    assert all(f"RULE {n}: keep this." in answer for n in range(6)) and "explanation" not in answer
+    assert '"mode":"metadata"' in answer
 
 
 @pytest.mark.rule("W50")

@@ -250,8 +250,8 @@ async def test_a_rewound_branch_neither_inherits_an_approval_nor_repeats_its_eff
     await play.decide(APPROVE, first["actionId"])
     await play.advance(at, **NOTES)
     rewound = await play.advance(start, notesMarkdown="another plan")
-    assert [warning["code"] for warning in rewound["warnings"]] == ["decided_before"]
-    assert "executed" in rewound["warnings"][0]["message"]
+    assert [warning["code"] for warning in rewound["warnings"]] == ["new_branch", "decided_before"]
+    assert "executed" in rewound["warnings"][1]["message"]
     assert [w["code"] for w in (await play.rehydrate(rewound))["warnings"]] == ["decided_before"]
     second = await asked(play, rewound, **NOTES)
     assert second["actionId"] != first["actionId"] and "executed" in second["userMessage"]

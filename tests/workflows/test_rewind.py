@@ -44,7 +44,7 @@ def test_a_rewound_chat_has_one_effect_no_inherited_approval_and_a_branch(tmp_pa
     )
     assert shown["asked_again"]["reason"] == "requires_approval"
     assert shown["asked_again"]["actionId"] != shown["asked"]["actionId"]
-    assert shown["warnings"] == ["decided_before"]
+    assert shown["warnings"] == ["new_branch", "decided_before"]
     assert len(shown["branches"]) == 2
     assert said
 

@@ -7,6 +7,7 @@ that had them, and an approval that came in a file would be nobody's.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -47,7 +48,9 @@ from assent.workflow.snapshot import SNAPSHOT_FORMAT
 MOST_EVENTS: Final = 1_000_000
 _STATE_MARK: Final = "<this server's stateToken>"
 _ACK_MARK: Final = "<this server's ackToken>"
+_BRANCH_MARK: Final = re.compile(r"<this server's stateToken of node ([0-9]{1,9})>")
 _OWN: Final = ("stateToken", "ackToken", "session", "nextCall")
+_BRANCHES: Final = ("branches", "otherBranches")
 
 
 def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transaction[Bundle | None]:
@@ -157,15 +160,20 @@ def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
 def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
     given = json.loads(row["answer"])
     state, ack = given["stateToken"], given["ackToken"]
-    text = row["text"].replace(state, _STATE_MARK)
+    text, kept = (
+        row["text"].replace(state, _STATE_MARK),
+        json.dumps({key: value for key, value in given.items() if key not in _OWN}),
+    )
+    for branch in (each for name in _BRANCHES for each in given.get(name, ()) if "stateToken" in each):
+        mark = f"<this server's stateToken of node {place(branch['stateToken'], run_id).node}>"
+        text, kept = (part.replace(branch["stateToken"], mark) for part in (text, kept))
     return ExportedAnswer(
         node=row["node"],
         edge=row["edge"],
         child=row["child"],
         at=place(state, run_id).node,
         attempt=place(ack, run_id).attempt if ack is not None else 0,
-        answer={key: value for key, value in given.items() if key not in _OWN}
-        | {"ackToken": ack is not None},
+        answer=json.loads(kept) | {"ackToken": ack is not None},
         text=text.replace(ack, _ACK_MARK) if ack is not None else text,
         created_ms=row["created_ms"],
     )
@@ -406,9 +414,14 @@ def _minted(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> s
     }
     if ack is not None:
         own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}
+
+    def token(match: re.Match[str]) -> str:
+        return mint(keys, Handle("st", run.run_id, int(match[1]), run.series))
+
+    kept = _BRANCH_MARK.sub(token, json.dumps(given.answer))
     try:
-        answer = msgspec.convert({**given.answer, **own}, Answer)
+        answer = msgspec.convert({**json.loads(kept), **own}, Answer)
     except msgspec.ValidationError as error:
         raise BundleRefused(f"An answer in this bundle cannot be read: {error}.") from error
-    text = given.text.replace(_STATE_MARK, state).replace(_ACK_MARK, ack or "")
+    text = _BRANCH_MARK.sub(token, given.text).replace(_STATE_MARK, state).replace(_ACK_MARK, ack or "")
     return stored.KeptAnswer(given.child, msgspec.json.encode(answer).decode(), text)

@@ -7,11 +7,13 @@ import msgspec
 from assent.engine import workflow_answers as answers
 from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
-from assent.engine.workflow_answers import BranchView, Desk, Spoken, token_refusal, tokens_of
+from assent.engine.branches import describe_others
+from assent.engine.workflow_answers import Desk, Spoken, token_refusal, tokens_of
 from assent.kernel.limits import RECAP_BYTES
 from assent.ports import Transaction
 from assent.stores.loader import statements
 from assent.workflow import Issue, Note, check_notes, pending, recap, text
+from assent.workflow.branch_text import tell_branches
 from assent.workflow.handles import Handle, mint
 
 
@@ -34,11 +36,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     for row in reversed(way):
         notes.append(Note(row["title"] or row["step_key"], row["notes"]))
         notes += by_node.get(row["node"], [])
-    rows = yield statements.list_workflow_children(
-        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node
-    )
-    rows = rows[::-1]
-    older = node.children - len(rows)
+    others = yield from describe_others(desk, node.run, program, node.node)
     shown = pending(program, node.snapshot)
     warnings = (
         *desk.drift,
@@ -50,12 +48,16 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
         kind="resumed" if shown is not None else "complete",
         recap=told.text,
         recap_omitted=told.omitted,
-        branches=tuple(BranchView(r["title"], r["step_key"], bool(r["is_complete"])) for r in rows),
-        branches_omitted=older or msgspec.UNSET,
+        branches=others.from_here,
+        other_branches=others.elsewhere or msgspec.UNSET,
+        branches_omitted=others.omitted or msgspec.UNSET,
     )
-    children = [text.Child(row["title"] or row["step_key"], row["notes"]) for row in rows]
     tokens = tokens_of(answer) if shown is not None else None
-    return Spoken(answer, text.rehydrated(program, shown, tokens, told, children, warnings, older))
+    told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+    return Spoken(
+        answer,
+        text.rehydrated(program, shown, tokens, told, told_of, warnings, node.snapshot.context),
+    )
 
 
 def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:

@@ -17,6 +17,7 @@ from assent.engine import actions, journal, once
 from assent.engine import workflow_answers as answers
 from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
+from assent.engine.branches import describe_others
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import Answer, Desk, Spoken, token_refusal, tokens_of
 from assent.engine.workflow_confirmations import Asked
@@ -44,6 +45,7 @@ from assent.workflow import (
     start,
     text,
 )
+from assent.workflow.branch_text import tell_branches
 from assent.workflow.context import NOTES_KEY, joined_notes, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
@@ -55,6 +57,12 @@ START: Final = "workflow_start"
 RUNNING: Final = "running"
 COMPLETE: Final = "complete"
 """The status of a run of which a branch has come to its end; others may go on (W28)."""
+FORKS_TOLD: Final = 5
+"""Branches that an advance names when it makes one more, the newest: the answer is kept with the run."""
+NEW_BRANCH: Final = Warning(
+    "new_branch",
+    "This step was completed before with other content, so this is a new branch; the earlier one stays as it is.",
+)
 
 
 def begin_run(
@@ -280,13 +288,26 @@ def _move(
     if isinstance(outcome, Complete):
         yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
     following = pending(program, outcome.snapshot)
+    others = None
+    if node.children:
+        others = yield from describe_others(desk, run, program, node.node, from_here=FORKS_TOLD)
     warnings = (
+        *((NEW_BRANCH,) if others is not None else ()),
         *outcome.warnings,
         *desk.drift,
         *(yield from confirmations.told(desk, run.run_id, following)),
     )
     answer = answers.make(desk, run, child, 0, following, warnings)
     spoken = _told(program, following, answer, warnings)
+    if others is not None:
+        answer = msgspec.structs.replace(
+            answer,
+            branches=others.from_here,
+            other_branches=others.elsewhere or msgspec.UNSET,
+            branches_omitted=others.omitted or msgspec.UNSET,
+        )
+        told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+        spoken = Spoken(answer, f"{told_of}\n\n{spoken.text}")
     # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
     lasting = not warnings and not node.children
     way = Way(edge, child, answer.state_token, answer.ack_token) if lasting else None

@@ -55,12 +55,18 @@ class WarningView(msgspec.Struct, frozen=True):
     path: str = ""
 
 
-class BranchView(msgspec.Struct, frozen=True, rename="camel"):
-    """A branch that already goes on from here."""
+class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Another branch: the step with which it parted and what was noted there, how far it came, and how to enter it."""
 
     title: str
     step_key: str
     is_complete: bool
+    notes: str = ""
+    reached: str = ""
+    """The step that it waits at."""
+    found: str = ""
+    """What was noted last on it, where that is another step."""
+    state_token: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -81,6 +87,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     recap: str | msgspec.UnsetType = msgspec.UNSET
     recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
     branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    other_branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Those that parted before this place."""
     branches_omitted: int | msgspec.UnsetType = msgspec.UNSET
     next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
 

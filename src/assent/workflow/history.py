@@ -43,6 +43,14 @@ def cut(text: str, most_bytes: int) -> str:
     return raw[:end].decode() + marker
 
 
+def first_line(text: str, most_chars: int = 160) -> str:
+    """The first line that says something, without marks of a heading or a list."""
+    for line in text.splitlines():
+        if said := " ".join(line.strip().lstrip("#>*-").split()):
+            return said if len(said) <= most_chars else said[: most_chars - 1].rstrip() + "…"
+    return ""
+
+
 def recap(notes: Sequence[Note], budget: int = RECAP_BYTES, left_out: int = 0) -> Recap:
     """The newest notes within the budget. `notes` come oldest first; `left_out` older ones were not even read."""
     blocks: list[str] = []

@@ -40,6 +40,7 @@ def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
             {ask.contract.kind or ask.contract.ref for ask in asks if ask.contract is not None}
         ),
         "actions": sorted({ask.action.tool for ask in asks if ask.action is not None}),
+        **({"preamble": "\n\n".join(program.preamble)} if program.preamble else {}),
         **({"about": program.about} if program.about else {}),
         **({"examples": list(program.examples)} if program.examples else {}),
         **({"modelTier": program.model_tier} if program.model_tier else {}),

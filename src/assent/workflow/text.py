@@ -5,8 +5,9 @@ Only words are decided here; every fact comes in. Tokens are shown because a mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +16,14 @@ from assent.workflow.interpreter import Blocked, Pending
 from assent.workflow.issues import Warning
 from assent.workflow.program import Program
 
-_MAX_EXAMPLE_BYTES = 8_192
+_MAX_EXAMPLE_BYTES: Final = 8_192
+KEPT_SECTIONS: Final = ("## Rules for the whole run", "## Documents")
+"""What of a program's preamble still matters once its run has begun."""
+SHORT_RULES_CHARS: Final = 600
+MAX_RULE_CHARS: Final = 120
+MAX_CONTEXT_LINES: Final = 20
+MAX_VALUE_CHARS: Final = 100
+_SENTENCE_END: Final = re.compile(r"(?<=[.;!?])\s")
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -23,13 +31,6 @@ class Tokens(msgspec.Struct, frozen=True):
 
     state_token: str
     ack_token: str
-
-
-class Child(msgspec.Struct, frozen=True):
-    """A branch that already goes on from a node."""
-
-    title: str
-    summary: str
 
 
 def started(
@@ -79,25 +80,54 @@ def rehydrated(
     pending: Pending | None,
     tokens: Tokens | None,
     recap: Recap,
-    children: Sequence[Child] = (),
+    branches: str = "",
     warnings: Sequence[Warning] = (),
-    older_children: int = 0,
+    context: Mapping[str, Any] | None = None,
 ) -> str:
-    """The answer to a stateToken alone: where the run stands, what was noted, what already goes on from here."""
+    """The answer to a stateToken alone: what was noted and set, the other branches, and the pending step."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
-    branches = ""
-    if children:
-        listed = "\n".join(f"- {child.title}: {cut(child.summary, 400)}" for child in children)
-        if older_children:
-            listed = f"({older_children} older ones are left out.)\n{listed}"
-        branches = (
-            f"## Already continued from here\n{listed}\nAdvancing with other content makes one more branch."
-        )
     body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
     return _joined(
-        f"# Resumed: {program.name}", *program.preamble, notes, branches, _warnings(warnings), *body
+        f"# Resumed: {program.name}",
+        _reminder(program),
+        notes,
+        _context(context or {}),
+        branches,
+        _warnings(warnings),
+        *body,
     )
+
+
+def _reminder(program: Program) -> str:
+    """The rules of a run for a chat that may have lost them: the first sentence of each. What had to hold before the
+    start is not repeated."""
+    kept = [section for section in program.preamble if section.startswith(KEPT_SECTIONS)]
+    whole = "\n\n".join(kept)
+    if len(whole) <= SHORT_RULES_CHARS:
+        return whole
+    lines = [line if line.startswith("## ") else _first_sentence(line) for line in whole.splitlines() if line]
+    call = msgspec.json.encode({"workflowId": program.id, "mode": "metadata"}).decode()
+    return "\n".join([*lines, f"(In short; workflow_inspect {call} has them in full.)"])
+
+
+def _first_sentence(line: str) -> str:
+    sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
+    return sentence if len(sentence) <= MAX_RULE_CHARS else sentence[: MAX_RULE_CHARS - 1].rstrip() + "…"
+
+
+def _context(context: Mapping[str, Any]) -> str:
+    """The values that later steps work with, each in a line."""
+    lines = [f"- {name}: {_short(value)}" for name, value in list(context.items())[:MAX_CONTEXT_LINES]]
+    if len(context) > MAX_CONTEXT_LINES:
+        lines.append(f"- and {len(context) - MAX_CONTEXT_LINES} more")
+    return "\n".join(["## Context", *lines]) if lines else ""
+
+
+def _short(value: Any) -> str:
+    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    said = " ".join(said[: 4 * MAX_VALUE_CHARS].split())
+    return said if len(said) <= MAX_VALUE_CHARS else said[: MAX_VALUE_CHARS - 1].rstrip() + "…"
 
 
 def checkpointed(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
@@ -140,9 +170,8 @@ def _next_call(tokens: Tokens | None) -> str:
     if tokens is None:
         return ""
     return (
-        "## When the step is done\nCall workflow_advance with these tokens, copied exactly. Add `notesMarkdown` (what "
-        "you did, found and decided), `context` (values for later steps) and `output` (if the step asks for it):\n"
-        + _call(tokens)
+        "## When the step is done\nCall workflow_advance with these tokens, copied exactly, `notesMarkdown` (what you "
+        "did and found) and `context` (values for later steps):\n" + _call(tokens)
     )
 
 

@@ -81,11 +81,6 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND edg
 INSERT INTO workflow_answers (workspace_id, run_id, node, edge, child, answer, text, created_ms)
 VALUES (:workspace_id, :run_id, :node, :edge, :child, :answer, :text, :created_ms)
 
--- name: list_workflow_children
--- The branches that go on from a node, the newest twenty, newest first.
-SELECT node, title, step_key, notes, is_complete FROM workflow_nodes
-WHERE workspace_id = :workspace_id AND run_id = :run_id AND parent = :node ORDER BY node DESC LIMIT 20
-
 -- name: list_workflow_ancestors
 -- The way from the start to a node, newest first, with what was noted on it: the newest notes within a budget of
 -- characters, of older ones only that there are some.
@@ -295,3 +290,23 @@ WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY created
 -- name: forget_session_notes
 -- The notes of a session that goes.
 DELETE FROM workflow_session_notes WHERE workspace_id = :workspace_id AND session_id = :session_id
+
+-- name: list_workflow_parents
+-- The tree of a run, of a long one the newest part: the first columns of each node and nothing that is large.
+SELECT node, parent FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node DESC LIMIT :most
+
+-- name: list_workflow_places [sqlite]
+-- What can be said of some nodes in a line each; a snapshot only where it is small.
+SELECT node, title, step_key, substr(notes, 1, 400) AS notes, is_complete,
+       CASE WHEN length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
+FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND node IN (SELECT value FROM json_each(:nodes))
+
+-- name: list_workflow_places [postgres]
+-- The same.
+SELECT node, title, step_key, substr(notes, 1, 400) AS notes, is_complete,
+       CASE WHEN length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
+FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+  AND node IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:nodes AS JSON)) AS value)
