@@ -88,7 +88,9 @@ class Surfaces:
         self._app = app
         settings = app.settings
         self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
-        self.messages = Filter(McpServer(self.edge, open_discovery=settings.open_discovery))
+        self.messages = Filter(
+            McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
+        )
         self._live: Live | None = None
 
     def end_streams(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -23,7 +24,9 @@ from tests.contract.talk import (
 from tests.surfaces import Surface
 
 import assent
-from assent.serving.instructions import INSTRUCTIONS
+from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
+from assent.serving.instructions import INSTRUCTIONS, instructions
+from assent.tools.catalog import Catalog
 
 
 @pytest.mark.rule("E75", "E77")
@@ -78,12 +81,27 @@ async def test_a_version_that_is_no_text_is_refused_plainly(surface: Surface) ->
 
 @pytest.mark.rule("E78")
 def test_the_instructions_fit_and_say_when_what_first_how_and_when_not() -> None:
-    assert 1_000 <= len(INSTRUCTIONS) <= 1_400
+    assert 1_000 <= len(INSTRUCTIONS) <= 1_300
     places = [INSTRUCTIONS.index(word) for word in ("USE WHEN", "FIRST CALL", "LOOP", "SAFETY", "DO NOT USE")]
     assert places == sorted(places)
     # C4: what is drafted is shown in the chat, and the link is only a way out.
-    assert INSTRUCTIONS.index("renderInChat") < INSTRUCTIONS.index("reviewUrl")
+    assert INSTRUCTIONS.index("`show`") < INSTRUCTIONS.index("reviewUrl")
     assert "reviewUrl is a fallback" in INSTRUCTIONS
+
+
+@pytest.mark.rule("E78")
+def test_the_instructions_say_how_to_start_what_one_yes_takes_and_what_the_server_cannot_do() -> None:
+    for said in ("FIRST CALL: chieflab_status", "drafts", "titles", "digest, send: true", "`retry`"):
+        assert said in INSTRUCTIONS
+    assert "It cannot refund" in INSTRUCTIONS
+
+
+@pytest.mark.parametrize("toolsets", [(), ("launch",), ("workflows",), DEFAULT_TOOLSETS, TOOLSETS])
+def test_the_instructions_name_only_tools_that_are_listed(toolsets: tuple[str, ...]) -> None:
+    named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", instructions(toolsets)))
+
+    assert "chieflab_status" in named
+    assert named <= Catalog(toolsets=toolsets).offered()
 
 
 async def test_ping_is_answered_with_an_empty_result(surface: Surface) -> None:

@@ -14,7 +14,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
 from assent.kernel.refusals import MEANINGS, Recovery
-from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, flatten, input_schema
 from assent.tools.definition import Tool
 
@@ -57,7 +57,7 @@ class Documents:
                     "signupTool": "chieflab_signup_workspace",
                     "publicTools": [tool.name for tool in self._catalog.tools if tool.public],
                 },
-                "instructions": INSTRUCTIONS,
+                "instructions": instructions(self._catalog.toolsets),
                 "operators": list(self._operators),
                 "tools": [
                     {"name": tool.name, "title": tool.title, "category": tool.category, "public": tool.public}
@@ -117,7 +117,8 @@ class Documents:
             f"# Assent\n\n> Approval-gated actions for AI agents over MCP. Contract: {SPEC_URL}\n\n"
             f"MCP endpoint: {self._base_url}/api/mcp (Authorization: Bearer clp_live_…)\n"
             f"Metadata: {self._base_url}/.well-known/mcp.json\nREST: {self._base_url}/openapi.json\n"
-            f"Keys: {self._base_url}/get-key\n\n## Instructions\n\n{INSTRUCTIONS}\n\n## Tools\n\n{tools}\n"
+            f"Keys: {self._base_url}/get-key\n\n## Instructions\n\n{instructions(self._catalog.toolsets)}\n\n"
+            f"## Tools\n\n{tools}\n"
         )
         return text.encode()
 

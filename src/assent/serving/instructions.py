@@ -1,32 +1,51 @@
 """What an agent reads when it connects: when to use the server, what to call first, and how consent works (E78).
 
-Follows S0 and S4: the drafts are shown in the chat first, the review link is a fallback (C4).
+Follows S0 and S4: the drafts are shown in the chat first, the review link is a fallback (C4). Names only tools that
+are listed beside it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
+
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
 
 SPEC_URL: Final = "https://chieflab.io/spec/v0.1"
 """The contract this server implements (E60)."""
 
-INSTRUCTIONS: Final = """\
-Assent lets an agent launch, publish and send for its user, with the user's approval enforced on the server.
+_TEXT: Final = """\
+Assent lets an agent launch, publish and send for its user; the server enforces the user's approval.
 
-USE WHEN the user has built, shipped or deployed something and wants launch help, users, marketing, distribution, \
-Product Hunt, social posts, a launch email, post-launch metrics, or asks "what now?"; or wants a workflow followed.
+USE WHEN the user has built, shipped or deployed something and wants launch help, users, marketing, growth, \
+distribution, Product Hunt, social posts, launch graphics, a launch email, post-launch metrics, or asks "what \
+now?"{workflows}.
 
-FIRST CALL: chieflab_launch_product({ productUrl, goal, repoContext }) prepares drafts and approval-gated actions. \
-Nothing goes out. No key yet? Ask for an e-mail address and call chieflab_signup_workspace.
+FIRST CALL: chieflab_status. Without a key ask for an e-mail address and call chieflab_signup_workspace.
 
 LOOP
-1. Prepare: show every agentGuide.renderInChat[*].body in the chat, then stop and wait.
-2. The user says yes: chieflab_approve_action({ actionId, digest }); no: chieflab_reject_action({ actionId, reason }).
-3. After approval: chieflab_execute_approved_action({ actionId, idempotencyKey }).
-4. A day later results are measured by themselves; the next launch knows what worked.
+1. Stage {launch}chieflab_post or chieflab_send. Nothing goes out.
+2. Paste `show` into the chat and wait. `next` has complete calls; `needs` says what to ask for.
+3. Yes: chieflab_approve_action({{ actionId, digest, send: true }}). No: chieflab_reject_action({{ actionId, reason }}).
+4. It is measured a day later.
 
-SAFETY: an executor fires only if the stored status is approved; else it answers requires_approval. Approve only what \
-the user approved. reviewUrl is a fallback for a user away from this chat. On ok:false follow fixActionForAgent; if \
-retryable is false, stop and show userMessage.
+SAFETY: only what is stored as approved is sent, else requires_approval. Approve only what the user approved. \
+reviewUrl is a fallback for a user away from this chat. On ok:false do what `retry` says: same, changed, \
+after_recovery (recoveryTool first) or never: stop and show userMessage.
 
-DO NOT USE for brainstorming, or to send anything unapproved."""
+DO NOT USE for brainstorming, or to send anything unapproved. It cannot refund, charge, change or delete what it \
+did not publish."""
+
+_LAUNCH: Final = "chieflab_launch_product({ goal, repoContext, drafts }), your texts with titles in drafts; "
+_WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"
+
+
+def instructions(toolsets: Collection[str]) -> str:
+    """The text for a server that lists these groups of tools."""
+    return _TEXT.format(
+        launch=_LAUNCH if "launch" in toolsets else "",
+        workflows=_WORKFLOWS if "workflows" in toolsets else "",
+    )
+
+
+INSTRUCTIONS: Final = instructions(DEFAULT_TOOLSETS)

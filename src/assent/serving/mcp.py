@@ -8,6 +8,7 @@ structuredContent reach clients of every revision.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,8 +27,9 @@ from pydantic import ValidationError
 
 from assent import __version__
 from assent.kernel.refusals import Reason
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving.edge import Answer, Credentials, Edge
-from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.definition import Peer
 
 SERVER_ERROR: Final = -32000
@@ -84,7 +86,13 @@ class _Dispatch:
 class McpServer:
     """Answers one JSON-RPC request of either era."""
 
-    def __init__(self, edge: Edge, *, open_discovery: bool = True) -> None:
+    def __init__(
+        self,
+        edge: Edge,
+        *,
+        open_discovery: bool = True,
+        toolsets: Collection[str] = DEFAULT_TOOLSETS,
+    ) -> None:
         self._edge = edge
         self._open_discovery = open_discovery
         hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if open_discovery else "private")
@@ -92,7 +100,7 @@ class McpServer:
             "assent",
             version=__version__,
             title="Assent",
-            instructions=INSTRUCTIONS,
+            instructions=instructions(toolsets),
             website_url=SPEC_URL,
             cache_hints={"tools/list": hint, "server/discover": hint},
             on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from assent.engine.services import Services
 from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Reason
-from assent.serving.instructions import INSTRUCTIONS
+from assent.serving.instructions import instructions
 from assent.serving.web import clients
 from assent.serving.web.assets import CACHING, PREFIX, find_asset
 from assent.serving.web.edge import Endpoint, page_endpoint
@@ -85,7 +85,7 @@ class ReadingPages:
         values = {
             "endpoint": clients.endpoint(self._base_url),
             "base_url": self._base_url.rstrip("/"),
-            "instructions": INSTRUCTIONS,
+            "instructions": instructions(self._catalog.toolsets),
             "tools": self._catalog.tools,
             "reasons": [reason_row(reason) for reason in Reason],
         }
