@@ -368,3 +368,10 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
     effects: tuple[StagedEffect, ...] = ()
     outputs: dict[str, Any] = {}
     next_calls: tuple[SuggestedCall, ...] = ()
+    """Complete calls that the agent may make without a decision of the person."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the person about the whole run."""
+    user_message: str = ""
+    """For the person, where nothing is staged."""
+    show: str = ""
+    """Markdown for the person, where nothing is staged and the drafts do not say it."""

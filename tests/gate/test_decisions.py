@@ -113,7 +113,8 @@ async def test_a_rejection_keeps_its_reason(surface: Gate) -> None:
     assert (await surface.denied(REJECT, actionId=action_id))["reason"] == "validation_error"
     assert (await surface.denied(REJECT, actionId=action_id, reason=""))["reason"] == "validation_error"
     answer = await surface.done(REJECT, actionId=action_id, reason=reason)
-    assert (answer["status"], answer["assurance"], answer["nextToolCalls"]) == ("rejected", None, [])
+    assert (answer["status"], answer["assurance"]) == ("rejected", None)
+    assert [(call["name"], set(call["needs"])) for call in answer["next"]] == [("chieflab_post", {"body"})]
     assert (await surface.record(action_id))["rejectionReason"] == reason
 
 

@@ -34,7 +34,9 @@ async def test_one_edit_between_show_and_approve_is_refused_with_the_new_content
     assert (answer["reason"], answer["retryable"], answer["recoveryTool"]) == ("stale_revision", False, None)
     shown = answer["renderInChat"]["linkedin"]
     assert (shown["body"], shown["actionId"]) == (OTHER, action_id)
-    assert approvals(answer) == [{"actionId": action_id, "digest": edited["digest"]}]
+    assert approvals(answer) == [
+        {"actionId": action_id, "digest": edited["digest"].removeprefix("sha256:")[:16]}
+    ]
     assert await surface.where(action_id) == "awaiting_approval"
     await surface.done(APPROVE, **approvals(answer)[0])
     assert await surface.where(action_id) == "approved"
@@ -54,7 +56,9 @@ async def test_an_edit_answers_with_the_new_content_its_digest_and_the_commands(
     assert shown["body"] == f"Nine seconds\n\n{OTHER}"
     assert shown["digest"] == answer["digest"].removeprefix("sha256:")[:8]
     assert shown["commands"][0]["tool"] == APPROVE
-    assert approvals(answer) == [{"actionId": action_id, "digest": answer["digest"]}] * 2
+    assert all(answer["digest"].startswith(f"sha256:{args['digest']}") for args in approvals(answer))
+    assert {args["actionId"] for args in approvals(answer)} == {action_id}
+    assert OTHER in answer["show"] and "approve linkedin" in answer["show"]
 
 
 async def test_every_suggested_approval_names_the_content_it_is_about(surface: Gate) -> None:
@@ -72,7 +76,7 @@ async def test_every_suggested_approval_names_the_content_it_is_about(surface: G
     for number, answer in enumerate(answers):
         found = approvals(answer)
         assert found, number
-        assert all(args["digest"].startswith("sha256:") for args in found), number
+        assert all(len(args["digest"]) >= 16 for args in found), number
         assert {args["actionId"] for args in found} <= {first, second}
 
 

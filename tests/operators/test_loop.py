@@ -185,7 +185,7 @@ async def test_handing_a_connected_channel_over_needs_a_new_approval(loop: Loop)
 async def test_an_agent_that_goes_by_the_book_shows_asks_and_stops(loop: Loop) -> None:
     async with Client(BASE_URL, loop.key, transport=loop.wire) as agent:
         run = await agent.call("chieflab_launch_product", channels=["site", "linkedin"], **CLUB)
-        shown = [draft["body"] for draft in run["agentGuide"]["renderInChat"].values() if draft["actionId"]]
+        shown = [draft["body"] for draft in run["agentGuide"]["renderInChat"].values() if "actionId" in draft]
         assert len(shown) == len(run["actions"])
         assert run["reviewUrl"] not in run["agentGuide"]["userMessage"]
 

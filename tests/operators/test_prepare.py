@@ -66,23 +66,30 @@ async def test_the_six_operators_are_listed_with_their_primary_tools(loop: Loop)
 
 @pytest.mark.rule("E1")
 async def test_every_tool_of_an_operator_is_reachable_from_its_primary_tool(loop: Loop) -> None:
-    sent = await loop.call("chieflab_post", {"channel": "site", "body": "The import is ready."})
-    await loop.approve_and_send(sent.payload["actions"][0]["id"])
-    loop.clock.advance(days=2)
+    """By following what the answers name: the primary tool's, those of its approval, and those of its execution."""
     named = {tool: _named((await loop.call(tool, arguments)).payload) for tool, arguments in PRIMARY.items()}
-    named["chieflab_measure"] = _named(
-        (await loop.call("chieflab_measure", {"runId": sent.payload["runId"]})).payload
-    ) | {"chieflab_post_launch_review"}
+    sent = await loop.call("chieflab_post", {"channel": "site", "body": "The import is ready."})
+    about = {"actionId": sent.payload["actions"][0]["id"]}
+    later = _named((await loop.call("chieflab_approve_action", about)).payload)
+    later |= _named((await loop.call("chieflab_execute_approved_action", about)).payload)
+    loop.clock.advance(days=2)
+    measured = await loop.call("chieflab_measure", {"runId": sent.payload["runId"]})
+    named["chieflab_measure"] = _named(measured.payload) | {"chieflab_post_launch_review"}
 
     for operator in OPERATORS:
         reachable = named[operator.primary_tool] | {operator.primary_tool}
+        if "chieflab_approve_action" in reachable:
+            reachable |= later
         assert set(operator.tools) <= reachable, operator.id
 
 
 def _named(payload: dict[str, Any]) -> set[str]:
-    following = payload["agentGuide"]["nextToolCalls"]
-    calls = [following["primary"], following["fallback"], *following["others"]]
-    return {call["name"] for call in calls}
+    guide = payload.get("agentGuide", {"nextToolCalls": {}, "renderInChat": {}})
+    following = guide["nextToolCalls"]
+    calls = [following[place] for place in ("primary", "fallback") if place in following]
+    calls += [*following.get("others", ()), *payload.get("next", ())]
+    said = [command for shown in guide["renderInChat"].values() for command in shown.get("commands", ())]
+    return {call["name"] for call in calls} | {command["tool"] for command in said}
 
 
 @pytest.mark.rule("E95")

@@ -188,7 +188,7 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     refusal = await asked(play, at, **NOTES)
     edited = await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
     approved = await play.decide(APPROVE, refusal["actionId"], digest=edited["digest"])
-    assert "exactly as it was sent" not in approved["nextToolCalls"][0]["when"]
+    assert "exactly as it was sent" not in approved["next"][0]["when"]
     assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)
     assert "changed the text" in told["userMessage"]
@@ -320,11 +320,11 @@ async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
     assert "exactly as it was sent" in refusal["fixActionForAgent"]
     approved = await play.decide(APPROVE, refusal["actionId"])
     assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
-    following = approved["nextToolCalls"][0]
-    assert (following["name"], set(following["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    following = approved["next"][0]
+    assert (following["name"], set(following["needs"])) == ("workflow_advance", {"stateToken", "ackToken"})
     other = await asked(play, at, notesMarkdown="Release 2.0.")
     rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
-    assert [call["name"] for call in rejected["nextToolCalls"]] == ["workflow_advance"]
+    assert [call["name"] for call in rejected["next"]] == ["workflow_advance"]
 
 
 async def test_a_text_that_was_changed_back_is_what_the_agent_submitted(play: Player) -> None:

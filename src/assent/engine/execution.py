@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from assent.drafting import channels
 from assent.engine import (
     actions,
     addressing,
@@ -41,6 +42,8 @@ from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import MEANINGS, Problem, Reason, Recovery, Refusal, Retry, Words, replayed
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate, guidance
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.refusal_words import describe_by_hand
@@ -79,6 +82,9 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     """What of it did not go out, in words for the human."""
     rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
     """The action that offers the rest; it waits for approval like any other."""
+    user_message: str = ""
+    show: str = ""
+    next: tuple[SuggestedCall, ...] = ()
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -441,6 +447,10 @@ def executed(action: Action) -> Executed:
     """The executor's answer for an executed action."""
     external_id = action.external_id or ""
     mail = action.effect.verb in ("email", "send")
+    row = channels.BY_ID.get(action.effect.channel)
+    told = describe_outcome(action, row.label if row is not None else "", measurement.planned_after(action))
+    if (part := action.metadata.get(rest.PARTLY)) is not None:
+        told = f"{told}\n{part}"
     return Executed(
         ok=True,
         action_id=action.action_id,
@@ -453,6 +463,9 @@ def executed(action: Action) -> Executed:
         message_id=external_id if mail else msgspec.UNSET,
         partly=action.metadata.get(rest.PARTLY, msgspec.UNSET),
         rest_action_id=action.metadata.get(rest.OFFERED_AS, msgspec.UNSET),
+        user_message=told.replace("\n", " "),
+        show=told,
+        next=next_calls(action.effect.channel, action, PLAIN),
     )
 
 

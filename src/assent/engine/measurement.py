@@ -62,10 +62,18 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     measurement: Measurement | None
 
 
-def schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """A run whose effect went out is measured later: a durable job, once per run."""
+def planned_after(action: Action) -> int | None:
+    """How long after it went out an action is measured; None where it is not."""
     after_ms = action.metadata.get(INTERVAL)
     if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
+        return None
+    return after_ms
+
+
+def schedule(action: Action, now_ms: int) -> Transaction[None]:
+    """A run whose effect went out is measured later: a durable job, once per run."""
+    after_ms = planned_after(action)
+    if after_ms is None:
         return
     due_ms = now_ms + after_ms
     first = yield statements.schedule_measurement(

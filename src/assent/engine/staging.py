@@ -15,6 +15,7 @@ from assent.engine import (
     actions,
     addressing,
     brain,
+    circumstances,
     journal,
     measurement,
     notifications,
@@ -24,6 +25,7 @@ from assent.engine import (
     webhook_hosts,
     webhooks,
 )
+from assent.engine.circumstances import Outlook
 from assent.engine.failpoints import failpoint
 from assent.engine.quota import metered
 from assent.engine.services import Services
@@ -33,13 +35,14 @@ from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle import guidance, schedules
+from assent.lifecycle.cards import Circumstances
 from assent.lifecycle.guidance import (
     ActionView,
     AgentGuide,
     AgentUsefulness,
     AssetView,
     PreparedEffect,
-    StateMachine,
+    SuggestedCall,
 )
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.readable import has_encoded_word, is_one_line, theater_in
@@ -66,12 +69,16 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     review_url: str
     agent_guide: AgentGuide
     stop_rule: str
-    approval_state_machine: StateMachine
+    approval_state_machine: dict[str, Any]
     side_effects_prepared_but_not_fired: tuple[PreparedEffect, ...]
     external_actions_executed: int
     agent_usefulness: AgentUsefulness
     outputs: dict[str, Any]
     status: str = PREPARED
+    show: str = ""
+    """Everything of the run for the person, as Markdown."""
+    next: tuple[SuggestedCall, ...] = ()
+    """What the agent may do without a decision of the person; the decisions are the commands of each draft."""
 
 
 Reply = TypeVar("Reply", bound=PreparedRun)
@@ -151,7 +158,11 @@ async def stage(
         others = await services.store.read(lambda: recipients.lately(workspace_id, "", now_ms))
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
-    base = prepared(services, request.principal, run, assets, staged, preparation)
+    known: dict[str, Readiness] = {
+        action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
+    }
+    outlook = await circumstances.outlook(services, request.principal, staged, known)
+    base = prepared(services, request.principal, run, assets, staged, preparation, outlook)
     reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
 
     delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
@@ -371,28 +382,41 @@ def prepared(
     assets: tuple[Asset, ...],
     staged: tuple[Action, ...],
     preparation: Preparation,
+    outlook: Outlook | None = None,
 ) -> PreparedRun:
     """The answer, made before anything is stored so that it can be stored with it."""
+    around: dict[str, Circumstances] = {}
+    if outlook is not None:
+        around = {action.action_id: outlook.of(action) for action in staged}
+    visible = tuple(with_address(services, asset) for asset in assets)
     guide = guidance.agent_guide(
-        staged, tuple(with_address(services, asset) for asset in assets), preparation.next_calls, run.run_id
+        staged,
+        visible,
+        preparation.next_calls,
+        run.run_id,
+        around,
+        preparation.notes,
+        preparation.user_message,
     )
     return PreparedRun(
         ok=True,
         run_id=run.run_id,
         workspace_id=run.workspace_id,
         tenant_id=run.tenant_id,
-        assets=tuple(shown(services, asset) for asset in assets),
+        assets=tuple(guidance.brief_view(asset) for asset in visible),
         actions=tuple(guidance.action_view(action) for action in staged),
         review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,
-        side_effects_prepared_but_not_fired=tuple(
-            PreparedEffect(a.action_id, a.effect.type, a.effect.channel, a.effect.connector) for a in staged
-        ),
+        side_effects_prepared_but_not_fired=tuple(PreparedEffect(a.action_id, a.effect.type) for a in staged),
         external_actions_executed=0,
         agent_usefulness=guidance.usefulness(staged, assets),
         outputs=preparation.outputs,
+        show=preparation.show
+        or guidance.show_run(staged, visible, around, preparation.notes)
+        or guide.user_message,
+        next=preparation.next_calls,
     )
 
 

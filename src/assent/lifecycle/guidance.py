@@ -5,66 +5,66 @@ The drafts come first and in full; the review link is a fallback for a human who
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from assent.kernel.canonical import short_digest
-from assent.kernel.times import iso_time
-from assent.lifecycle.domains import with_ascii_form
+from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_content
+from assent.lifecycle.cards import (
+    PLAIN,
+    Circumstances,
+    commands,
+    destination,
+    goes_to,
+    quoted,
+    readable_body,
+    render_card,
+)
 from assent.lifecycle.records import Action, Asset, Preflight
-from assent.lifecycle.transitions import STATES, TABLE, TERMINAL, State
+from assent.lifecycle.transitions import TABLE, TERMINAL
 
-STOP_RULE: Final = "Show the drafts and stop: nothing goes out until the human approves each action."
+__all__ = [
+    "AgentGuide",
+    "Command",
+    "NextToolCalls",
+    "SuggestedCall",
+    "about_content",
+    "goes_to",
+    "readable_body",
+]
+
+UNKNOWN: Final = Circumstances(may_execute=False)
+"""For a refusal, which does not look: it offers decisions and no sending."""
+
+STOP_RULE: Final = "Show this and stop: nothing goes out before the human decides."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
-
-NAMED_IN_CHAT: Final = 50
-"""Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
+NOTHING_TO_APPROVE: Final = "Here is the result. Nothing needs your approval."
 
 AGENT_DEPENDENCY: Final = (
-    "approval state: the server stores who approved what and fires nothing else",
-    "credentials: connector keys and tokens stay on the server across sessions",
-    "idempotency: a retry or a second client cannot publish twice",
-    "scheduling and measurement: results are read a day later, when this chat is gone",
-    "memory: voice, proofs and results of earlier runs shape the next one",
-    "audit trail: every decision and effect is recorded and can be verified",
+    "approval state",
+    "credentials",
+    "idempotency",
+    "schedules",
+    "memory",
+    "audit trail",
 )
 """What a stateless model cannot do alone; approval state is always among the six (E74)."""
 
 
-class SuggestedCall(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool call that is ready to make, and when to make it."""
-
-    name: str
-    args: dict[str, Any]
-    when: str
-
-
-class NextToolCalls(msgspec.Struct, frozen=True, rename="camel"):
-    primary: SuggestedCall
-    fallback: SuggestedCall
-    others: tuple[SuggestedCall, ...] = ()
-
-
-class Command(msgspec.Struct, frozen=True):
-    """What the user may say, and the call it stands for."""
-
-    say: str
-    tool: str
-    args: dict[str, Any]
-
-
-class InChat(msgspec.Struct, frozen=True, rename="camel"):
+class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One draft to show: `body` is what will be sent, word for word."""
 
     title: str
     body: str
-    action_id: str | None
-    asset_id: str | None
-    digest: str | None
-    commands: tuple[Command, ...]
+    action_id: str | None = None
+    asset_id: str | None = None
+    """Of a draft that nothing is staged for."""
+    digest: str | None = None
+    commands: tuple[Command, ...] = ()
     goes_to: str | None = None
-    """The account it goes to; it is approved along with the text."""
+    """Where it goes; that is approved along with the text."""
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
@@ -83,7 +83,7 @@ class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
     how: str = ""
 
 
-class AssetView(msgspec.Struct, frozen=True, rename="camel"):
+class AssetView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An asset as a run returns it (E13)."""
 
     id: str
@@ -92,10 +92,10 @@ class AssetView(msgspec.Struct, frozen=True, rename="camel"):
     body: str
     channel: str | None
     memory_used: tuple[MemoryUsed, ...]
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] = {}
 
 
-class ActionView(msgspec.Struct, frozen=True, rename="camel"):
+class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An action as a run returns it (E13)."""
 
     id: str
@@ -108,8 +108,15 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel"):
     digest: str
     asset_id: str | None
     preflight: Preflight
-    target: dict[str, str] | None
+    target: dict[str, str] | None = None
     """The account it goes to; none where no account is connected for it."""
+
+
+class ActionRef(msgspec.Struct, frozen=True, rename="camel"):
+    """A staged action where the answer has it whole elsewhere."""
+
+    id: str
+    channel: str
 
 
 class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
@@ -117,8 +124,6 @@ class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
 
     action_id: str
     type: str
-    channel: str
-    connector: str
 
 
 class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel"):
@@ -163,81 +168,119 @@ def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
     return keyed
 
 
-def readable_body(action: Action) -> str:
-    """The text that will be sent, whole: a mail with its sender, its recipients and its subject above it."""
-    effect = action.effect
-    head = []
-    if effect.sender:
-        head.append(f"From: {with_ascii_form(effect.sender)}")
-    if effect.recipients:
-        shown = ", ".join(map(with_ascii_form, effect.recipients[:NAMED_IN_CHAT]))
-        left = len(effect.recipients) - NAMED_IN_CHAT
-        head.append(f"To: {shown}" + (f" and {left} more" if left > 0 else ""))
-    if effect.subject:
-        head.append(f"Subject: {effect.subject}")
-    if effect.title and effect.title not in (effect.subject, ""):
-        head.append(effect.title)
-    head += [f"Picture: {media.alt} ({media.url})" for media in effect.media]
-    if action.schedule_ms is not None:
-        head.append(f"Goes out: {iso_time(action.schedule_ms)}")
-    return "\n".join([*head, "", effect.body] if head else [effect.body])
+def brief_view(asset: Asset) -> AssetView:
+    """An asset in the answer that made it: what it rests on is asked for with the asset itself."""
+    view = asset_view(asset)
+    return view if "viewUrl" in asset.metadata else msgspec.structs.replace(view, metadata={})
+
+
+def action_ref(action: Action) -> ActionRef:
+    return ActionRef(action.action_id, action.effect.channel)
 
 
 def agent_guide(
-    actions: tuple[Action, ...], assets: tuple[Asset, ...], others: tuple[SuggestedCall, ...], run_id: str
+    actions: tuple[Action, ...],
+    assets: tuple[Asset, ...],
+    others: tuple[SuggestedCall, ...],
+    run_id: str,
+    circumstances: Mapping[str, Circumstances] | None = None,
+    notes: tuple[str, ...] = (),
+    said: str = "",
 ) -> AgentGuide:
-    """The guide of a run. Without actions it shows what there is to read and stops all the same."""
-    keyed = channel_keys(actions)
-    shown = {key: in_chat(key, action) for key, action in keyed.items()}
-    covered = {action.asset_id for action in actions}
-    along = {media.digest for action in actions for media in action.effect.media}
-    for asset in assets:
-        if asset.asset_id in covered or asset.channel is None:
-            continue
-        if (address := asset.metadata.get("viewUrl")) is not None:
-            # All variants where pictures are all there is; beside a post the one that goes along.
-            if asset.channel in keyed and asset.metadata.get("digest") not in along:
-                continue
-            key = (
-                asset.channel
-                if asset.channel not in shown
-                else f"{asset.channel}:{asset.metadata['variant']}"
-            )
-            shown[key] = InChat(asset.title, f"{asset.body}\n{address}", None, asset.asset_id, None, ())
-        elif asset.channel not in shown:
-            shown[asset.channel] = InChat(asset.title, asset.body, None, asset.asset_id, None, ())
+    """The guide of a run. Without actions it shows what there is to read and stops all the same.
+
+    `circumstances` are by action id; `notes` are sentences for the person about the whole run, `said` replaces the
+    message of a run without actions.
+    """
+    keyed, around = channel_keys(actions), circumstances or {}
+    shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
+    shown |= {key: InChat(title, body, asset_id=made) for key, title, body, made in _beside(keyed, assets)}
+    look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
     if not actions:
-        look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
         return AgentGuide(
             shown,
-            "Here is the result. Nothing needs your approval.",
+            " ".join((said or NOTHING_TO_APPROVE, *notes)),
             NextToolCalls(others[0] if others else look, look, others[1:]),
             NOTHING_STAGED_STOP_RULE,
             AGENT_DEPENDENCY,
         )
-    names = ", ".join(f'"approve {key}"' for key in keyed)
-    count = "One draft is" if len(actions) == 1 else f"{len(actions)} drafts are"
-    first_key, first = next(iter(keyed.items()))
     return AgentGuide(
         render_in_chat=shown,
-        user_message=f"{count} ready and nothing was sent. Read above, then say {names}; or reject, or tell me what to "
-        "change. Every change needs your approval again.",
+        user_message=_message(keyed, around, notes),
         next_tool_calls=NextToolCalls(
-            SuggestedCall(
-                "chieflab_approve_action",
-                about_content(first),
-                f'only after the user said "approve {first_key}" or the like',
-            ),
-            SuggestedCall(
-                "chieflab_list_pending_actions",
-                {"runId": run_id},
-                "the user is away from this chat: give them reviewUrl, and look here later",
-            ),
-            others,
+            _primary(keyed, around),
+            SuggestedCall(look.name, {"runId": run_id}, "the user is away: give them reviewUrl, look later"),
         ),
         stop_rule=STOP_RULE,
         agent_dependency=AGENT_DEPENDENCY,
     )
+
+
+def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
+    """What there is to see beside the staged actions: key, title, text and asset id."""
+    covered = {action.asset_id for action in keyed.values()}
+    along = {media.digest for action in keyed.values() for media in action.effect.media}
+    found: dict[str, tuple[str, str, str, str]] = {}
+    for asset in assets:
+        if asset.asset_id in covered or asset.channel is None:
+            continue
+        key, body = asset.channel, asset.body
+        if (address := asset.metadata.get("viewUrl")) is not None:
+            # All variants where pictures are all there is; beside a post the one that goes along.
+            if key in keyed and asset.metadata.get("digest") not in along:
+                continue
+            body = f"{body}\n{address}"
+            if key in keyed or key in found:
+                key = f"{key}:{asset.metadata['variant']}"
+        if key not in keyed and key not in found:
+            found[key] = (key, asset.title, body, asset.asset_id)
+    return list(found.values())
+
+
+def show_run(
+    actions: tuple[Action, ...],
+    assets: tuple[Asset, ...],
+    circumstances: Mapping[str, Circumstances],
+    notes: tuple[str, ...] = (),
+) -> str:
+    """Everything of a run that the person should see, as Markdown."""
+    keyed = channel_keys(actions)
+    cards = [
+        render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
+    ]
+    cards += [f"**{title}**\n\n{quoted(body)}" for _, title, body, _ in _beside(keyed, assets)]
+    return "\n\n---\n\n".join([*cards, *notes])
+
+
+def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
+    """The approval of the first action that this caller can approve; else a look at what the person decides."""
+    for key, action in keyed.items():
+        found = around.get(action.action_id, PLAIN)
+        if found.may_decide and not found.unfit:
+            when = f"only after the user said “approve {key}”"
+            return SuggestedCall("chieflab_approve_action", about_content(action), when)
+    first = next(iter(keyed.values()))
+    return SuggestedCall(
+        "chieflab_get_action",
+        {"actionId": first.action_id, "waitSeconds": 50},
+        "to learn what the person decides on the review page",
+    )
+
+
+def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:
+    found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
+    count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
+    said = [f"{count} ready and nothing was sent.", *notes]
+    said += [
+        f"{each.label or key} cannot go out yet: {each.blocker}"
+        for key, each in found.items()
+        if each.blocker
+    ]
+    yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
+    if yes:
+        said.append(f"Say {', '.join(yes)}; or reject, or tell me what to change.")
+    said += dict.fromkeys(each.who_decides for each in found.values() if each.who_decides)
+    return " ".join(said)
 
 
 def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
@@ -245,73 +288,40 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
     look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
     return msgspec.structs.replace(
         guide,
-        user_message="This takes longer than usual. It goes on by itself, and the result is posted to the webhook.",
+        user_message="This takes longer than usual. The result is posted to the webhook when it is there.",
         next_tool_calls=NextToolCalls(look, guide.next_tool_calls.fallback),
         stop_rule="Say that it is on its way and stop: there is nothing to show or to approve yet, so do not poll.",
     )
 
 
-def in_chat(key: str, action: Action) -> InChat:
+def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
     return InChat(
         title=action.effect.title or action.effect.subject or f"Draft for {action.effect.channel}",
         body=readable_body(action),
         action_id=action.action_id,
-        asset_id=action.asset_id,
         digest=short_digest(action.digest),
-        commands=(
-            Command(f"approve {key}", "chieflab_approve_action", about_content(action)),
-            Command(f"reject {key}", "chieflab_reject_action", {"actionId": action.action_id, "reason": "…"}),
-            Command(f"edit {key}", "chieflab_edit_action", {"actionId": action.action_id, "body": "…"}),
-        ),
-        goes_to=goes_to(action.effect.target),
+        commands=commands(key, action, circumstances),
+        goes_to=destination(action, circumstances),
     )
 
 
-def about_content(action: Action) -> dict[str, Any]:
-    """The arguments of a decision about exactly the content that an action has now."""
-    return {"actionId": action.action_id, "digest": action.digest}
-
-
-def as_it_is(action: Action) -> dict[str, InChat]:
+def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
     """One action to show in the chat."""
-    return {action.effect.channel: in_chat(action.effect.channel, action)}
+    return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
 
 
-def goes_to(target: dict[str, str] | None) -> str | None:
-    """An account in words; the same in the chat and on the page."""
-    if not target or "accountId" not in target or set(target) - {"accountId", "platform", "name"}:
-        return None
-    name, platform, account = target.get("name", ""), target.get("platform", ""), target["accountId"]
-    return f"{name or account} ({platform}, {account})" if platform else f"{name or account} ({account})"
+def _reached() -> dict[str, Any]:
+    """Which statuses an action can go to from each, from the same table that runs it."""
+    found: dict[str, dict[str, None]] = {}
+    for (start, _), end in TABLE.items():
+        found.setdefault(start.status, {})[end.status] = None
+    moves = {start: [end for end in ends if end != start] for start, ends in found.items()}
+    return {**moves, "final": sorted({state.status for state in TERMINAL})}
 
 
-class MachineStep(msgspec.Struct, frozen=True, rename="camel"):
-    from_: str = msgspec.field(name="from")
-    move: str
-    to: str
-
-
-class StateMachine(msgspec.Struct, frozen=True, rename="camel"):
-    """The approval machine as data, from the same table that runs it."""
-
-    states: tuple[str, ...]
-    terminal: tuple[str, ...]
-    transitions: tuple[MachineStep, ...]
-
-
-def _named(state: State) -> str:
-    return state.status if state.execution in ("none", "done") else f"{state.status}/{state.execution}"
-
-
-STATE_MACHINE: Final = StateMachine(
-    states=tuple(_named(state) for state in STATES),
-    terminal=tuple(sorted(_named(state) for state in TERMINAL)),
-    transitions=tuple(MachineStep(_named(start), move, _named(end)) for (start, move), end in TABLE.items()),
-)
+STATE_MACHINE: Final = _reached()
 
 
 def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:
-    step = (
-        "Show the drafts in the chat and wait for the human." if actions else "Show the result to the human."
-    )
+    step = "Show it and wait for the human." if actions else "Show it to the human."
     return AgentUsefulness(len(assets), len(actions), bool(actions), step)

@@ -15,7 +15,7 @@ INFO = OperatorInfo(
     primary_tool="chieflab_send",
     connectors=("smtp", "resend", "hubspot"),
     status="live",
-    tools=("chieflab_send", "chieflab_send_approved_email", "chieflab_save_contacts"),
+    tools=("chieflab_send", "chieflab_execute_approved_action", "chieflab_save_contacts"),
 )
 
 

@@ -23,9 +23,8 @@ INFO = OperatorInfo(
     status="live",
     tools=(
         "chieflab_launch_product",
+        "chieflab_approve_action",
         "chieflab_execute_approved_action",
-        "chieflab_publish_approved_post",
-        "chieflab_send_approved_email",
         "chieflab_measure",
         "chieflab_create_social_graphics",
     ),

@@ -15,7 +15,7 @@ INFO = OperatorInfo(
     primary_tool="chieflab_post",
     connectors=("site", "manual", "zernio", "bluesky", "slack"),
     status="live",
-    tools=("chieflab_post", "chieflab_publish_approved_post"),
+    tools=("chieflab_post", "chieflab_execute_approved_action"),
 )
 
 

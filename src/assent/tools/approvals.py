@@ -10,18 +10,20 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, blocked, decisions, pictures
-from assent.engine.confirming import WORKFLOW, rewritten
+from assent.engine import actions, blocked, circumstances, decisions, execution, pictures
 from assent.engine.decisions import Decider, Seen
+from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.failpoints import failpoint
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
-from assent.kernel.refusals import bad_argument
-from assent.kernel.times import iso_time
+from assent.kernel.refusals import Refusal, bad_argument
 from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.calls import SuggestedCall, execution_key
+from assent.lifecycle.cards import next_calls, render_card
 from assent.lifecycle.gate import Links
-from assent.lifecycle.guidance import InChat, SuggestedCall, about_content, as_it_is
-from assent.lifecycle.records import Action, Assurance, Media
+from assent.lifecycle.guidance import channel_keys
+from assent.lifecycle.records import Assurance, Media
+from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.offloading import SHORT_CHARS, run_apart
 from assent.ports import Transaction
 from assent.tools.arguments import (
@@ -34,34 +36,19 @@ from assent.tools.arguments import (
     addresses,
     moment,
 )
+from assent.tools.decided import Decided, decided
 from assent.tools.definition import DECIDES, READS, Call, Tool
 
 SCOPE = "actions:decide"
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a decision left behind."""
-
-    ok: bool
-    action_id: str
-    run_id: str
-    status: str
-    execution_state: str
-    revision: int
-    digest: str
-    assurance: str | None
-    approved_by: str | None
-    approved_at: str | None
-    user_message: str
-    next_tool_calls: tuple[SuggestedCall, ...]
-    stop_rule: str
-    render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
-    """What waits for approval now, to be shown whole, with the commands for exactly this content."""
-
-
 class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     action_id: ActionIdArgument
     digest: DigestArgument | None = None
+    send: Annotated[
+        bool,
+        msgspec.Meta(description="Whether it goes out at once: the user said yes to sending it, too."),
+    ] = False
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -131,17 +118,19 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     review_urls: dict[str, str]
     next_cursor: str | None
     stop_rule: str
-    next_tool_calls: tuple[SuggestedCall, ...]
-    """For each that waits: the approval of exactly the content that is listed."""
+    show: str
+    next: tuple[SuggestedCall, ...]
+    """For each that waits: the decisions about exactly the content that is listed, as far as this caller may."""
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
     workspace_id, by = call.caller.workspace_id, call.caller.name
     async with blocked.bound_first(call.services, workspace_id, action_id, by=by, via="chat"):
-        return await _decide(
+        answer = await _decide(
             call,
             request,
+            "approve",
             lambda: decisions.approve(
                 _decider(call),
                 action_id,
@@ -151,6 +140,38 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
                 seals=call.services.seals(),
             ),
         )
+    return await _send(call, answer) if request.send else answer
+
+
+async def _send(call: Call, answer: Decided) -> Decided:
+    """Execute what was just approved, or say why it did not go out. The approval stays either way."""
+    if answer.status != "approved" or EXECUTE_RIGHT not in call.caller.scopes:
+        return msgspec.structs.replace(answer, sent=False)
+    order = Order(
+        workspace_id=call.caller.workspace_id,
+        action_id=ActionId(answer.action_id),
+        tool=EXECUTE_TOOL,
+        by=call.caller.name,
+        key=execution_key(answer.action_id, answer.revision),
+        holder=call.caller.holder,
+        link_scope=call.caller.link_scope,
+    )
+    try:
+        done = await execution.execute(call.services, order)
+    except Refusal as refusal:
+        why = refusal.recovery()
+        said = f"Approved. It was not sent: {why.user_message}"
+        return msgspec.structs.replace(answer, sent=False, not_sent=why, user_message=said, show=said)
+    return msgspec.structs.replace(
+        answer,
+        sent=True,
+        status=done.status,
+        execution_state="done",
+        external_url=done.external_url if isinstance(done.external_url, str) else None,
+        user_message=f"Approved. {done.user_message}",
+        show=f"Approved. {done.show}",
+        next=done.next,
+    )
 
 
 async def reject_action(call: Call, request: RejectAction) -> Decided:
@@ -158,6 +179,7 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
     return await _decide(
         call,
         request,
+        "reject",
         lambda: decisions.reject(
             _decider(call), action_id, request.reason, Seen(digest=request.digest), _links(call), call.now_ms
         ),
@@ -169,6 +191,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
     return await _decide(
         call,
         request,
+        "withdraw",
         lambda: decisions.withdraw(_decider(call), action_id, request.reason, _links(call), call.now_ms),
     )
 
@@ -193,6 +216,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     return await _decide(
         call,
         request,
+        "edit",
         call.metered(
             lambda: decisions.edit(
                 _decider(call),
@@ -242,6 +266,8 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         )
         cursor = shown[request.limit - 1].action_id if len(shown) > request.limit else None
         shown = shown[: request.limit]
+    around = await circumstances.look(call.services, call.caller, shown)
+    keyed = {key: (action, around[action.action_id]) for key, action in channel_keys(shown).items()}
     return PendingActions(
         ok=True,
         actions=tuple(record_of(action, call.now_ms) for action in shown),
@@ -250,11 +276,9 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         },
         next_cursor=cursor,
         stop_rule="Show what waits and stop: only the human decides.",
-        next_tool_calls=tuple(
-            SuggestedCall("chieflab_approve_action", about_content(action), APPROVE_WHEN)
-            for action in shown
-            if action.status == "awaiting_approval"
-        ),
+        show="\n\n---\n\n".join(render_card(key, *of) for key, of in keyed.items())
+        or "Nothing waits for you.",
+        next=tuple(each for key, of in keyed.items() for each in next_calls(key, *of)),
     )
 
 
@@ -266,15 +290,21 @@ def _links(call: Call) -> Links:
     return lambda action: call.review_url(action.run_id)
 
 
-async def _decide(call: Call, request: Any, decision: Any) -> Decided:
+async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided:
     """Run a decision once per idempotency key and say what it left behind."""
     tool = type(request).__name__
+    action_id = actions.require_action_id(request.action_id)
+    before, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    outlook = await circumstances.outlook(call.services, call.caller, (before,))
 
     def begin() -> Transaction[Decided]:
         def inner() -> Transaction[Decided]:
-            return decided((yield from decision()))
+            return decided((yield from decision()), move, outlook)
 
         arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
+        for name in ADDED_LATER:
+            if not arguments.get(name):
+                arguments.pop(name, None)
         return decisions.once_only(
             call.caller, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
         )
@@ -284,86 +314,8 @@ async def _decide(call: Call, request: Any, decision: Any) -> Decided:
     return answer
 
 
-APPROVE_WHEN = "only after the user approved the content as it is now"
-
-SAYS = {
-    "approved": "Approved. Nothing has been sent yet; say the word and I send it.",
-    "rejected": "Rejected. It will never be sent; the reason is kept.",
-    "awaiting_approval": "It waits for approval as it is now; read it above before you say yes.",
-}
-
-
-SAYS_OF_A_STEP = {
-    **SAYS,
-    "approved": "Approved. The workflow can go on past this step now.",
-    "rejected": "Rejected. The workflow does not go past this step with what was submitted; the reason is kept.",
-}
-SAYS_OF_ANOTHER_TEXT = {
-    **SAYS_OF_A_STEP,
-    "approved": "Approved, but as it was changed. The workflow goes on once that text is submitted and approved.",
-}
-ADVANCE: dict[str, Any] = {"stateToken": "…", "ackToken": "…"}
-
-
-def decided(action: Action) -> Decided:
-    """The answer to a decision, with the calls that make sense next."""
-    approval = action.approval
-    about: dict[str, Any] = {"actionId": action.action_id}
-    of_a_step = action.effect.connector == WORKFLOW
-    changed = of_a_step and rewritten(action)
-    passing = (
-        "now, with the text as it was changed; that is asked about anew"
-        if changed
-        else "now: the call that was refused, exactly as it was sent"
-    )
-    following: dict[str, tuple[SuggestedCall, ...]] = {
-        "approved": (
-            SuggestedCall(action.executor_tool, ADVANCE, passing)
-            if of_a_step
-            else SuggestedCall(action.executor_tool, about, when_to_send(action)),
-            SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"),
-        ),
-        "awaiting_approval": (
-            SuggestedCall("chieflab_get_action", about, "to show everything that is known about it"),
-            SuggestedCall("chieflab_approve_action", about_content(action), APPROVE_WHEN),
-        ),
-    }
-    if of_a_step:
-        again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
-        following["rejected"] = (SuggestedCall(action.executor_tool, ADVANCE, again),)
-    says = SAYS_OF_ANOTHER_TEXT if changed else SAYS_OF_A_STEP if of_a_step else SAYS
-    return Decided(
-        ok=True,
-        action_id=action.action_id,
-        run_id=action.run_id,
-        status=action.status,
-        execution_state=action.execution_state,
-        revision=action.revision,
-        digest=action.digest,
-        assurance=approval.assurance if approval is not None else None,
-        approved_by=approval.by if approval is not None else None,
-        approved_at=iso_time(approval.at_ms) if approval is not None else None,
-        user_message=scheduled_message(action) or says.get(action.status, ""),
-        next_tool_calls=following.get(action.status, ()),
-        stop_rule="Do only what the human just decided.",
-        render_in_chat=as_it_is(action) if action.status == "awaiting_approval" else msgspec.UNSET,
-    )
-
-
-def when_to_send(action: Action) -> str:
-    if action.schedule_ms is None:
-        return "the user wants it to go out now"
-    return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out by itself"
-
-
-def scheduled_message(action: Action) -> str | None:
-    """What becomes of an approved action that has a time."""
-    if action.schedule_ms is None or action.status != "approved" or action.effect.connector == WORKFLOW:
-        return None
-    return (
-        f"Approved. It goes out by itself at {iso_time(action.schedule_ms)}; until then it can be withdrawn."
-    )
-
+ADDED_LATER = ("send", "preheader")
+"""Arguments that earlier versions did not have: a key that was used before them means the same without them."""
 
 __all__ = ["TOOLS", "ActionId"]
 
@@ -374,7 +326,8 @@ TOOLS = (
         description="Records the user's approval of one staged action, bound to its current content. USE WHEN the "
         "user "
         "has read the content and said yes to it, in this chat; digest says which content that was, and is needed once "
-        "it was edited. Nothing is sent by this call. High-risk actions are "
+        "it was edited. With send: true it goes out in the same call, which is right when the user said so; else "
+        "nothing is sent. High-risk actions are "
         "refused here and need a signed-in person on the review page. DO NOT call it on your own judgement.",
         category="review",
         behaviour=DECIDES,
@@ -400,8 +353,8 @@ TOOLS = (
         title="Edit an action",
         description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
         "waits "
-        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Show "
-        "renderInChat, which is the new content, and wait.",
+        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Paste show, "
+        "which is the new content, and wait.",
         category="review",
         behaviour=DECIDES,
         request=EditAction,

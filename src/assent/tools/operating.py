@@ -23,7 +23,7 @@ from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.lifecycle.guidance import ActionView, AssetView, SuggestedCall, action_view
+from assent.lifecycle.guidance import ActionRef, AssetView, SuggestedCall, action_ref
 from assent.offloading import SHORT_CHARS, run_apart, run_long_apart
 from assent.operators import email, launch, post
 from assent.operators.definition import Workbench
@@ -54,16 +54,16 @@ class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 class LaunchReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
     launch_pack: LaunchPack
-    publish_actions: tuple[ActionView, ...]
+    publish_actions: tuple[ActionRef, ...]
     images: tuple[AssetView, ...]
 
 
 class PostReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    publish_action: ActionView | None
+    publish_action: ActionRef | None
 
 
 class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    send_action: ActionView | None
+    send_action: ActionRef | None
 
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
@@ -90,7 +90,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 ),
                 drafts_needed=plan.missing,
             ),
-            "publish_actions": tuple(action_view(action) for action in staged),
+            "publish_actions": tuple(action_ref(action) for action in staged),
             "images": staging.images(call.services, assets),
         }
 
@@ -148,7 +148,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         _request(call, request, post.INFO.id, "chieflab_post"),
         _guided(bench, made, NEXT_POST),
         PostReply,
-        lambda assets, staged: {"publish_action": action_view(staged[0]) if staged else None},
+        lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
     )
 
 
@@ -172,7 +172,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         _request(call, request, email.INFO.id, "chieflab_send"),
         _guided(bench, made, NEXT_SEND),
         SendReply,
-        lambda assets, staged: {"send_action": action_view(staged[0]) if staged else None},
+        lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
     )
 
 
@@ -360,34 +360,22 @@ def _guided(bench: Workbench, preparation: Preparation, following: tuple[Suggest
     return msgspec.structs.replace(preparation, outputs=outputs, next_calls=following)
 
 
-_SEE = SuggestedCall("chieflab_get_action", {"actionId": "…"}, "to show the current content of an action")
 NEXT_LAUNCH = (
     SuggestedCall(
-        "chieflab_execute_approved_action", {"actionId": "…"}, "the user approved it and wants it out"
+        "chieflab_create_social_graphics",
+        {},
+        "the user wants other pictures",
+        {"headline": "the words on the picture"},
     ),
-    SuggestedCall("chieflab_publish_approved_post", {"actionId": "…"}, "the user approved a post"),
-    SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved the e-mail"),
-    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "a channel is published by hand"),
-    SuggestedCall("chieflab_create_social_graphics", {"headline": "…"}, "the user wants other pictures"),
-    SuggestedCall("chieflab_connect_provider", {"provider": "…"}, "a connector is missing"),
-    SuggestedCall("chieflab_measure", {"runId": "…"}, "a day after it went out"),
-    _SEE,
 )
-NEXT_POST = (
-    SuggestedCall(
-        "chieflab_publish_approved_post", {"actionId": "…"}, "the user approved it and wants it out"
-    ),
-    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "the channel is published by hand"),
-    _SEE,
-)
+NEXT_POST = ()
 NEXT_SEND = (
-    SuggestedCall("chieflab_send_approved_email", {"actionId": "…"}, "the user approved it and wants it out"),
     SuggestedCall(
         "chieflab_save_contacts",
-        {"contacts": [{"email": "…"}]},
-        "the user wants to keep somebody as a contact",
+        {},
+        "the user wants to keep a contact",
+        {"contacts": "name and e-mail address"},
     ),
-    _SEE,
 )
 
 TOOLS = (

@@ -1,0 +1,338 @@
+"""One action as the person in the chat reads it: Markdown to paste, words to say, and the calls behind them.
+
+The card shows everything that leaves and where it goes, then what is to be checked, what blocks it, and who decides.
+Pure: what holds only now (rights, policy, connection) comes in as `Circumstances`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.times import iso_time
+from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call
+from assent.lifecycle.domains import with_ascii_form
+from assent.lifecycle.records import Action, Effect
+
+NAMED_IN_CHAT: Final = 50
+"""Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
+
+MANUAL: Final = "manual"
+WORKFLOW: Final = "workflow"
+MAIL_VERBS: Final = frozenset({"email", "send"})
+SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
+"""Connectors that put the link of an effect beside its text."""
+HIDES_RECIPIENTS: Final = frozenset({"smtp", "resend"})
+"""Connectors that send one mail in which several recipients do not see each other."""
+
+
+class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds now and is not stored with the action."""
+
+    label: str = ""
+    """The channel as people call it."""
+    place: str | None = None
+    """Where it goes, where that is no account: the address of this server's feed."""
+    blocker: str | None = None
+    """Why it cannot go out yet, in a sentence for the person."""
+    help_url: str | None = None
+    """The page that removes the blocker."""
+    unfit: bool = False
+    """Whether the content itself is at fault, so that it must be changed before it can be approved."""
+    may_edit: bool = True
+    may_decide: bool = True
+    """Whether this caller can approve this action in the chat."""
+    may_execute: bool = True
+    who_decides: str | None = None
+    review_url: str | None = None
+
+
+PLAIN: Final = Circumstances()
+"""Nothing is in the way."""
+
+
+def is_mail(effect: Effect) -> bool:
+    return effect.verb in MAIL_VERBS
+
+
+def readable_body(action: Action) -> str:
+    """The text that will be sent, whole, with everything that goes along above it."""
+    effect = action.effect
+    head = [f"{name}: {value}" for name, value in _mail_head(effect)]
+    if effect.title and effect.title != effect.subject:
+        head.append(effect.title)
+    head += [f"{name}: {value}" for name, value in _alongside(action)]
+    return "\n".join([*head, "", effect.body] if head else [effect.body])
+
+
+def _mail_head(effect: Effect) -> list[tuple[str, str]]:
+    shown = ", ".join(map(with_ascii_form, effect.recipients[:NAMED_IN_CHAT]))
+    left = len(effect.recipients) - NAMED_IN_CHAT
+    to = shown + (f" and {left} more" if left > 0 else "")
+    found = {
+        "From": with_ascii_form(effect.sender) if effect.sender else "",
+        "To": to,
+        "Subject": effect.subject,
+        "Preview text": effect.preheader,
+    }
+    return [(name, value) for name, value in found.items() if value]
+
+
+def _alongside(action: Action) -> list[tuple[str, str]]:
+    effect = action.effect
+    found = [("Picture", f"{media.alt} ({media.url})") for media in effect.media]
+    if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
+        found.append(("Link", effect.link))
+    if action.schedule_ms is not None:
+        found.append(("Goes out", str(iso_time(action.schedule_ms))))
+    return found
+
+
+def goes_to(target: dict[str, str] | None) -> str | None:
+    """An account in words; the same in the chat and on the page."""
+    if not target or "accountId" not in target or set(target) - {"accountId", "platform", "name"}:
+        return None
+    name, platform, account = target.get("name", ""), target.get("platform", ""), target["accountId"]
+    return f"{name or account} ({platform}, {account})" if platform else f"{name or account} ({account})"
+
+
+def destination(action: Action, circumstances: Circumstances) -> str | None:
+    """Where the effect goes, in words."""
+    effect = action.effect
+    if effect.connector == MANUAL:
+        return f"{_label(action, circumstances)}, by your own hand"
+    return circumstances.place or goes_to(effect.target)
+
+
+def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
+    """The card of an action as Markdown. The text that leaves is quoted, so that nothing in it reads as our words."""
+    effect = action.effect
+    facts = []
+    if (where := destination(action, circumstances)) is not None:
+        facts.append(("Goes to", where))
+    facts += [
+        (name, _with_privacy(effect, value) if name == "To" else value) for name, value in _mail_head(effect)
+    ]
+    if effect.title and effect.title != effect.subject:
+        facts.append(("Title", effect.title))
+    facts += _alongside(action)
+    found = action.preflight
+    facts.append(("Risk", _risk(action)))
+    parts = [
+        "\n".join([f"**{_label(action, circumstances)}**", *(f"- {name}: {value}" for name, value in facts)]),
+        quoted(effect.body),
+    ]
+    notes = [f"- Check: {warning}" for warning in found.warnings]
+    notes += [f"- Advice: {advice}" for advice in found.recommendations]
+    if notes:
+        parts.append("\n".join(notes))
+    if (blocked := blocked_line(action, circumstances)) is not None:
+        parts.append(blocked)
+    if (ending := ask(key, action, circumstances)) is not None:
+        parts.append(ending)
+    return "\n\n".join(parts)
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _risk(action: Action) -> str:
+    cost = action.preflight.estimated_cost_credits
+    return str(action.preflight.severity) + (f", costs {cost} credits" if cost else "")
+
+
+def _label(action: Action, circumstances: Circumstances) -> str:
+    return circumstances.label or action.effect.channel.replace("_", " ").capitalize()
+
+
+def _with_privacy(effect: Effect, to: str) -> str:
+    several = len(effect.recipients) > 1
+    if several and effect.connector in HIDES_RECIPIENTS:
+        return f"{to} ({len(effect.recipients)} people; they do not see each other)"
+    return to
+
+
+def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
+    """Why it cannot go out yet, with the link that helps."""
+    if circumstances.blocker is None or action.status not in ("awaiting_approval", "approved"):
+        return None
+    how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
+    return f"**It cannot go out yet.** {circumstances.blocker}{how}"
+
+
+def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
+    """The words that the person can say now, or who decides instead."""
+    if action.status == "approved":
+        return _after_approval(key, action, circumstances)
+    if action.status != "awaiting_approval":
+        return None
+    if circumstances.unfit and circumstances.may_edit:
+        return "Tell me what to change; it can be approved after that."
+    if circumstances.may_decide:
+        yes = f"“approve {key}”"
+        if _can_go(action, circumstances):
+            yes += f", “approve and send {key}”"
+        return f"Say {yes}, “reject {key}”, or tell me what to change."
+    link = f" {circumstances.review_url}" if circumstances.review_url else ""
+    change = " You can still tell me what to change." if circumstances.may_edit else ""
+    return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
+
+
+def _after_approval(key: str, action: Action, circumstances: Circumstances) -> str | None:
+    effect = action.effect
+    if action.execution_state not in ("none", "retryable") or effect.connector == WORKFLOW:
+        return None
+    if effect.connector == MANUAL:
+        return BY_MAIL if is_mail(effect) else BY_HAND
+    if circumstances.blocker is not None:
+        return None
+    if action.schedule_ms is not None:
+        return f"It goes out at {iso_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
+    if not circumstances.may_execute:
+        return "This chat may not send it. Open the review page and send it there."
+    return f"Say “send {key}” and it goes out, or “withdraw {key}”."
+
+
+BY_HAND: Final = "Publish it by hand, then tell me the address where it is."
+BY_MAIL: Final = "Send it from your own mail program, then tell me that you did."
+
+
+def describe_decision(move: str, key: str, action: Action, circumstances: Circumstances) -> str:
+    """What a decision did, for the person: nothing is promised that cannot happen now."""
+    if move == "withdraw":
+        return "Stopped. Nothing was sent. It waits for your decision as it was."
+    if action.status == "rejected":
+        return "Rejected. It will never be sent; the reason is kept. I can write another version."
+    if action.status == "awaiting_approval":
+        if move == "approve":
+            return "Your yes is recorded. It still needs the yes of another person."
+        return "This is the new version. It waits for your approval."
+    if circumstances.blocker is not None:
+        how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
+        return f"Approved. It cannot be sent yet: {circumstances.blocker}{how}"
+    ending = _after_approval(key, action, circumstances)
+    return f"Approved. Nothing has been sent yet. {ending or ''}".rstrip()
+
+
+def describe_outcome(action: Action, label: str, measured_after_ms: int | None) -> str:
+    """What went out and where, and when its results arrive."""
+    effect = action.effect
+    name = label or effect.channel
+    if effect.connector == MANUAL:
+        said = f"Recorded as done by hand: {name}."
+    elif is_mail(effect):
+        people = len(effect.recipients)
+        said = f"Sent to {effect.recipients[0] if people == 1 else f'{people} people'}: “{effect.subject}”."
+    else:
+        said = f"Published: {name}."
+    if action.external_url:
+        said += f" {action.external_url}"
+    hours = round((measured_after_ms or 0) / HOUR_MS)
+    return said + (f"\nResults arrive in about {hours} hours." if hours else "")
+
+
+def _can_go(action: Action, circumstances: Circumstances) -> bool:
+    """Whether an approval could be followed by sending at once."""
+    return (
+        circumstances.may_execute
+        and circumstances.blocker is None
+        and action.schedule_ms is None
+        and action.effect.connector not in (MANUAL, WORKFLOW)
+    )
+
+
+def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
+    """The words that count for this action now, each with its call. Only calls that this caller may make."""
+    about: dict[str, Any] = {"actionId": action.action_id}
+    if action.status == "approved" and action.execution_state in ("none", "retryable"):
+        return _commands_after_approval(key, action, circumstances)
+    if action.status != "awaiting_approval":
+        return ()
+    found = []
+    if circumstances.may_decide and not circumstances.unfit:
+        found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
+        if _can_go(action, circumstances):
+            args = {**about_content(action), "send": True}
+            found.append(Command(f"approve and send {key}", "chieflab_approve_action", args))
+    if circumstances.may_edit:
+        wanted = {"to": "who gets it"} if circumstances.unfit else {"body": "the new text"}
+        found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
+        found.append(Command(f"edit {key}", "chieflab_edit_action", about, wanted))
+    return tuple(found)
+
+
+def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
+    if action.effect.connector == WORKFLOW:
+        return ()
+    calls = {
+        "chieflab_execute_approved_action": f"send {key}",
+        "chieflab_record_manual_publish": f"{key} is out",
+        "chieflab_withdraw_approval": f"withdraw {key}",
+    }
+    return tuple(
+        Command(calls[call.name], call.name, call.args, call.needs)
+        for call in next_calls(key, action, circumstances)
+        if call.name in calls
+    )
+
+
+def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
+    """The calls that make sense for an action as it is now, complete, and only those that this caller may make."""
+    about: dict[str, Any] = {"actionId": action.action_id}
+    if action.execution_state == "outcome_unknown":
+        return (SuggestedCall("chieflab_get_action", about, "in a minute, to see what became of it"),)
+    if action.status == "awaiting_approval":
+        return tuple(
+            SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs)
+            for each in commands(key, action, circumstances)
+        )
+    if action.status == "approved":
+        return _calls_after_approval(key, action, circumstances)
+    if action.status == "executed":
+        return (SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"),)
+    return (_revised(action),) if action.effect.connector != WORKFLOW else ()
+
+
+def _calls_after_approval(
+    key: str, action: Action, circumstances: Circumstances
+) -> tuple[SuggestedCall, ...]:
+    about: dict[str, Any] = {"actionId": action.action_id}
+    found = []
+    if action.effect.connector == MANUAL:
+        needs = {} if is_mail(action.effect) else {"url": "the address where it is live"}
+        when = "the user says that it is out"
+        if circumstances.may_execute:
+            found.append(SuggestedCall("chieflab_record_manual_publish", about, when, needs))
+    elif circumstances.blocker is not None:
+        provider = {"provider": action.effect.connector}
+        found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
+        found.append(SuggestedCall("chieflab_retry_blocked_action", about, "the user has connected it"))
+        found.append(
+            SuggestedCall("chieflab_use_manual_fallback", about, "the user prefers to do it by hand")
+        )
+    elif circumstances.may_execute:
+        found.append(execute_call(action, when_to_send(action)))
+    if circumstances.may_edit:
+        found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
+    return tuple(found)
+
+
+def when_to_send(action: Action) -> str:
+    if action.schedule_ms is None:
+        return "the user wants it to go out now"
+    return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out"
+
+
+def _revised(action: Action) -> SuggestedCall:
+    """A new version of what was rejected or has failed."""
+    effect = action.effect
+    if is_mail(effect):
+        args: dict[str, Any] = {"to": list(effect.recipients), "subject": effect.subject}
+        return SuggestedCall(
+            "chieflab_send", args, "the user wants another version", {"body": "the new text"}
+        )
+    args = {"channel": effect.channel, "runId": action.run_id}
+    return SuggestedCall("chieflab_post", args, "the user wants another version", {"body": "the new text"})

@@ -1,0 +1,151 @@
+"""What the person reads in the chat: everything that leaves, where it goes, what is in the way, and what to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.operators.conftest import CLUB, Loop
+from tests.surfaces import BASE_URL, Surface
+
+from assent.engine import policies
+
+APPROVE = "chieflab_approve_action"
+EXECUTE = "chieflab_execute_approved_action"
+TEXT = "Ledgerleaf reads bank statements now, so that treasurers have their Sundays back."
+
+
+async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, Any]:
+    return (await loop.call("chieflab_post", {"channel": channel, "body": TEXT, **more})).payload
+
+
+async def mail(loop: Surface, *to: str, **more: Any) -> dict[str, Any]:
+    arguments = {"to": list(to), "subject": "Import", "body": "Dear all, the import is ready."}
+    return (await loop.call("chieflab_send", {**arguments, **more})).payload
+
+
+def calls(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {call["name"]: call for call in answer["next"]}
+
+
+async def test_a_post_on_the_site_says_which_site(loop: Loop) -> None:
+    run = await post(loop, productUrl="https://ledgerleaf.example.dev/new")
+
+    assert f"{BASE_URL}/feed/{run['workspaceId']}/" in run["show"]
+    assert "(not ledgerleaf.example.dev)" in run["show"]
+    assert f"> {TEXT}" in run["show"] and "approve site" in run["show"]
+    assert run["agentGuide"]["renderInChat"]["site"]["goesTo"] in run["show"]
+
+
+async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Loop) -> None:
+    run = await mail(
+        loop, "ana@example.org", "bo@example.org", "cy@example.org", **{"from": "club@example.org"}
+    )
+
+    for line in ("From: club@example.org", "Subject: Import", "they do not see each other", "3 people"):
+        assert line in run["show"], line
+
+
+@pytest.mark.rule("E48")
+async def test_the_preview_text_of_a_mail_is_shown(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
+    content = (await loop.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload[
+        "content"
+    ]
+
+    assert content["preheader"] in run["show"]
+    assert content["preheader"] in run["agentGuide"]["renderInChat"]["email"]["body"]
+
+
+async def test_what_cannot_go_out_is_said_when_it_is_staged_and_again_after_approval(
+    surface: Surface,
+) -> None:
+    await surface.sign_in()
+    run = await post(surface, "linkedin")
+    page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
+    approved = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
+
+    assert "cannot go out yet" in run["show"] and page in run["show"]
+    assert "cannot go out yet" in run["agentGuide"]["userMessage"]
+    assert approved["userMessage"].startswith("Approved. It cannot be sent yet:") and page in approved["show"]
+    assert "chieflab_connect_provider" in calls(approved) and EXECUTE not in calls(approved)
+
+
+async def test_an_approved_post_names_one_executor_with_its_key(loop: Loop) -> None:
+    run = await post(loop)
+    action = run["actions"][0]
+    approved = (await loop.call(APPROVE, {"actionId": action["id"]})).payload
+
+    assert calls(approved)[EXECUTE]["args"] == {
+        "actionId": action["id"],
+        "idempotencyKey": f"execute-{action['id']}-r1",
+    }
+
+
+async def test_one_yes_approves_and_sends(loop: Loop) -> None:
+    run = await post(loop)
+    command = next(
+        each
+        for each in run["agentGuide"]["renderInChat"]["site"]["commands"]
+        if each["say"] == "approve and send site"
+    )
+    answer = (await loop.call(command["tool"], command["args"])).payload
+    again = (await loop.call(command["tool"], {**command["args"], "idempotencyKey": "k"})).payload
+
+    assert (answer["status"], answer["sent"]) == ("executed", True)
+    assert answer["externalUrl"] in answer["show"] and "Results arrive in about 24 hours." in answer["show"]
+    assert calls(answer)["chieflab_measure"]["args"] == {"runId": run["runId"]}
+    assert again["reason"] == "action_closed"
+
+
+async def test_a_yes_to_sending_what_cannot_go_out_keeps_the_approval_and_says_why(surface: Surface) -> None:
+    await surface.sign_in()
+    run = await post(surface, "linkedin")
+    answer = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True})).payload
+
+    assert (answer["status"], answer["sent"]) == ("approved", False)
+    assert answer["notSent"]["reason"] == "missing_connector"
+    assert answer["userMessage"].startswith("Approved. It was not sent:")
+
+
+async def test_an_executor_says_what_went_out_where_and_when_results_come(loop: Loop) -> None:
+    run = await post(loop)
+    done = await loop.approve_and_send(run["actions"][0]["id"])
+
+    assert done["externalUrl"] in done["show"]
+    assert "Results arrive in about 24 hours." in done["userMessage"]
+    assert calls(done)["chieflab_measure"]["args"] == {"runId": run["runId"]}
+
+
+async def test_a_withdrawal_says_stopped_and_offers_to_reject(loop: Loop) -> None:
+    run = await post(loop)
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call(APPROVE, about)
+    answer = (await loop.call("chieflab_withdraw_approval", about)).payload
+
+    assert answer["userMessage"].startswith("Stopped. Nothing was sent.")
+    assert set(calls(answer)["chieflab_reject_action"]["needs"]) == {"reason"}
+
+
+async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loop: Loop) -> None:
+    workspace_id = (await post(loop))["workspaceId"]
+    await loop.app.store.write(lambda: policies.choose(workspace_id, "strict", 1, by="test"))
+    run = await post(loop)
+    shown = run["agentGuide"]["renderInChat"]["site"]
+
+    assert [each["tool"] for each in shown["commands"]] == ["chieflab_reject_action", "chieflab_edit_action"]
+    assert "signed-in person" in run["show"] and "/runs/" in run["show"]
+    assert run["agentGuide"]["nextToolCalls"]["primary"]["name"] == "chieflab_get_action"
+    assert "approve site" not in run["show"] + run["agentGuide"]["userMessage"]
+
+
+async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
+    launch = (await loop.call("chieflab_launch_product", CLUB)).payload
+    answers = [launch, await post(loop), await mail(loop, "ana@example.org")]
+    about = {"actionId": launch["actions"][0]["id"]}
+    answers.append((await loop.call(APPROVE, about)).payload)
+    answers.append((await loop.call(EXECUTE, about)).payload)
+
+    for answer in answers:
+        assert "…" not in str(answer["next"]), answer["next"]
+        assert "…" not in str(answer.get("agentGuide", {}).get("nextToolCalls"))
