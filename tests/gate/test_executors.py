@@ -51,6 +51,10 @@ async def test_an_approved_action_is_fired_once_and_carries_its_external_id(surf
     answer = await surface.done(PUBLISH, actionId=action_id)
     [sent] = surface.ledger
     assert (sent.action_id, sent.body) == (action_id, OTHER)
+    said = {name: answer.pop(name) for name in ("show", "userMessage", "next")}
+    assert answer["externalUrl"] in said["show"] and [call["name"] for call in said["next"]] == [
+        "chieflab_measure"
+    ]
     assert answer == {
         "ok": True,
         "actionId": action_id,

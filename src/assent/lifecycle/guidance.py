@@ -108,7 +108,7 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     digest: str
     asset_id: str | None
     preflight: Preflight
-    target: dict[str, str] | None = None
+    target: dict[str, str] | None
     """The account it goes to; none where no account is connected for it."""
 
 
