@@ -25,8 +25,9 @@ from assent.connectors.zernio import ZernioConnector
 from assent.engine import site_feed
 from assent.engine.oauth import StoredTurns
 from assent.kernel import ids
+from assent.kernel.refusals import Reason
 from assent.lifecycle.records import Action
-from assent.ports import Connector
+from assent.ports import Connector, NotSent
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -41,6 +42,23 @@ async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeo
     except FetchRefused as refused:
         return Said(None, str(refused), sent=refused.why in ("timeout", "broken"))
     return Said(posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after)
+
+
+async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
+    """Where to connect for a mail server that a workspace named; never a private address, unless the server allows
+    it."""
+    from assent.outgoing_addresses import FetchRefused, numbers_of
+
+    try:
+        return (await numbers_of(host, port, allow_hosts=allow_hosts))[0]
+    except FetchRefused as refused:
+        private = refused.why == "address"
+        more = (
+            " The person who runs this server can allow it, or connect it in a terminal." if private else ""
+        )
+        raise NotSent(
+            Reason.MISSING_CONNECTOR if private else Reason.CONNECTOR_FAILED, f"{refused}{more}", curable=True
+        ) from None
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
@@ -60,7 +78,13 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
         (
             SiteConnector(publish, seen),
             ManualConnector(),
-            SmtpConnector(settings.smtp_url, settings.smtp_from, app.clock),
+            SmtpConnector(
+                settings.smtp_url,
+                settings.smtp_from,
+                app.clock,
+                connections=app.connections,
+                reach=partial(reach_mail_server, settings.allow_hosts),
+            ),
             *oauth_connectors(app),
             ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
             BlueskyConnector(settings.bluesky_url, app.connections, app.pictures_of, app.clock),

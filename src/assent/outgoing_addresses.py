@@ -72,6 +72,22 @@ async def check(url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve |
     return Target(url=place.url, host=place.host, addresses=addresses)
 
 
+async def numbers_of(
+    host: str, port: int, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None
+) -> tuple[str, ...]:
+    """The addresses to connect to for a host that is not asked by https, such as a mail server; else `FetchRefused`."""
+    allowed = is_allowed(host.lower(), port, allow_hosts)
+    if not allowed and _is_odd_number(host.lower()):
+        raise FetchRefused("address", "The host is a number in an unusual form.")
+    found = await (resolve or _resolve)(host, port)
+    addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
+    if not addresses:
+        raise FetchRefused("dns", f"The name {host} has no address.")
+    if not allowed and not all(is_global(address) for address in found):
+        raise FetchRefused("address", f"The name {host} leads to an address that is not public.")
+    return addresses
+
+
 def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
     """`FetchRefused` for an address that could never be asked, whatever its name may resolve to later."""
     place = _place(url, allow_hosts)

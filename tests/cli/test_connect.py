@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Assent, Done
+from tests.connectors.mail_server import Inbox, mail_server
 
 from assent.testing.resend import KEY as RESEND_KEY
 from assent.testing.standalone import provider_process
@@ -74,7 +78,7 @@ def test_what_cannot_be_connected_says_why(wire: Assent) -> None:
         (("connect", "zernio", "--key-stdin"), "two words", "not a key"),
         (("connect", "zernio"), ZERNIO_KEY, "--key-stdin"),
         (("connect", "ga4", "--key-stdin"), ZERNIO_KEY, "browser"),
-        (("connect", "nobody", "--key-stdin"), ZERNIO_KEY, "bluesky, resend, slack, zernio"),
+        (("connect", "nobody", "--key-stdin"), ZERNIO_KEY, "bluesky, resend, slack, smtp, zernio"),
         (("connect", "zernio", "--key-stdin", "--workspace", "nobody"), ZERNIO_KEY, "nobody"),
         (("connect", "resend", "--key-stdin", "--from", "nobody"), RESEND_KEY, "--from"),
     ):
@@ -82,3 +86,43 @@ def test_what_cannot_be_connected_says_why(wire: Assent) -> None:
         assert done.code == 1, arguments
         assert said in done.err, (arguments, done.err)
         assert wrong not in done.err and "Traceback" not in done.err
+
+
+@pytest.mark.slow
+def test_a_mail_server_of_this_network_is_connected_in_the_terminal(wire: Assent, data_dir: Path) -> None:
+    sender, password = "Ann <ann@example.org>", "hunter2-and-more"
+    with mail_server_in_a_thread() as port:
+        address = f"smtp://127.0.0.1:{port}"
+        unnamed = wire("connect", "smtp", "--key-stdin", key=address)
+        assert unnamed.code == 1 and "--from" in unnamed.err
+        done = wire("connect", "smtp", "--key-stdin", "--from", sender, "--json", key=address)
+        assert done.code == 0, done.err
+        assert (done.data["provider"], done.data["accounts"][0]["name"]) == ("smtp", "127.0.0.1")
+        signing_in = f"smtp://ann:{password}@127.0.0.1:{port}"
+        refused = wire("connect", "smtp", "--key-stdin", "--from", sender, key=signing_in)
+    assert refused.code == 1 and password not in refused.err + refused.out
+    assert wire("disconnect", "smtp").code == 0
+
+
+@contextmanager
+def mail_server_in_a_thread() -> Iterator[int]:
+    """A mail server that knows nobody, while a command has this thread."""
+    ready, loop = threading.Event(), asyncio.new_event_loop()
+    ports: list[int] = []
+    ended = asyncio.Event()
+
+    async def serve() -> None:
+        async with mail_server(Inbox()) as port:
+            ports.append(port)
+            ready.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield ports[0]
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(10)
+        loop.close()

@@ -60,7 +60,7 @@ async def test_mail_without_a_mail_server_is_a_missing_connector(database_url: s
         recovery = reply.recovery()
         assert recovery.reason is Reason.MISSING_CONNECTOR
         assert recovery.recovery_tool == ToolCall("chieflab_connect_provider", {"provider": "smtp"})
-        assert "ASSENT_SMTP_URL" in recovery.user_message and "ASSENT_SMTP_FROM" in recovery.user_message
+        assert "Resend" in recovery.user_message and "ASSENT_" not in recovery.user_message
         action = await engine.action(action_id)
         assert (action.status, action.execution_state, action.external_id) == ("approved", "none", None)
 

@@ -24,7 +24,6 @@ from tests.surfaces import START_MS, ManualClock
 
 from assent.connectors.smtp import SmtpConnector
 from assent.drafting.mail_html import mail_html
-from assent.engine import blocked
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.ids import ActionId
@@ -352,8 +351,7 @@ async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_sho
         settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
         async with engine_with(database_url, tmp_path, **settings) as engine:
             reply = await engine.execute(action_id)
-            assert isinstance(reply, Refusal) and reply.reason is Reason.MISSING_CONNECTOR
-            await blocked.look_again(engine.services, LOCAL_PRINCIPAL, action_id, None)
+            assert isinstance(reply, Refusal) and reply.reason is Reason.REQUIRES_APPROVAL
             action = await engine.action(action_id)
             assert (action.status, action.effect.sender) == ("awaiting_approval", SENDER)
             await engine.approve(action_id)

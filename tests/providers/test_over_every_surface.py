@@ -101,7 +101,7 @@ async def test_connecting_says_where_and_disconnecting_ends_it(hosted: Hosted) -
     assert first["disconnected"]
     assert await hosted.tool("chieflab_disconnect_provider", provider="zernio", idempotencyKey="end") == first
     assert not (await hosted.tool("chieflab_connect_provider", provider="zernio"))["connected"]
-    for provider in ("site", "smtp", "nobody"):
+    for provider in ("site", "nobody"):
         refused = await hosted.call("chieflab_disconnect_provider", {"provider": provider})
         assert refused.reason == "validation_error"
     not_live = await hosted.call("chieflab_connect_provider", {"provider": "ga4"})

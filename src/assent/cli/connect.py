@@ -22,8 +22,10 @@ from assent.lifecycle.connection import Connection
 MAX_KEY_CHARS: Final = 512
 """Longer than the key of any provider; what is longer was something else."""
 
+MAIL: Final = "smtp"
+
 WhichProvider = Annotated[
-    str, typer.Argument(metavar="PROVIDER", help="Such as zernio or resend.", show_default=False)
+    str, typer.Argument(metavar="PROVIDER", help="Such as zernio, resend or smtp.", show_default=False)
 ]
 
 
@@ -78,7 +80,10 @@ def connect(
         typer.Option("--from", metavar="MAILBOX", help="Whom e-mails of this workspace come from."),
     ] = None,
 ) -> None:
-    """Connect a workspace to a provider by its key, which is read from standard input and never shown."""
+    """Connect a workspace to a provider by its key, which is read from standard input and never shown.
+
+    The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
+    """
     from assent.app import App, open_app
     from assent.connectors.key_access import API_KEY
     from assent.connectors.mail_server import parse_mailbox
@@ -95,9 +100,13 @@ def connect(
         async with open_app(session.settings) as app:
             connector = _key_checked(app, provider)
             found = await find_workspace(app.store, workspace)
+            if provider == MAIL and sender is None:
+                raise Failure('Say whom mail comes from: --from "Ann <ann@example.org>".')
             key = _read_key(key_stdin, provider)
+            # Who has the terminal may name a mail server of this network.
+            verify = getattr(connector, "verify_anywhere", connector.verify)
             try:
-                verified = await connector.verify(key, session.settings.connector_timeout_seconds)
+                verified = await verify(key, session.settings.connector_timeout_seconds)
             except NotSent as refused:
                 raise Failure(f"{provider} was not connected: {refused.detail}") from None
             except OutcomeUnknown as unknown:

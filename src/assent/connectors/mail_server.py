@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Final, Literal
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
 
@@ -51,6 +51,8 @@ class MailServer(msgspec.Struct, frozen=True):
     encryption: Literal["tls", "starttls", "none"]
     user: str | None = None
     password: str | None = None
+    number: str | None = None
+    """The address to connect to, where the host was looked up and checked before."""
 
     def __repr__(self) -> str:
         """Never with the password: it may end up in a log or a traceback."""
@@ -105,6 +107,15 @@ def parse_server(url: str) -> MailServer:
         user=unquote(parts.username) if parts.username else None,
         password=unquote(parts.password) if parts.password else None,
     )
+
+
+def written(host: str, port: int, encryption: str, user: str, password: str) -> str:
+    """The address of a server from the fields of a form. `parse_server` judges it."""
+    scheme = "smtps" if encryption == "tls" else "smtp"
+    who = f"{quote(user, safe='')}:{quote(password, safe='')}@" if user or password else ""
+    place = f"[{host}]" if ":" in host else host
+    option = {"starttls": "?starttls=required", "none": "?starttls=never"}.get(encryption, "")
+    return f"{scheme}://{who}{place}:{port}{option}"
 
 
 def _is_here(host: str) -> bool:

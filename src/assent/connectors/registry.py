@@ -13,7 +13,8 @@ import msgspec
 
 from assent.ports import Connector, Delivery
 
-AuthMode = Literal["none", "api_key", "oauth", "settings"]
+AuthMode = Literal["none", "api_key", "oauth", "password"]
+"""`password`: a mail server with a user and a password, of the workspace or of the whole server."""
 Status = Literal["live", "not_live"]
 
 
@@ -50,9 +51,9 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
     ),
     ConnectorInfo(
         id="smtp",
-        label="SMTP",
-        description="E-mail through any SMTP server.",
-        auth_mode="settings",
+        label="Mail server",
+        description="Sends e-mail through any mail server (SMTP), of yours or of this server.",
+        auth_mode="password",
         channels=("email",),
         does=("send",),
         status="live",

@@ -58,6 +58,20 @@ class Conversation:
                     socket.socket.shutdown(sock, socket.SHUT_RDWR)
             return not self._handing_over
 
+    def check(self) -> None:
+        """Sign in and leave; nothing is sent. Raises `NotSent`."""
+        try:
+            smtp = self._connect()
+            try:
+                self._prepare(smtp)
+            finally:
+                _leave(smtp)
+        except NotSent:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
+            raise postponed(f"the mail server cannot be used ({said})") from error
+
     def run(self) -> str:
         """Send, and return the server's last word. Raises `NotSent` or `OutcomeUnknown`."""
         try:
@@ -81,12 +95,11 @@ class Conversation:
         server, timeout = self._server, self._timeout
         # Without a name of ours smtplib would ask the DNS for one.
         name = self._letter.sender.rpartition("@")[2]
+        number = server.number or server.host
         if server.encryption == "tls":
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, name, timeout=timeout, context=self._context
-            )
+            smtp: smtplib.SMTP = _Encrypted(number, server, name, timeout, self._context)
         else:
-            smtp = smtplib.SMTP(server.host, server.port, name, timeout=timeout)
+            smtp = _Plain(number, server, name, timeout)
         with self._turn:
             if not self._called_off:
                 self._smtp = smtp
@@ -166,6 +179,32 @@ class Conversation:
         raise OutcomeUnknown(f"the mail server answered {_reply(code, said)}")
 
 
+class _Plain(smtplib.SMTP):
+    """Connects to a number that was checked; its certificate is still that of the name."""
+
+    def __init__(self, number: str, server: MailServer, name: str, timeout: float) -> None:
+        self._number = number
+        super().__init__(server.host, server.port, name, timeout=timeout)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
+        return made
+
+
+class _Encrypted(smtplib.SMTP_SSL):
+    """The same, encrypted from the first byte."""
+
+    def __init__(
+        self, number: str, server: MailServer, name: str, timeout: float, context: ssl.SSLContext
+    ) -> None:
+        self._number = number
+        super().__init__(server.host, server.port, name, timeout=timeout, context=context)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
+        return made
+
+
 def _leave(smtp: smtplib.SMTP) -> None:
     """Say goodbye and go; what the server says to that changes nothing any more, so nobody waits for it."""
     with contextlib.suppress(smtplib.SMTPException, OSError):
@@ -181,7 +220,7 @@ def postponed(detail: str) -> NotSent:
 def not_signed_in(detail: str) -> NotSent:
     return NotSent(
         Reason.MISSING_CONNECTOR,
-        f"the mail server does not accept the user and password in ASSENT_SMTP_URL: {detail}",
+        f"the mail server does not accept the user and the password: {detail}",
         curable=True,
     )
 

@@ -19,7 +19,7 @@ from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
 
 OPERATOR = "chieflab-connect"
-BY_PAGE = ("api_key", "oauth")
+BY_PAGE = ("api_key", "oauth", "password")
 """How those are connected that have an account of the workspace."""
 
 

@@ -34,6 +34,11 @@ class Door(msgspec.Struct, frozen=True):
         return found if isinstance(found, OAuthAccess) else None
 
     @property
+    def for_everybody(self) -> bool:
+        """Whether it works for every workspace without a connection of its own."""
+        return bool(getattr(self.connector, "for_everybody", False))
+
+    @property
     def live(self) -> bool:
         return self.connection is not None and self.connection.live
 
@@ -43,7 +48,7 @@ class Door(msgspec.Struct, frozen=True):
         if self.access is not None and not self.access.provider.configured:
             return "Not set up", ""
         if self.connection is None or self.connection.state is ConnectionState.REVOKED:
-            return "Not connected", ""
+            return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
         if self.connection.state is ConnectionState.EXPIRED:
             return "Connect again", "danger"
         if isinstance(self.connector, GoogleSource) and self.connector.chosen(self.connection) is None:

@@ -19,6 +19,7 @@ from assent.connectors.registry import CONNECTORS
 from assent.engine import connections
 from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+from assent.serving.web import connect_mail
 from assent.serving.web.connect_door import Door, address, at_place, door, subject
 from assent.serving.web.connect_words import (
     LOSES,
@@ -60,7 +61,9 @@ async def provider_page(visit: Visit) -> Response:
     return await shown(visit, await door(visit, visit.part("provider")))
 
 
-async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) -> Response:
+async def shown(
+    visit: Visit, at: Door, advice: dict[str, str] | None = None, entered: dict[str, str] | None = None
+) -> Response:
     choosing = at.live and at.words.choice is not None
     chosen = _chosen(at)
     listed = None
@@ -76,7 +79,8 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
         "here_again": address(visit, at.id),
         "all_providers": address(visit),
         "to": {
-            name: address(visit, f"{at.id}/{name}") for name in ("key", "consent", "choose", "disconnect")
+            name: address(visit, f"{at.id}/{name}")
+            for name in ("key", "mail", "consent", "choose", "disconnect")
         },
         "choose_again": address(visit, at.id, choose="1"),
         "nonce": visit.nonce(subject(visit, at.id)),
@@ -90,6 +94,8 @@ async def shown(visit: Visit, at: Door, advice: dict[str, str] | None = None) ->
         "chosen": chosen,
         "choices": listed,
         "max_key_chars": MAX_KEY_CHARS,
+        "mail": entered or connect_mail.kept(connection),
+        "encryptions": connect_mail.ENCRYPTIONS,
         "platform_name": platform_name,
     }
     return visit.page("connect_provider.html", values, scripts=False, status=400 if advice else 200)
@@ -119,6 +125,31 @@ async def enter_key(visit: Visit) -> Response:
         secrets=Credentials({API_KEY: key}),
         accounts=verified.accounts,
         settings=verified.settings,
+    )
+    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
+    return visit.go(address(visit, at.id, did="connected"))
+
+
+async def enter_mail(visit: Visit) -> Response:
+    """Try a mail server out, and keep it."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if not at.words.mail or not isinstance(at.connector, KeyChecked):
+        raise PageRefused(UNKNOWN_PROVIDER)
+    read = connect_mail.read(form)
+    if isinstance(read, dict):
+        return await shown(visit, at, read, connect_mail.safe(form))
+    try:
+        verified = await at.connector.verify(read.url, ASK_SECONDS)
+    except NotSent as refused:
+        advice = {"host": f"Nothing was kept: {refused.detail}"}
+        return await shown(visit, at, advice, connect_mail.safe(form))
+    new = NewConnection(
+        label=verified.label,
+        secrets=Credentials({API_KEY: read.url}),
+        accounts=verified.accounts,
+        settings={**verified.settings, **read.settings},
     )
     await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
     return visit.go(address(visit, at.id, did="connected"))
@@ -208,6 +239,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     Screen("/connect", providers, "connectors", LOOK),
     Screen("/connect/{provider}", provider_page, "connectors", LOOK),
     Screen("/connect/{provider}/key", enter_key, "connectors", SEND),
+    Screen("/connect/{provider}/mail", enter_mail, "connectors", SEND),
     Screen("/connect/{provider}/choose", choose, "connectors", SEND),
     Screen("/connect/{provider}/disconnect", disconnect, "connectors", SEND),
 )

@@ -38,6 +38,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     gives: str
     asks: str
     key: KeyWords | None = None
+    mail: bool = False
+    """Whether a mail server is entered instead of a key."""
     choice: ChoiceWords | None = None
 
 
@@ -65,6 +67,11 @@ WORDS: Final[dict[str, Words]] = {
             "It starts with https://hooks.slack.com/services/.",
             "Address of the webhook",
         ),
+    ),
+    "smtp": Words(
+        gives="Sends approved e-mails through your own mail server.",
+        asks="Where your mail server is, and the user and password that you send mail with.",
+        mail=True,
     ),
     "resend": Words(
         gives="Sends approved e-mails and reads whether they arrived.",

@@ -25,7 +25,7 @@ AUTH_MODES: Final[dict[str, str]] = {
     "none": "Needs no account",
     "api_key": "An API key of yours",
     "oauth": "You sign in there and allow it",
-    "settings": "The settings of the server",
+    "password": "A mail server of yours, or that of this server",
 }
 DOES: Final[dict[str, str]] = {
     "publish": "publishes",
@@ -92,7 +92,7 @@ def row(
 
 def can_connect(visit: Visit, info: ConnectorInfo) -> bool:
     """Whether this server has a page on which this one is connected."""
-    if info.auth_mode not in ("api_key", "oauth"):
+    if info.auth_mode == "none":
         return False
     routes = visit.request.app.routes
     return any(getattr(route, "path", "") == "/connect/{provider}" for route in routes)
