@@ -263,6 +263,10 @@ async def test_a_key_without_the_right_to_execute_fires_nothing(surface: Gate) -
     reader = await surface.key_with("actions:decide")
     answer = await surface.call(EXECUTE, {"actionId": action_id}, key=reader)
     assert answer.reason == "insufficient_scope"
+    assert (answer.payload["retry"], answer.payload["recoveryTool"]) == ("never", None)
+    run_id = (await surface.record(action_id))["runId"]
+    assert f"/runs/{run_id}?token=" in answer.payload["reviewUrl"]
+    assert "key" not in answer.payload["userMessage"] and "review page" in answer.payload["userMessage"]
     executor = await surface.key_with("actions:execute")
     waiting = await surface.staged()
     for tool, more in ((APPROVE, {}), (EDIT, {"body": OTHER}), (REJECT, {"reason": "no"}), (WITHDRAW, {})):

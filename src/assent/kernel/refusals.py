@@ -85,7 +85,10 @@ class _Named(dict[str, Any]):
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """Raised inside, answered at the edge. `facts` fill the words; the keyword arguments are the added fields."""
+    """Raised inside, answered at the edge. `facts` fill the words; the keyword arguments are the added fields.
+
+    `answer` is the wire shape where it is made already.
+    """
 
     def __init__(
         self,
@@ -108,10 +111,10 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         action_id: str | None = None,
         request_id: str | None = None,
         render_in_chat: dict[str, Any] | None = None,
-        replay: Recovery | None = None,
+        answer: Recovery | None = None,
     ) -> None:
         super().__init__(reason.value)
-        self._replay = replay
+        self._answer = answer
         self.reason = reason
         self.action_id = action_id
         self._facts = facts or {}
@@ -143,13 +146,13 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     @property
     def retry_after_seconds(self) -> int | None:
-        value = self._added["retry_after_seconds"]
+        value = self.recovery().retry_after_seconds
         return value if isinstance(value, int) else None
 
     def recovery(self) -> Recovery:
         """The wire shape of this refusal."""
-        if self._replay is not None:
-            return self._replay
+        if self._answer is not None:
+            return self._answer
         meaning = MEANINGS[self.reason]
         retry = self._retry or meaning.retry
         named = self._fill()
@@ -194,7 +197,7 @@ def replayed(recovery: Recovery) -> Refusal:
     if recovery.retry is msgspec.UNSET:
         retry = Retry.SAME if recovery.retryable else Retry.NEVER
         recovery = msgspec.structs.replace(recovery, retry=retry)
-    return Refusal(recovery.reason, replay=recovery)
+    return Refusal(recovery.reason, answer=recovery)
 
 
 def bad_argument(path: str, expected: str, got: str) -> Refusal:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.engine import tenancy
+from assent.engine import explaining, tenancy
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
@@ -172,11 +172,16 @@ class Edge:
             raise
         if tool is None:
             raise self._unknown(name)
-        if tool.scope is not None and principal is not None:
-            principal.require(tool.scope)
-        request = decoded(tool, arguments)
-        call = Call(services, principal, address, request_id, services.clock.now_ms(), peer=peer)
-        return await tool.handler(call, request)
+        try:
+            if tool.scope is not None and principal is not None:
+                principal.require(tool.scope)
+            request = decoded(tool, arguments)
+            call = Call(services, principal, address, request_id, services.clock.now_ms(), peer=peer)
+            return await tool.handler(call, request)
+        except Refusal as refusal:
+            if principal is None:
+                raise
+            raise await explaining.complete(services, principal, refusal, arguments) from refusal
 
     def _concerns_the_call(self, name: str, refusal: Refusal) -> bool:
         """A public tool limits whoever calls, by address; elsewhere `rate_limited` is a provider's."""

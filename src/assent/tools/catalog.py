@@ -83,9 +83,10 @@ class Catalog:
         return tool
 
     def suggest(self, name: str) -> str | None:
-        """The name that was probably meant."""
-        close = difflib.get_close_matches(name, [shown_name(tool) for tool in self.tools], n=1)
-        return close[0] if close else None
+        """The name that was probably meant: one that differs in its prefix or in a slip of the pen."""
+        endings = {_ending(shown_name(tool)): shown_name(tool) for tool in self.tools}
+        close = difflib.get_close_matches(_ending(name), endings, n=1, cutoff=0.8)
+        return endings[close[0]] if close else None
 
     def listing(self, toolsets: frozenset[Toolset] | None = None) -> list[dict[str, Any]]:
         """The `tools/list` entries of these groups, in table order, old names last."""
@@ -110,6 +111,11 @@ class Catalog:
                 name for tool in self.tools for name, group in groups_of(tool).items() if group in wanted
             )
         return names
+
+
+def _ending(name: str) -> str:
+    """A name without the family that it belongs to."""
+    return name.removeprefix(CANONICAL).removeprefix(OLD)
 
 
 def listed(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
