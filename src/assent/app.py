@@ -32,11 +32,11 @@ from assent.engine.vault import Vault
 from assent.engine.waits import Waits
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import LONG_RUN_SECONDS, WEBHOOK_TIMEOUT_SECONDS
+from assent.kernel.limits import LONG_RUN_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.lifecycle import review_link
 from assent.lifecycle.seals import Seals
-from assent.lifecycle.webhooks import Reply
+from assent.outgoing_calls import post_webhook, read_product_page, screen_webhook, webhook_host
 from assent.ports import (
     Begin,
     Clock,
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from assent.connectors.oauth_access import OAuthAccess
     from assent.drafting.evidence import Evidence
     from assent.drafting.lessons import Lessons
-    from assent.drafting.page import Fetched
     from assent.drafting.records import Composed, NeedsDraft
     from assent.engine.audit_log import Verdict
     from assent.picture_making import PictureMaker
@@ -86,6 +85,8 @@ class App:
         *,
         clock: Clock | None = None,
         page_address: Callable[[], str | None] | None = None,
+        find_pages: Callable[[], Awaitable[None]] | None = None,
+        link_note: Callable[[], str | None] = lambda: None,
         connectors: Mapping[str, Connector] | None = None,
         one_client: bool = False,
     ) -> None:
@@ -113,7 +114,9 @@ class App:
             pages=pages_window(settings.page_limit_per_minute),
             storage_quota_bytes=settings.storage_quota_mb * 1_000_000,
             page_address=page_address or (lambda: settings.base_url),
-            base_url=settings.base_url,
+            find_pages=find_pages or _nothing,
+            link_note=link_note,
+            configured_url=settings.base_url,
             connectors=connectors if connectors is not None else _BuiltIn(self),
             connections=self.connections,
             vault=self.vault,
@@ -199,7 +202,8 @@ class App:
         token = review_link.make_token(
             self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
         )
-        return review_link.review_url(self.settings.base_url, run_id, token)
+        address = self.services.page_address()
+        return review_link.review_url(address, run_id, token) if address is not None else ""
 
     async def _verify_journal(self, workspace_id: WorkspaceId | None) -> Verdict:
         from assent import checkpoint_files
@@ -226,6 +230,10 @@ class App:
         await self.store.close()
 
 
+async def _nothing() -> None:
+    """Where the address of the pages is the one in the settings, there is nothing to look for."""
+
+
 def draft_writer(
     settings: Settings,
 ) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
@@ -236,19 +244,6 @@ def draft_writer(
 
     kind: Literal["openai", "anthropic"] = "anthropic" if settings.model_kind == "anthropic" else "openai"
     return partial(draft, Model(settings.model_url, settings.model_name, kind, settings.model_api_key))
-
-
-async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
-    """A page of somebody else's, read as data and bounded in every way; or why not."""
-    from assent.drafting.page import Fetched, read_page, read_text
-    from assent.outgoing import FetchRefused, fetch_page
-
-    try:
-        fetched = await fetch_page(url, allow_hosts=allow_hosts)
-    except FetchRefused as refused:
-        return Fetched(problem=str(refused), status=refused.status)
-    page = read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
-    return Fetched(page=page, status=200, found_at=fetched.url)
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
@@ -266,46 +261,6 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
         await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
 
     return send
-
-
-def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
-    """Why nothing can ever be posted to an address; None where it may be."""
-    from assent.outgoing_addresses import FetchRefused, screen
-
-    try:
-        screen(url, allow_hosts=allow_hosts)
-    except FetchRefused as refused:
-        return str(refused)
-    return None
-
-
-def webhook_host(url: str) -> str:
-    """The host that a delivery to an address would connect to."""
-    from assent.outgoing_addresses import FetchRefused, host_of
-
-    try:
-        return host_of(url)
-    except FetchRefused:
-        return ""
-
-
-async def post_webhook(
-    allow_hosts: tuple[str, ...],
-    url: str,
-    body: bytes,
-    headers: Mapping[str, str],
-    timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
-) -> Reply:
-    """One POST to an address that a caller chose. Every name is looked up and checked anew; nothing is followed."""
-    from assent.outgoing import FetchRefused, post_json
-
-    try:
-        posted = await post_json(
-            url, body, headers=headers, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds
-        )
-    except FetchRefused as refused:
-        return Reply(None, refused.why, str(refused))
-    return Reply(posted.status)
 
 
 class _BuiltIn(Mapping[str, Connector]):

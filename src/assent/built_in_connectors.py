@@ -67,7 +67,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
     async def publish(action: Action) -> Page:
         made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
-        return Page(made.post_id, settings.base_url + made.path, made.published_ms)
+        return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
 
     async def seen(action: Action) -> tuple[int, int]:
         await app.visits.flush()

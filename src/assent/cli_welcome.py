@@ -98,8 +98,13 @@ def same_settings(settings: Settings) -> list[str]:
     return flags
 
 
+def own_command(settings: Settings, *words: str) -> list[str]:
+    """A command of this installation on the same data."""
+    return [*this_command(), *words, *same_settings(settings)]
+
+
 def stdio_command(settings: Settings) -> list[str]:
-    return [*this_command(), "stdio", *same_settings(settings)]
+    return own_command(settings, "stdio")
 
 
 def stdio_entry(settings: Settings) -> dict[str, Any]:
@@ -121,9 +126,7 @@ def vs_code_stdio(settings: Settings) -> str:
 def key_command(settings: Settings, label: str, *scopes: str) -> str:
     """Makes a key and writes it, alone, to standard output; without scopes it may do everything."""
     limits = [word for scope in scopes for word in ("--scope", scope)]
-    return shlex.join(
-        [*this_command(), "keys", "create", "--label", label, *limits, *same_settings(settings)]
-    )
+    return shlex.join(own_command(settings, "keys", "create", "--label", label, *limits))
 
 
 def claude_code_http(settings: Settings) -> str:

@@ -1,15 +1,14 @@
 """The two long-running processes: `serve` and `stdio`.
 
-Both are the same server. On the embedded store one process of a data directory leads: it runs the jobs, and where
-that is a `stdio` process it also serves the pages, after its first answer, so that a person whose client only runs
-`assent stdio` has a review page that works. On PostgreSQL every process runs jobs, and the pages are the replicas'.
+Both are the same server. One process of a data directory leads: on the embedded store it runs the jobs (on PostgreSQL
+every process does), and where that is a `stdio` process it also serves the pages, after its first answer, so that a
+person whose client only runs `assent stdio` has a review page that works. It gives way to `assent serve`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import gc
 import logging
 import os
@@ -27,6 +26,7 @@ from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.refusals import Reason
 from assent.kernel.tokens import KeyRing
+from assent.listening import WAITING_TO_CONNECT, OwnPages, Pages, bind, leadership_of, listen
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
 from assent.serving.edge import Credentials, Edge
@@ -52,9 +52,6 @@ POLL_SECONDS: Final = 0.5
 
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to let go of the port."""
-
-WAITING_TO_CONNECT: Final = 1_024
-"""Connections that the system keeps for us until we accept them."""
 
 ACCEPTED_AT_ONCE: Final = 32
 """How many the event loop accepts before it looks at what it has: fewer than the descriptors in reserve."""
@@ -84,8 +81,10 @@ def catalog_for(settings: Settings) -> Catalog:
 class Surfaces:
     """The edge of one process and what stands on it. The HTTP part is made when somebody first connects."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
+        """`own_address` is where this process listens, where that is not what the settings say."""
         self._app = app
+        self._own_address = own_address
         settings = app.settings
         self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
         self.messages = Filter(
@@ -118,23 +117,24 @@ class Surfaces:
         from assent.serving.web.review_routes import review_routes
 
         settings = self._app.settings
+        base_url = self._own_address() or settings.base_url
         catalog = self.edge.catalog
         self._live = Live(self._app.services)
         return build_site(
             self.edge,
             self.messages,
-            Documents(catalog, settings.base_url, operators()),
+            Documents(catalog, base_url, operators()),
             [
                 *page_routes(
                     self._app.services,
-                    base_url=settings.base_url,
+                    base_url=base_url,
                     catalog=catalog,
                     trust_proxy=settings.trust_proxy_headers,
                 ),
-                *review_routes(self._app.services, self._page_keys, self._live, base_url=settings.base_url),
-                *feed_routes(self._app.services, self._app.visits, base_url=settings.base_url),
+                *review_routes(self._app.services, self._page_keys, self._live, base_url=base_url),
+                *feed_routes(self._app.services, self._app.visits, base_url=base_url),
             ],
-            peers=AllowedPeers(settings.base_url, settings.allowed_hosts, settings.allowed_origins),
+            peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
             request_ids=begin_request,
         )
@@ -150,28 +150,6 @@ class Surfaces:
             review_cookies=KeyRing.for_purpose(master, "review-cookie"),
             forms=KeyRing.for_purpose(master, "form"),
         )
-
-
-def bind(settings: Settings) -> socket.socket:
-    """The listening socket, or the plain reason why there is none."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-        listener.listen(WAITING_TO_CONNECT)
-    except OSError as error:
-        listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise SettingsError(
-                f"Port {settings.port} on {settings.host} is in use by another program. Stop that program, or choose "
-                f"another port: assent serve --port {settings.port + 1}"
-            ) from error
-        raise SettingsError(
-            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
-        ) from error
-    listener.setblocking(False)
-    return listener
 
 
 def http_server(
@@ -260,7 +238,7 @@ def serve(settings: Settings) -> int:
 
 async def _serve(settings: Settings) -> int:
     app = App(settings)
-    leadership = Leadership(settings.data_dir, "serve") if app.store.dialect == "sqlite" else None
+    leadership = _known_here(settings)
     try:
         try:
             await app.prepare()
@@ -268,7 +246,7 @@ async def _serve(settings: Settings) -> int:
             raise
         except StoreUnavailable as error:
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
-        listener = await _listen(settings, leadership)
+        listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app)
         server = surfaces.server()
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
@@ -277,11 +255,12 @@ async def _serve(settings: Settings) -> int:
                 asyncio.get_running_loop().add_signal_handler(number, _stop, server)
             await _welcome(app)
             gc.freeze()  # what a start leaves behind stays; looking through it again costs callers 100 ms
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=listeners)
         finally:
             leading.cancel()
             await asyncio.gather(leading, return_exceptions=True)
-            listener.close()
+            for each in listeners:
+                each.close()
     finally:
         await app.close()
         if leadership is not None:
@@ -295,30 +274,41 @@ def _stop(server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-async def _listen(settings: Settings, leadership: Leadership | None) -> socket.socket:
-    if leadership is None:
-        return bind(settings)
+def _known_here(settings: Settings) -> Leadership | None:
+    """How the other processes of a data directory learn of this one; a replica need not have one."""
+    try:
+        ensure_data_dir(settings.data_dir)
+    except (OSError, SettingsError):
+        if settings.sqlite_path is not None:
+            raise
+        return None
+    return leadership_of(settings, "serve")
+
+
+async def _listen(settings: Settings, leadership: Leadership | None) -> list[socket.socket]:
     deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
-    while True:
+    while leadership is not None:
         leadership.claim_serve()
-        try:
-            return bind(settings)
-        except SettingsError:
-            said = leadership.announced()
-            giving_way = said is not None and said.role == "stdio" and said.address == settings.base_url
-            if not giving_way or asyncio.get_running_loop().time() > deadline:
-                raise
+        said = leadership.announced()
+        giving_way = said is not None and said.role == "stdio" and said.address == settings.base_url
+        if not giving_way or asyncio.get_running_loop().time() > deadline:
+            break
+        with contextlib.suppress(OSError):
+            return listen(settings.host, settings.port)
         await asyncio.sleep(0.05)
+    return bind(settings)
 
 
 async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
     """Run the jobs while this process leads; on PostgreSQL every process does."""
     while leadership is not None:
         try:
+            if leadership.claim_serve():
+                leadership.announce_serving(address)
             if leadership.try_lead():
                 leadership.announce(address)
+            if leadership.leads or app.store.dialect != "sqlite":
                 break
-            leadership.claim_serve()
         except OSError as error:
             log.warning("this process cannot lead yet: %s", error)
         await asyncio.sleep(POLL_SECONDS)
@@ -348,41 +338,39 @@ def stdio(settings: Settings) -> int:
 
 async def _stdio(settings: Settings) -> int:
     pipes = Pipes()
-    sqlite = settings.sqlite_path is not None
     ensure_data_dir(settings.data_dir)
-    leadership = Leadership(settings.data_dir, "stdio") if sqlite else None
+    leadership = leadership_of(settings, "stdio")
+    pages = Pages(settings, leadership)
     app = App(
         settings,
-        page_address=partial(_reachable_pages, leadership) if leadership is not None else None,
+        page_address=lambda: pages.address,
+        find_pages=pages.find,
+        link_note=pages.note,
         one_client=True,
     )
-    surfaces = Surfaces(app)
+    surfaces = Surfaces(app, lambda: pages.own)
     answered = asyncio.Event()
     credentials = (
         Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)
     )
-    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, leadership, answered, credentials))
+    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, pages, leadership, answered, credentials))
     try:
         await Session(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
     finally:
         behind.cancel()
         await asyncio.gather(behind, return_exceptions=True)
+        pages.close()
         await app.close()
-        if leadership is not None:
-            leadership.release()
+        leadership.release()
         pipes.close()
     return 0
-
-
-def _reachable_pages(leadership: Leadership) -> str | None:
-    said = leadership.announced()
-    return said.address if said is not None else None
 
 
 async def _behind_the_scenes(
     app: App,
     surfaces: Surfaces,
-    leadership: Leadership | None,
+    pages: Pages,
+    leadership: Leadership,
     answered: asyncio.Event,
     credentials: Credentials,
 ) -> None:
@@ -393,19 +381,27 @@ async def _behind_the_scenes(
     await asyncio.to_thread(configure_logging, app.settings)
     gc.freeze()  # as in `serve`: a pause here holds up every process that waits for its turn to write
     await _warn_of_bad_key(surfaces.edge, credentials)
-    if leadership is None:
-        async with running_jobs(app):
-            await asyncio.Event().wait()
-        return
-    while True:
-        if not leadership.serve_wanted() and leadership.try_lead():
-            try:
-                await _lead(app, surfaces, leadership)
-            except OSError as error:
-                log.warning("this process cannot lead yet: %s", error)
-            finally:
-                leadership.step_down()
-        await asyncio.sleep(POLL_SECONDS)
+    shared = app.store.dialect != "sqlite"
+    async with contextlib.AsyncExitStack() as whole, OwnPages(surfaces.server, pages) as own:
+        if shared:
+            await whole.enter_async_context(running_jobs(app))
+        while True:
+            if not pages.elsewhere and not leadership.serve_wanted() and leadership.try_lead():
+                try:
+                    pages.open()
+                    own.start()
+                    async with contextlib.nullcontext() if shared else running_jobs(app):
+                        while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
+                            await asyncio.sleep(POLL_SECONDS)
+                except OSError as error:
+                    log.warning("this process cannot lead yet: %s", error)
+                finally:
+                    if pages.listens_as_usual:
+                        await (
+                            own.stop()
+                        )  # `serve` wants this port; at another one earlier links go on working
+                    leadership.step_down()
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
@@ -416,41 +412,3 @@ async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
             "the key in ASSENT_API_KEY does not work, so every call is refused: it is mistyped, was revoked or "
             "replaced, has ended, or belongs to other data"
         )
-
-
-async def _lead(app: App, surfaces: Surfaces, leadership: Leadership) -> None:
-    try:
-        listener: socket.socket | None = bind(app.settings)
-    except SettingsError as error:
-        log.warning("no pages from this process: %s", error)
-        listener = None
-    pages = asyncio.create_task(_pages_on_demand(surfaces, listener)) if listener is not None else None
-    try:
-        leadership.announce(app.settings.base_url if listener is not None else None)
-        async with running_jobs(app):
-            while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
-                await asyncio.sleep(POLL_SECONDS)
-    finally:
-        if pages is not None:
-            pages.cancel()
-            await asyncio.gather(pages, return_exceptions=True)
-        if listener is not None:
-            listener.close()
-
-
-async def _pages_on_demand(surfaces: Surfaces, listener: socket.socket) -> None:
-    """Load the web server when somebody first knocks: most stdio processes never need it."""
-    loop = asyncio.get_running_loop()
-    knocked = asyncio.Event()
-    loop.add_reader(listener, knocked.set)
-    try:
-        await knocked.wait()
-    finally:
-        loop.remove_reader(listener)
-    server = await asyncio.to_thread(surfaces.server)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    try:
-        await asyncio.shield(serving)
-    finally:
-        server.should_exit = True
-        await serving

@@ -139,7 +139,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
     if values["database_url"] is None:
         values["database_url"] = reader.database_in(data_dir)
-    values["base_url"] = values["base_url"] or f"http://{_reachable(values['host'])}:{values['port']}"
+    values["base_url"] = values["base_url"] or own_address(values["host"], values["port"])
     for current, previous, gathered in SECRET_PAIRS:
         newest, earlier = values.pop(current), values.pop(previous)
         values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
@@ -306,6 +306,11 @@ def _gather(env: str, env_previous: str, newest: str | None, earlier: tuple[str,
             f"Set {env} too, or remove {env_previous}."
         )
     return () if newest is None else (newest, *earlier)
+
+
+def own_address(host: str, port: int) -> str:
+    """Where a browser on this machine finds what listens there."""
+    return f"http://{_reachable(host)}:{port}"
 
 
 def _reachable(host: str) -> str:

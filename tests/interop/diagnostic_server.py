@@ -37,7 +37,8 @@ from mcp_types import (
 
 from assent.app import App
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.processes import Surfaces, bind, http_server
+from assent.listening import bind
+from assent.processes import Surfaces, http_server
 from assent.serving.edge import Edge
 from assent.serving.exchange import Filter
 from assent.serving.mcp import McpServer
@@ -147,7 +148,7 @@ async def run(port: int, data_dir: str) -> None:
         await app.prepare()
         surfaces = Surfaces(app)
         surfaces.messages = Filter(DiagnosticServer(surfaces.edge))
-        await http_server(surfaces.site(), surfaces.end_streams).serve(sockets=[bind(settings)])
+        await http_server(surfaces.site(), surfaces.end_streams).serve(sockets=bind(settings))
     finally:
         await app.close()
 

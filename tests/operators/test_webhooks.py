@@ -21,13 +21,14 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, settings_for
 
 from assent import job_kinds, outgoing_addresses
-from assent.app import App, post_webhook
+from assent.app import App
 from assent.engine import jobs, tenancy, webhook_hosts, webhooks
 from assent.engine.jobs import Job, JobKind
 from assent.engine.webhooks import Delivery, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
 from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply
+from assent.outgoing_calls import post_webhook
 from assent.ports import Single, Statement, StoreUnavailable, Transaction
 from assent.processes import running_jobs
 from assent.serving.worker import CONCURRENCY_APART, Runner

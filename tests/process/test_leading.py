@@ -77,13 +77,38 @@ def test_a_killed_serve_gives_the_pages_back(tmp_path: Path) -> None:
         assert fetch(port, "GET", link)[0] == 200
 
 
-def test_where_nobody_can_serve_pages_no_dead_link_is_handed_out(tmp_path: Path) -> None:
+def test_where_another_program_has_the_port_the_link_leads_to_one_of_our_own(tmp_path: Path) -> None:
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
-        with StdioClient(tmp_path, {"ASSENT_PORT": str(busy.getsockname()[1])}) as client:
+        taken = busy.getsockname()[1]
+        with StdioClient(tmp_path, {"ASSENT_PORT": str(taken)}) as client:
             client.ask("initialize")
-            eventually(lambda: leader(tmp_path) is not None, "stdio leads")
-            refused = client.call("chieflab_signup_workspace", email="ada@example.org")
-            assert refused["reason"] == "temporarily_unavailable"
-            assert "assent serve" in refused["userMessage"]
+            signup = client.call("chieflab_signup_workspace", email="ada@example.org")
+            own = int(signup["deliveryUrl"].split(":")[2].partition("/")[0])
+            assert own != taken
+            assert fetch(own, "GET", path_of(signup["deliveryUrl"]))[0] == 200
+            assert "while this chat is open" in signup["userMessage"]
+            assert f"--port {own}" in signup["userMessage"]
+            assert is_healthy(own)
+
+            # A server that starts elsewhere takes the pages over, and the link of before goes on working.
+            with Serve(tmp_path) as server:
+                eventually(lambda: leader(tmp_path) == ("serve", server.process.pid), "serve leads")
+                assert client.call("chieflab_signup_workspace", email="b@example.org")[
+                    "deliveryUrl"
+                ].startswith(f"{server.base_url}/")
+                assert fetch(own, "GET", path_of(signup["deliveryUrl"]))[0] == 200
+
+
+def test_what_stdio_hands_out_and_publishes_is_at_the_server_on_the_same_data(tmp_path: Path) -> None:
+    with Serve(tmp_path) as server, StdioClient(tmp_path) as client:
+        client.ask("initialize")
+        staged = client.call("chieflab_post", channel="site", body="We are open on Sundays now.")
+        assert staged["reviewUrl"].startswith(f"{server.base_url}/runs/")
+        assert "while this chat is open" not in json.dumps(staged)
+        action_id = staged["actions"][0]["id"]
+        shown = client.call("chieflab_get_action", actionId=action_id)
+        client.call("chieflab_approve_action", actionId=action_id, digest=shown["digest"])
+        sent = client.call("chieflab_execute_approved_action", actionId=action_id, idempotencyKey="execute-1")
+        assert sent["externalUrl"].startswith(f"{server.base_url}/feed/")

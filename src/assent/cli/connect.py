@@ -14,6 +14,7 @@ import msgspec
 import typer
 
 from assent.cli.keys import OfWorkspace
+from assent.cli.owner import pages_address
 from assent.cli.session import Session, command
 from assent.cli.workspaces import BY, find_workspace
 from assent.failures import Failure
@@ -135,7 +136,7 @@ def connect(
         if isinstance(connector, KeyChecked):
             return connector
         by_key = sorted(each for each, one in app.services.connectors.items() if isinstance(one, KeyChecked))
-        where = f"{session.settings.base_url}/connect/{name}"
+        where = f"{pages_address(session.settings) or session.settings.base_url}/connect/{name}"
         other = f"\nIt is connected in a browser: {where}" if connector is not None else ""
         raise Failure(f"{name!r} is not connected by a key. Possible: {', '.join(by_key)}.{other}")
 

@@ -76,7 +76,8 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     from assent.cli.workspaces import key_entropy
     from assent.engine import tenancy
     from assent.kernel.ids import WorkspaceId
-    from assent.processes import Surfaces, bind, http_server, running_jobs
+    from assent.listening import bind
+    from assent.processes import Surfaces, http_server, running_jobs
     from assent.settings import load_settings
 
     with socket.socket() as probe:
@@ -95,17 +96,18 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     await app.store.write(lambda: tenancy.create_workspace(workspace_id, "Ledgerleaf", now_ms, by="demo"))
     entropy = key_entropy()
     issued = await app.store.write(lambda: tenancy.issue_key(workspace_id, entropy, now_ms, by="demo"))
-    listener = bind(app.settings)
+    listeners = bind(app.settings)
     surfaces = Surfaces(app)
     server = http_server(surfaces.site(), surfaces.end_streams)
     async with running_jobs(app):
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        serving = asyncio.create_task(server.serve(sockets=listeners))
         try:
             yield app.settings.base_url, issued.api_key
         finally:
             server.should_exit = True
             await serving
-            listener.close()
+            for each in listeners:
+                each.close()
             await app.close()
 
 

@@ -15,9 +15,9 @@ import msgspec
 import typer
 
 from assent import __version__
-from assent.cli.probes import Found, look_at_port, reaches_assent
 from assent.cli.session import BaseUrl, Host, Port, Session, command
 from assent.failures import explain
+from assent.probes import Found, look_at_port, reaches_assent
 from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
 from assent.settings import Settings, SettingsError, hide_password
 from assent.settings_table import TABLE

@@ -71,11 +71,10 @@ def owner_link(
 
 def pages_address(settings: Settings) -> str | None:
     """Where the pages of this data are served right now: by a process on the same directory, or by the replicas."""
-    from assent.cli.probes import reaches_assent
-    from assent.serving.leader import Leadership
+    from assent.listening import leadership_of
+    from assent.probes import reaches_assent
 
-    if settings.sqlite_path is not None:
-        said = Leadership(settings.data_dir, "command").announced()
-        if said is not None and said.address is not None:
-            return said.address
+    said = leadership_of(settings, "command").announced()
+    if said is not None and said.address is not None:
+        return said.address
     return settings.base_url if reaches_assent(settings.base_url) else None

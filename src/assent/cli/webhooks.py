@@ -102,7 +102,8 @@ def hosts(
     close: Annotated[bool, typer.Option("--none", help="Allow no host at all.")] = False,
 ) -> None:
     """Show or limit the hosts that a workspace's results may be posted to."""
-    from assent.app import open_app, webhook_host
+    from assent.app import open_app
+    from assent.outgoing_calls import webhook_host
 
     if bool(host) + lift + close > 1:
         raise Failure("Name hosts, or say --any, or say --none.")

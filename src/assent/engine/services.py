@@ -44,16 +44,20 @@ class Services:
     """What the calls of a workspace may store in a day."""
     page_address: Callable[[], str | None]
     """Where the pages are served right now, or None when no process on this store serves them."""
-    base_url: str
-    """The public address of this server, under which its pages and pictures are named."""
+    find_pages: Callable[[], Awaitable[None]]
+    """Look where that is, before a call that may hand out a link."""
+    link_note: Callable[[], str | None]
+    """What to say beside a link that will not last; None where links do."""
+    configured_url: str
+    """The address of this server by its settings."""
     connectors: Mapping[str, Connector]
     connections: Connections
     """What workspaces are connected to; their secrets stay in the vault."""
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
     review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
-    """The signed link to a run, for what its receiver may do. Made even where no page is up: it works as soon as one
-    is."""
+    """The signed link to a run, for what its receiver may do; empty where no page is up: its token would go to whoever
+    holds the port."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
@@ -91,6 +95,11 @@ class Services:
     """A job was enqueued that should start now."""
     waits: Waits
     """Calls that wait for a change of an action."""
+
+    @property
+    def base_url(self) -> str:
+        """The address under which pages and pictures are named."""
+        return self.page_address() or self.configured_url
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

@@ -23,7 +23,7 @@ from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
-from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
+from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Recovery, Refusal
 from assent.ports import StoreUnavailable
 from assent.tools.definition import Call, Peer, Prose, Tool
 
@@ -114,13 +114,14 @@ class Edge:
             reply = await self._call(name, arguments, credentials, address, request_id, peer)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(encoded(payload), prose=prose)
+            return Answer(encoded(with_link_note(self.services, payload)), prose=prose)
         except BadArguments as bad:
             return refused(bad.refusal, bad_arguments=True)
         except AtGate as gate:
             return refused(gate.refusal, at_gate=True)
         except Refusal as refusal:
-            return refused(refusal, at_gate=self._concerns_the_call(name, refusal))
+            told = with_link_note(self.services, refusal.recovery())
+            return refused(refusal, at_gate=self._concerns_the_call(name, refusal), told=told)
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable, extra={"request_id": request_id})
             return refused(unavailable_refusal(), at_gate=True)
@@ -172,6 +173,7 @@ class Edge:
             raise
         if tool is None:
             raise self._unknown(name)
+        await services.find_pages()
         try:
             if tool.scope is not None and principal is not None:
                 principal.require(tool.scope)
@@ -228,17 +230,30 @@ def encoded(payload: Any) -> str:
     return text if says_ok else '{"ok":true' + ("," if text != "{}" else "") + text[1:]
 
 
-def refused(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False) -> Answer:
-    """A refusal as an answer."""
-    recovery = refusal.recovery()
+def refused(
+    refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, told: Recovery | None = None
+) -> Answer:
+    """A refusal as an answer; `told` where more is said than by itself."""
     return Answer(
-        _TEXT.encode(recovery).decode(),
+        _TEXT.encode(told or refusal.recovery()).decode(),
         status=refusal.http_status,
         reason=refusal.reason,
         at_gate=at_gate,
         bad_arguments=bad_arguments,
         retry_after_seconds=refusal.retry_after_seconds,
     )
+
+
+def with_link_note(services: Services, payload: Any) -> Any:
+    """An answer with a link that ends with this chat says so to the person, and how to keep it."""
+    note, address = services.link_note(), services.page_address()
+    if note is None or address is None or address not in _TEXT.encode(payload).decode():
+        return payload
+    for field in ("show", "user_message"):
+        said = getattr(payload, field, None)
+        if isinstance(said, str) and said:
+            return msgspec.structs.replace(payload, **{field: f"{said}\n\n{note}"})
+    return payload
 
 
 def unavailable_refusal() -> Refusal:

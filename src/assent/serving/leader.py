@@ -2,11 +2,13 @@
 
 The first process to lock `leader.lock` leads; the lock ends with its process, so another takes over by itself. A
 `stdio` process that leads gives way to `assent serve`, which holds `serve.lock` while it runs or wants to start. The
-leader announces where its pages are, so that every process on the directory can hand out links that work.
+leader announces where its pages are, so that every process on the directory can hand out links that work; so does
+`serve` as soon as it listens, whoever leads then. What is announced counts while the lock beside it is held.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -17,6 +19,7 @@ import msgspec
 LEADER: Final = "leader.lock"
 SERVE: Final = "serve.lock"
 ANNOUNCEMENT: Final = "leader.json"
+SERVING: Final = "serve.json"
 
 
 class Announcement(msgspec.Struct, frozen=True, rename="camel"):
@@ -70,10 +73,12 @@ class FileLock:
 class Leadership:
     """This process's view of who leads on a data directory."""
 
-    def __init__(self, data_dir: Path, role: str) -> None:
-        self._leader = FileLock(data_dir / LEADER)
-        self._serve = FileLock(data_dir / SERVE)
-        self._announcement = data_dir / ANNOUNCEMENT
+    def __init__(self, data_dir: Path, role: str, of: str = "") -> None:
+        """`of` tells the databases apart that are used from one directory."""
+        self._leader = FileLock(data_dir / f"{of}{LEADER}")
+        self._serve = FileLock(data_dir / f"{of}{SERVE}")
+        self._announcement = data_dir / f"{of}{ANNOUNCEMENT}"
+        self._serving = data_dir / f"{of}{SERVING}"
         self._role = role
 
     @property
@@ -81,30 +86,31 @@ class Leadership:
         return self._leader.held
 
     def try_lead(self) -> bool:
-        return self._leader.try_acquire()
+        return self._taken(self._leader, self._announcement)
 
     def claim_serve(self) -> bool:
         """Tell a leading `stdio` process to give way; false when another `serve` runs here."""
-        return self._serve.try_acquire()
+        return self._taken(self._serve, self._serving)
 
     def serve_wanted(self) -> bool:
         return self._serve.held_by_somebody()
 
     def announce(self, address: str | None) -> None:
-        """Publish where the pages are, whole or not at all."""
-        made = self._announcement.with_suffix(f".{os.getpid()}")
-        made.touch(mode=0o600)
-        made.write_bytes(msgspec.json.encode(Announcement(os.getpid(), self._role, address)))
-        made.replace(self._announcement)
+        """Publish where the pages of the leader are."""
+        self._publish(self._announcement, address)
+
+    def announce_serving(self, address: str) -> None:
+        """The same for `serve`, where it holds its lock, before it leads."""
+        if self._serve.held:
+            self._publish(self._serving, address)
 
     def announced(self) -> Announcement | None:
-        """What the leading process said, if one leads."""
-        if not self._leader.held_by_somebody():
-            return None
-        try:
-            return msgspec.json.decode(self._announcement.read_bytes(), type=Announcement)
-        except (OSError, msgspec.MsgspecError):
-            return None
+        """What `serve` said, if it runs; else what the leading process said, if one leads."""
+        for lock, path in ((self._serve, self._serving), (self._leader, self._announcement)):
+            if lock.held_by_somebody():
+                with contextlib.suppress(OSError, msgspec.MsgspecError):
+                    return msgspec.json.decode(path.read_bytes(), type=Announcement)
+        return None
 
     def step_down(self) -> None:
         if self._leader.held:
@@ -113,4 +119,22 @@ class Leadership:
 
     def release(self) -> None:
         self.step_down()
+        if self._serve.held:
+            self._serving.unlink(missing_ok=True)
         self._serve.release()
+
+    def _taken(self, lock: FileLock, said: Path) -> bool:
+        """Take a lock; what a process left there that was killed counts no more."""
+        had = lock.held
+        if not lock.try_acquire():
+            return False
+        if not had:
+            said.unlink(missing_ok=True)
+        return True
+
+    def _publish(self, path: Path, address: str | None) -> None:
+        """Whole or not at all."""
+        made = path.with_suffix(f".{os.getpid()}")
+        made.touch(mode=0o600)
+        made.write_bytes(msgspec.json.encode(Announcement(os.getpid(), self._role, address)))
+        made.replace(path)

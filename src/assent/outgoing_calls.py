@@ -1,0 +1,67 @@
+"""What the server asks of addresses that somebody named, as its inside sees it: bounded, checked, never an exception of
+the network. What is loaded for it waits until it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
+from assent.lifecycle.webhooks import Reply
+
+if TYPE_CHECKING:
+    from assent.drafting.page import Fetched
+
+
+async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
+    """A page of somebody else's, read as data and bounded in every way; or why not."""
+    from assent.drafting.page import Fetched, read_page, read_text
+    from assent.outgoing import FetchRefused, fetch_page
+
+    try:
+        fetched = await fetch_page(url, allow_hosts=allow_hosts)
+    except FetchRefused as refused:
+        return Fetched(problem=str(refused), status=refused.status)
+    page = read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+    return Fetched(page=page, status=200, found_at=fetched.url)
+
+
+def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
+    """Why nothing can ever be posted to an address; None where it may be."""
+    from assent.outgoing_addresses import FetchRefused, screen
+
+    try:
+        screen(url, allow_hosts=allow_hosts)
+    except FetchRefused as refused:
+        return str(refused)
+    return None
+
+
+def webhook_host(url: str) -> str:
+    """The host that a delivery to an address would connect to."""
+    from assent.outgoing_addresses import FetchRefused, host_of
+
+    try:
+        return host_of(url)
+    except FetchRefused:
+        return ""
+
+
+async def post_webhook(
+    allow_hosts: tuple[str, ...],
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
+) -> Reply:
+    """One POST to an address that a caller chose. Every name is looked up and checked anew; nothing is followed."""
+    from assent.outgoing import FetchRefused, post_json
+
+    try:
+        posted = await post_json(
+            url, body, headers=headers, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds
+        )
+    except FetchRefused as refused:
+        return Reply(None, refused.why, str(refused))
+    return Reply(posted.status)
