@@ -2,69 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.gate.trace import Traced
+from tests.gate.guarded import Watched, guarded
 from tests.workflows.kit import Player, three_steps
 
-from assent.ports import Begin, Rows, Transaction
 from assent.workflow_library import WorkflowLibrary
 
-_inside = threading.local()
-
-
-class Watched(Traced):
-    """Knows when the code of a transaction runs, on whatever thread that is."""
-
-    def _followed(self, mode: str, begin: Begin[Any]) -> Transaction[Any]:
-        with _within():
-            transaction = begin()
-        rows: Rows | None = None
-        while True:
-            try:
-                with _within():
-                    bound = next(transaction) if rows is None else transaction.send(rows)
-            except StopIteration as end:
-                return end.value
-            rows = yield bound
-
-
-@contextmanager
-def _within() -> Iterator[None]:
-    _inside.now = True
-    try:
-        yield
-    finally:
-        _inside.now = False
-
-
-def refusing(name: str, touch: Callable[..., Any]) -> Callable[..., Any]:
-    def judged(*args: Any, **kwargs: Any) -> Any:
-        assert not getattr(_inside, "now", False), f"{name} within a transaction"
-        return touch(*args, **kwargs)
-
-    return judged
-
-
-@pytest.fixture
-def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for owner, name in (
-        (os, "stat"),
-        (os, "scandir"),
-        (os, "open"),
-        (socket, "create_connection"),
-        (WorkflowLibrary, "shelf"),
-        (WorkflowLibrary, "find"),
-        (WorkflowLibrary, "find_again"),
-    ):
-        monkeypatch.setattr(owner, name, refusing(name, getattr(owner, name)))
+__all__ = ["guarded"]
 
 
 @pytest.mark.usefixtures("guarded")
