@@ -11,6 +11,9 @@ import pytest
 from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
+from assent.engine import tenancy
+from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES
+from assent.engine.tenancy import KeyEntropy
 from assent.job_kinds import job_kinds
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
@@ -72,6 +75,16 @@ class Loop(Surface):
         runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
         while await runner.run_due_once():
             pass
+
+    async def key_with(self, *scopes: str) -> str:
+        """Another key of this workspace that may do only so much."""
+        services, now_ms, workspace_id = self.app.services, self.clock.now_ms(), self.workspace_id
+        assert workspace_id is not None
+        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+        issued = await self.app.store.write(
+            lambda: tenancy.issue_key(workspace_id, entropy, now_ms, scopes=scopes, by="test")
+        )
+        return issued.api_key
 
     async def approve_and_send(self, action_id: str) -> dict[str, Any]:
         await self.call("chieflab_approve_action", {"actionId": action_id})

@@ -135,13 +135,15 @@ async def test_the_status_names_the_most_urgent_loop_first(loop: Loop) -> None:
     loop.clock.advance(hours=25)
     due = (await loop.call("chieflab_status")).payload
 
-    assert empty["nextAction"]["name"] == "chieflab_launch_product"
-    assert pending["nextAction"]["name"] == "chieflab_list_pending_actions"
-    assert due["nextAction"] == {
-        "name": "chieflab_measure",
-        "args": {"runId": run["runId"]},
-        "when": "to see how it went",
-    }
+    assert empty["next"][0]["name"] == "chieflab_launch_product"
+    assert pending["next"][0]["name"] == "chieflab_list_pending_actions"
+    assert due["next"] == [
+        {
+            "name": "chieflab_measure",
+            "args": {"runId": run["runId"]},
+            "when": "to see how it went",
+        }
+    ]
 
 
 @pytest.mark.rule("E94", "E98")

@@ -175,6 +175,12 @@ def channel(name: str) -> Channel | None:
     return BY_ID.get(ALIASES.get(key, key))
 
 
+def label_of(channel_id: str) -> str:
+    """A channel as people call it."""
+    row = BY_ID.get(channel_id)
+    return row.label if row is not None else channel_id.replace("_", " ").strip().capitalize()
+
+
 def counted(channel_id: str, text: str) -> int:
     """The length of a body on this channel, as it counts."""
     return BY_ID[channel_id].body.count(text)

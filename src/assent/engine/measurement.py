@@ -233,25 +233,25 @@ def _facts(
         for action in of_run
         if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
     )
-    return planned, sent, [_scheduled(row) for row in past], by_hand
+    return planned, sent, [scheduled_of(row) for row in past], by_hand
 
 
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
     """When a run is or was measured."""
     rows = yield statements.find_measurement(workspace_id=workspace_id, run_id=run_id)
-    return _scheduled(rows[0]) if rows else None
+    return scheduled_of(rows[0]) if rows else None
 
 
 def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
     """Runs that wait to be measured."""
     rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
-    return [_scheduled(row) for row in rows]
+    return [scheduled_of(row) for row in rows]
 
 
 def measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
     """A tenant's measured runs, newest first."""
     rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
-    return [_scheduled(row) for row in rows]
+    return [scheduled_of(row) for row in rows]
 
 
 def record_by_hand(
@@ -366,7 +366,8 @@ def as_text(found: Measurement) -> str:
     return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
 
 
-def _scheduled(row: Row) -> Scheduled:
+def scheduled_of(row: Row) -> Scheduled:
+    """A measurement from its row."""
     body = row["body"]
     return Scheduled(
         run_id=RunId(row["run_id"]),

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any, Final
 
+from assent.kernel.times import readable_time
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -75,6 +76,33 @@ _BY_STATUS: Final[dict[Status, Section]] = {
     Status.FAILED: Section.FAILED,
     Status.REJECTED: Section.REJECTED,
 }
+
+
+def explain(action: Action, blocker: str | None, now_ms: int) -> str:
+    """Why an action is where it is, in a sentence for the person; empty where there is nothing to say.
+
+    `blocker` is what keeps its connector from performing it now.
+    """
+    section = section_of(action, now_ms)
+    detail = str(action.metadata.get("lastAttempt", "")).rstrip(".")
+    if section is Section.APPROVED_NOT_SENT:
+        if action.execution_state is ExecutionState.EXECUTING:
+            return "It is being sent now."
+        if blocker is not None:
+            return blocker
+        if action.schedule_ms is not None and action.schedule_ms > now_ms:
+            return f"It goes out {readable_time(action.schedule_ms, now_ms)}."
+        return f"The last attempt failed: {detail}." if detail else "Nobody has asked to send it yet."
+    if section is Section.WAITING:
+        return f"It could not go out yet: {blocker}" if blocker is not None else ""
+    said = {
+        Section.UNKNOWN: f"No answer came back ({detail})." if detail else "No answer came back.",
+        Section.FAILED: f"{detail}." if detail else "The provider refused it.",
+        Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
+        Section.BY_HAND: "You publish it yourself and then tell me.",
+        Section.EXPIRED: "It was not approved and sent in time.",
+    }
+    return said.get(section, "")
 
 
 def headline(effect: Effect) -> str:

@@ -1,19 +1,42 @@
-"""Where an agent starts: what waits, what was learned, what to do next."""
+"""Where an agent starts: what went out, what is open and why, what was learned, and the one thing to do next."""
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import msgspec
 
-from assent.engine import actions, brain, measurement
+from assent.drafting import channels
+from assent.engine import circumstances, overview
+from assent.engine.brain import Entry
 from assent.engine.measurement import Scheduled
-from assent.kernel.times import iso_time
-from assent.lifecycle.guidance import SuggestedCall
-from assent.lifecycle.records import Action, ExecutionState
-from assent.ports import Transaction
+from assent.engine.overview import LISTED, MOST_COUNTED, Measured, Overview
+from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.times import iso_time, readable_time
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import Circumstances, next_calls
+from assent.lifecycle.records import Action
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
-MOST = 100
+LESSONS_SHOWN: Final = 3
+MAX_LESSON: Final = 200
+
+CANNOT: Final = (
+    "This server cannot refund, charge, or delete anything outside itself, and it sends nothing that a person has not "
+    "approved."
+)
+
+SHOWN: Final = (
+    Section.WENT_OUT,
+    Section.UNKNOWN,
+    Section.APPROVED_NOT_SENT,
+    Section.BY_HAND,
+    Section.WAITING,
+    Section.FAILED,
+)
+"""The sections of actions, in the order in which a person asks for them."""
 
 
 class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,22 +46,37 @@ class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class HelpReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
     what_this_is: str
+    cannot: str
     loop: tuple[str, ...]
     rules: tuple[str, ...]
-    next_tool_calls: tuple[SuggestedCall, ...]
+    next: tuple[SuggestedCall, ...]
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     tenant_id: TenantIdArgument | None = None
 
 
-class OpenAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class StatusEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One action of a section."""
+
     action_id: str
     run_id: str
-    type: str
-    severity: str
-    created_at: str
-    expires_at: str | None
+    what: str
+    channel: str
+    when: str
+    why: str = ""
+    url: str = ""
+    help_url: str = ""
+    severity: str = ""
+    expires_at: str | None = None
+
+
+class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    run_id: str
+    what: str
+    when: str
+    totals: dict[str, float]
+    next_move: str
 
 
 class DueMeasurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -48,21 +86,29 @@ class DueMeasurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     entry_id: str
+    tenant_id: str
     kind: str
     body: str
 
 
 class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Open loops at the start of a session, and the one thing to do about them."""
+    """Every section newest first, with how many there are of each (`counts` stops at a thousand)."""
 
     ok: bool
     workspace_id: str
-    pending_approvals: tuple[OpenAction, ...]
-    unknown_outcomes: tuple[OpenAction, ...]
+    user_message: str
+    show: str
+    next: tuple[SuggestedCall, ...]
+    counts: dict[str, int]
+    went_out: tuple[StatusEntry, ...]
+    approved_not_sent: tuple[StatusEntry, ...]
+    waiting: tuple[StatusEntry, ...]
+    by_hand: tuple[StatusEntry, ...]
+    failed: tuple[StatusEntry, ...]
+    unknown: tuple[StatusEntry, ...]
+    measured: tuple[MeasuredEntry, ...]
     due_measurements: tuple[DueMeasurement, ...]
     lessons: tuple[Lesson, ...]
-    next_action: SuggestedCall
-    user_message: str
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
@@ -70,103 +116,197 @@ async def show_help(call: Call, request: Help) -> HelpReply:
         ok=True,
         what_this_is="Assent prepares launches, posts and mails, and sends only what a human approved; it then "
         "measures and remembers.",
+        cannot=CANNOT,
         loop=(
             "prepare: chieflab_launch_product, chieflab_post or chieflab_send stage drafts; nothing goes out",
-            "review: show every draft in the chat, word for word, and wait",
-            "approve: chieflab_approve_action or chieflab_reject_action, as the human said; or the review link",
+            "review: paste show into the chat, word for word, and wait",
+            "approve: chieflab_approve_action with the digest (send: true also sends), or chieflab_reject_action, as "
+            "the human said; or the review link, and chieflab_get_action with waitSeconds tells what they decided",
             "execute: chieflab_execute_approved_action, once per approved action",
-            "measure: happens by itself about a day later; chieflab_measure shows it",
+            "measure: a day later the server measures; chieflab_measure shows it",
             "remember: decisions and results shape the next run; chieflab_brain_read shows them",
+            "report: chieflab_status says how things are, chieflab_report what was done and how it can be proven",
         ),
         rules=(
             "Never approve on your own judgement.",
-            "On ok:false follow fixActionForAgent; if retryable is false, stop and show userMessage.",
+            "On ok:false follow fixActionForAgent; retry says what to repeat. If it is never, stop and show "
+            "userMessage.",
             "Pass idempotencyKey on calls that you may repeat.",
         ),
-        next_tool_calls=(
+        next=(
             SuggestedCall("chieflab_status", {}, "at the start of a session"),
-            SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to launch something"),
+            LAUNCH,
         ),
     )
 
 
 async def status(call: Call, request: Status) -> StatusReply:
-    workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
-
-    def begin() -> Transaction[
-        tuple[tuple[Action, ...], list[Scheduled], list[brain.Entry], list[brain.Entry]]
-    ]:
-        waiting = yield from actions.waiting(workspace_id, "", MOST, call.now_ms)
-        to_measure = yield from measurement.due(workspace_id, MOST)
-        worked = yield from brain.read(workspace_id, tenant_id, kind="channel_performance", most=3)
-        refused = yield from brain.read(workspace_id, tenant_id, kind="rejection", most=3)
-        return waiting, to_measure, worked, refused
-
-    waiting, to_measure, worked, refused = await call.services.store.read(begin)
-    unknown = [a for a in waiting if a.execution_state is ExecutionState.OUTCOME_UNKNOWN]
-    pending = [a for a in waiting if a.execution_state is not ExecutionState.OUTCOME_UNKNOWN]
-    following, message = _next(pending, unknown, to_measure, call.now_ms)
+    workspace_id, now_ms = call.caller.workspace_id, call.now_ms
+    found = await call.services.store.read(lambda: overview.look(workspace_id, request.tenant_id, now_ms))
+    listed = tuple(action for section in SHOWN for action in found.sections.get(section, ()))
+    around = await circumstances.look(call.services, call.caller, listed)
+    entries = {
+        section: tuple(
+            entry(action, around[action.action_id], now_ms) for action in found.sections.get(section, ())
+        )
+        for section in SHOWN
+    }
     return StatusReply(
         ok=True,
         workspace_id=workspace_id,
-        pending_approvals=tuple(_open(action) for action in pending),
-        unknown_outcomes=tuple(_open(action) for action in unknown),
+        user_message=_message(found),
+        show=_show(found, entries, now_ms),
+        next=(_next(found, around, now_ms),),
+        counts=found.counts,
+        went_out=entries[Section.WENT_OUT],
+        approved_not_sent=entries[Section.APPROVED_NOT_SENT],
+        waiting=entries[Section.WAITING],
+        by_hand=entries[Section.BY_HAND],
+        failed=entries[Section.FAILED],
+        unknown=entries[Section.UNKNOWN],
+        measured=tuple(_measured(each) for each in found.measured),
         due_measurements=tuple(
-            DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in to_measure
+            DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
         ),
         lessons=tuple(
-            Lesson(entry_id=entry.entry_id, kind=entry.kind, body=entry.body) for entry in (*worked, *refused)
+            Lesson(entry_id=each.entry_id, tenant_id=each.tenant_id, kind=each.kind, body=each.body)
+            for each in found.lessons
         ),
-        next_action=following,
-        user_message=message,
     )
 
 
-def _next(
-    pending: list[Action], unknown: list[Action], to_measure: list[Scheduled], now_ms: int
-) -> tuple[SuggestedCall, str]:
-    """One thing, the most urgent first: what may have gone out, what waits, what can be learned, something new."""
-    if unknown:
-        about = {"actionId": unknown[0].action_id}
-        return (
-            SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider"),
-            f"It is not known whether {len(unknown)} action(s) went out. Please look and tell me.",
-        )
-    if pending:
-        return (
-            SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user"),
-            f"{len(pending)} action(s) wait for your approval.",
-        )
-    overdue = [each for each in to_measure if each.due_ms <= now_ms]
-    if overdue:
-        return (
-            SuggestedCall("chieflab_measure", {"runId": overdue[0].run_id}, "to see how it went"),
-            "Results of an earlier run can be read now.",
-        )
-    return (
-        SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to launch something"),
-        "Nothing is open.",
-    )
-
-
-def _open(action: Action) -> OpenAction:
-    return OpenAction(
+def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
+    """An action in a section: what, where, when and why."""
+    open_still = action.executed_ms is None
+    return StatusEntry(
         action_id=action.action_id,
         run_id=action.run_id,
-        type=action.effect.type,
-        severity=action.preflight.severity,
-        created_at=iso_time(action.created_ms),
-        expires_at=iso_time(action.expires_ms),
+        what=headline(action.effect),
+        channel=channels.label_of(action.effect.channel),
+        when=iso_time(_moment(action)),
+        why=explain(action, around.blocker, now_ms),
+        url=action.external_url or "",
+        help_url=(around.help_url or "") if open_still else "",
+        severity=action.preflight.severity if action.status == "awaiting_approval" else "",
+        expires_at=iso_time(action.expires_ms) if action.status == "awaiting_approval" else None,
     )
 
+
+def _moment(action: Action) -> int:
+    """When an action got where it is, as far as its record tells."""
+    approved_ms = action.approval.at_ms if action.approval is not None else None
+    return action.executed_ms or approved_ms or action.created_ms
+
+
+def _measured(found: Measured) -> MeasuredEntry:
+    measured = found.scheduled.measurement
+    return MeasuredEntry(
+        run_id=found.scheduled.run_id,
+        what=found.about,
+        when=iso_time(found.scheduled.measured_ms or 0),
+        totals=measured.totals if measured is not None else {},
+        next_move=measured.next_move.move if measured is not None else "",
+    )
+
+
+_COUNTED: Final = (
+    (Section.UNKNOWN, "of {n} it is not known whether it went out"),
+    (Section.WENT_OUT, "{n} went out in the last 30 days"),
+    (Section.APPROVED_NOT_SENT, "{n} approved but not sent"),
+    (Section.BY_HAND, "{n} to be published by hand"),
+    (Section.WAITING, "{n} waiting for your approval"),
+    (Section.FAILED, "{n} failed"),
+)
+
+
+def _message(found: Overview) -> str:
+    told = [words.format(n=_number(n)) for section, words in _COUNTED if (n := found.counts[section])]
+    counted = f"{', '.join(told)}." if told else "Nothing is open and nothing went out lately."
+    learned = f" Learned lately: {_short(found.lessons[0])}" if found.lessons else ""
+    return counted[0].upper() + counted[1:] + learned
+
+
+def _number(count: int) -> str:
+    return f"{count}" if count < MOST_COUNTED else f"{MOST_COUNTED} or more"
+
+
+def _short(lesson: Entry) -> str:
+    line = " ".join(lesson.body.split())
+    return line if len(line) <= MAX_LESSON else line[: MAX_LESSON - 1].rstrip() + "…"
+
+
+def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_ms: int) -> str:
+    parts = []
+    for section in SHOWN:
+        if not entries[section]:
+            continue
+        total = found.counts[section]
+        more = f", the newest {LISTED}" if total > len(entries[section]) else ""
+        lines = [f"**{SECTION_TITLES[section]}** ({_number(total)}{more})"]
+        by_id = {str(action.action_id): action for action in found.sections[section]}
+        lines += [_line(each, _moment(by_id[each.action_id]), now_ms) for each in entries[section]]
+        parts.append("\n".join(lines))
+    if found.measured:
+        told = [
+            f"- {each.what or 'A run'}: {_totals(each)}. Next: {each.next_move}"
+            for each in map(_measured, found.measured)
+        ]
+        parts.append("\n".join(["**Measured lately**", *told]))
+    if waiting := [each for each in found.due if each.due_ms > now_ms]:
+        parts.append(f"The next results arrive {readable_time(waiting[0].due_ms, now_ms)}.")
+    if found.lessons:
+        told = [f"- {each.tenant_id}: {_short(each)}" for each in found.lessons[:LESSONS_SHOWN]]
+        parts.append("\n".join(["**Learned lately**", *told]))
+    return "\n\n".join(parts) or "Nothing is open and nothing went out lately."
+
+
+def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
+    what = f"- {each.channel}: “{each.what}”, {readable_time(at_ms, now_ms)}."
+    return " ".join(part for part in (what, each.why, each.help_url, each.url) if part)
+
+
+def _totals(each: MeasuredEntry) -> str:
+    return ", ".join(f"{value:g} {name}" for name, value in sorted(each.totals.items())) or "no numbers"
+
+
+def _next(found: Overview, around: dict[str, Circumstances], now_ms: int) -> SuggestedCall:
+    """The most urgent first: what may have gone out, what waits, what is stuck, what can be learned, something new."""
+    if unknown := found.sections.get(Section.UNKNOWN):
+        about: dict[str, Any] = {"actionId": unknown[0].action_id}
+        return SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
+    if waiting := found.sections.get(Section.WAITING):
+        if any(around[action.action_id].may_decide for action in waiting):
+            return SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
+        about = {"actionId": waiting[0].action_id, "waitSeconds": MAX_WAIT_SECONDS}
+        return SuggestedCall("chieflab_get_action", about, "the user decides on the review page")
+    for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
+        for action in found.sections.get(section, ()):
+            if calls := next_calls(action.effect.channel, action, around[action.action_id]):
+                return calls[0]
+    overdue = [each for each in found.due if each.due_ms <= now_ms]
+    if overdue:
+        return _measure(overdue[0])
+    return LAUNCH
+
+
+def _measure(due: Scheduled) -> SuggestedCall:
+    return SuggestedCall("chieflab_measure", {"runId": due.run_id}, "to see how it went")
+
+
+LAUNCH: Final = SuggestedCall(
+    "chieflab_launch_product",
+    {},
+    "the user wants to launch something",
+    {"goal": "what the launch is for", "repoContext": "what was built or changed, and for whom"},
+)
 
 TOOLS = (
     Tool(
         name="chieflab_status",
-        title="What is open",
-        description="The open loops of this workspace: approvals that wait, unknown outcomes, measurements that are "
-        "due, "
-        "lessons learned, and one next action. USE WHEN a session starts.",
+        title="How things are",
+        description="One table of this workspace: what went out, what is approved but not sent and why, what waits, "
+        "what is to be done by hand, what failed, what is unknown, what was measured, lessons learned, and one next "
+        "call. USE WHEN a session starts, or the user asks how things are or whether it went out.",
         category="primary",
         behaviour=READS,
         request=Status,
@@ -176,7 +316,8 @@ TOOLS = (
     Tool(
         name="chieflab_help",
         title="How this works",
-        description="The loop and its rules in a few lines. USE WHEN you are unsure what to call next.",
+        description="The loop, its rules and what this server cannot do, in a few lines. USE WHEN you are unsure what "
+        "to call next.",
         category="workspace",
         behaviour=READS,
         request=Help,

@@ -1,0 +1,111 @@
+"""What a status report is made of: one section each of what is open and of what happened lately. Reads only.
+
+Every list is read in the order of an index that holds nothing else, newest first and up to a number, and every count
+stops at a number: a report costs the same however long a workspace has been used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions, brain, measurement
+from assent.engine.brain import Entry
+from assent.engine.measurement import Scheduled
+from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.limits import DAY_MS
+from assent.lifecycle.records import Action
+from assent.lifecycle.standing import Section, describe_run, section_of
+from assent.ports import Rows, Transaction
+from assent.stores.loader import statements
+
+RECENT_MS: Final = 30 * DAY_MS
+"""How far back the report looks at what is settled. What is open is listed however old it is."""
+
+LISTED: Final = 10
+"""Entries of one section."""
+
+MOST_COUNTED: Final = 1_000
+"""Where a count stops."""
+
+LESSONS: Final = 6
+LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A run whose results were read."""
+
+    about: str
+    scheduled: Scheduled
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is in each section, newest first, and how many in all."""
+
+    sections: dict[Section, tuple[Action, ...]]
+    counts: dict[str, int]
+    measured: tuple[Measured, ...]
+    due: tuple[Scheduled, ...]
+    lessons: tuple[Entry, ...]
+
+
+def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
+    """The whole report; `tenant_id` limits the lessons to one tenant."""
+    since_ms = max(0, now_ms - RECENT_MS)
+    named: dict[str, Any] = {"workspace_id": workspace_id}
+    open_now = {**named, "now_ms": now_ms, "most": LISTED}
+    since = uuid7(since_ms, bytes(RANDOM_BYTES))
+    unknown = yield statements.list_unknown_actions(**named, most=LISTED)
+    awaiting = yield statements.list_awaiting_actions(**open_now)
+    unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})
+    failed = yield statements.list_failed_actions(**named, since=since, most=LISTED)
+    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=LISTED)
+    counted = yield statements.count_status(
+        **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
+    )
+    measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=LISTED)
+    due = yield from measurement.due(workspace_id, LISTED)
+    lessons = yield from _lessons(workspace_id, tenant_id)
+    sections = _sections((unknown, awaiting, unsent, failed, sent), now_ms)
+    return Overview(
+        sections=sections,
+        counts=_counts(counted[0], len(sections.get(Section.BY_HAND, ()))),
+        measured=tuple(
+            Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
+            for row in measured
+        ),
+        due=tuple(due),
+        lessons=tuple(lessons),
+    )
+
+
+def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
+    if tenant_id is None:
+        rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS)
+        return [brain.entry_of(row) for row in rows]
+    found: list[Entry] = []
+    for kind in LESSON_KINDS:
+        found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS)
+    return sorted(found, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
+
+
+def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Action, ...]]:
+    sections: dict[Section, tuple[Action, ...]] = {}
+    for rows in found:
+        for row in rows:
+            action = actions.action_of(row)
+            section = section_of(action, now_ms)
+            sections[section] = (*sections.get(section, ()), action)
+    return {section: listed[:LISTED] for section, listed in sections.items()}
+
+
+def _counts(row: Any, by_hand: int) -> dict[str, int]:
+    return {
+        Section.UNKNOWN.value: row["unknown"],
+        Section.WAITING.value: row["waiting"],
+        Section.APPROVED_NOT_SENT.value: max(0, row["unsent"] - by_hand),
+        Section.BY_HAND.value: by_hand,
+        Section.FAILED.value: row["failed"],
+        Section.WENT_OUT.value: row["sent"],
+    }

@@ -1,0 +1,65 @@
+-- name: list_unknown_actions
+-- What may have gone out, newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_awaiting_actions
+-- What waits for approval and has not expired, newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_unsent_actions
+-- What was approved, has not expired and is not known to have gone out, newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
+  AND a.execution_state <> 'outcome_unknown'
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'executing')
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_failed_actions
+-- What was refused for good since a moment (ids sort by age), newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = 'failed' AND a.action_id > :since
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_sent_actions
+-- What went out since a moment, newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.executed_ms > :since_ms AND a.executed_ms IS NOT NULL
+  AND a.executor_tool <> 'workflow_advance'
+ORDER BY a.executed_ms DESC, a.action_id DESC LIMIT :most
+
+-- name: count_status
+-- How many there are of each, up to a number.
+SELECT
+  (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND execution_state = 'outcome_unknown' LIMIT :most) u) AS unknown,
+  (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND status = 'awaiting_approval'
+      AND (expires_ms IS NULL OR expires_ms > :now_ms) LIMIT :most) w) AS waiting,
+  (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+      AND execution_state <> 'outcome_unknown'
+      AND (expires_ms IS NULL OR expires_ms > :now_ms OR execution_state = 'executing') LIMIT :most) a) AS unsent,
+  (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND status = 'failed' AND action_id > :since LIMIT :most) f) AS failed,
+  (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND executed_ms > :since_ms AND executed_ms IS NOT NULL
+      AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
+
+-- name: list_read_measurements
+-- What was measured since a moment, whichever tenant it is about, newest first.
+SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.inputs
+FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
+WHERE m.workspace_id = :workspace_id AND m.measured_ms > :since_ms AND m.measured_ms IS NOT NULL
+ORDER BY m.measured_ms DESC LIMIT :most
+
+-- name: list_brain_lessons
+-- What was learned about all tenants, newest first.
+SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
+FROM brain_entries
+WHERE workspace_id = :workspace_id AND kind IN ('channel_performance', 'rejection', 'lesson') AND state <> 'retired'
+ORDER BY entry_id DESC LIMIT :most
