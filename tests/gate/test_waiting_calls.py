@@ -188,7 +188,9 @@ async def test_a_call_that_waits_is_answered_when_its_time_is_up(surface: Gate) 
 
     told = await waiter.answer()
     assert (told["status"], told["waiting"]["ended"]) == ("awaiting_approval", "time_up")
-    assert told["next"][0]["args"] == {"actionId": action_id, "waitSeconds": 50, "digest": told["digest"]}
+    again = told["next"][-1]["args"]
+    assert (again["actionId"], again["waitSeconds"]) == (action_id, 50)
+    assert again["digest"] in told["digest"]
 
 
 async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(

@@ -6,7 +6,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from assent.engine import actions, decisions, jobs, measurement
+from assent.engine import actions, circumstances, decisions, jobs, measurement
+from assent.engine.circumstances import Outlook
 from assent.engine.last_decision import Decision, last_decision
 from assent.engine.waits import Place
 from assent.kernel.canonical import DIGEST_PREFIX
@@ -14,9 +15,11 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.guidance import SuggestedCall, about_content, readable_body
+from assent.lifecycle.calls import SuggestedCall, about_content
+from assent.lifecycle.cards import Circumstances, next_calls, render_card
+from assent.lifecycle.preflight import as_of
 from assent.lifecycle.records import Action, ExecutionState, Status
-from assent.lifecycle.standing import SECTION_TITLES, section_of
+from assent.lifecycle.standing import SECTION_TITLES, explain, section_of
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool
@@ -106,7 +109,18 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
         if ended == "changed" and seen.sending:
             ended = None  # approved and on its way: its result is the answer
     now_ms = call.services.clock.now_ms()
-    return shown(seen, Waited(ended=ended, changed=_changes(first, seen.action)), call, now_ms)
+    waited = Waited(ended=ended, changed=_changes(first, seen.action))
+    outlook = await circumstances.outlook(call.services, call.caller, (seen.action,))
+    return shown(_as_of_now(seen, outlook), waited, outlook.of(seen.action), now_ms)
+
+
+def _as_of_now(seen: Seen, outlook: Outlook) -> Seen:
+    """An open action with the readiness of now in its preflight, instead of that of when it was staged."""
+    action = seen.action
+    if action.status not in (Status.AWAITING_APPROVAL, Status.APPROVED):
+        return seen
+    ready = as_of(action.preflight, outlook.readiness_of(action.effect))
+    return msgspec.structs.replace(seen, action=msgspec.structs.replace(action, preflight=ready))
 
 
 def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:
@@ -152,12 +166,12 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
     return tuple(changed)
 
 
-def shown(seen: Seen, waited: Waited, call: Call, now_ms: int) -> ShownAction:
+def shown(seen: Seen, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     """The answer."""
     action, decision = seen.action, seen.decision
     record = record_of(action, now_ms)
-    message = _message(seen, now_ms)
-    lines = [f"**{SECTION_TITLES[section_of(action, now_ms)]}**: {message}", "", readable_body(action)]
+    message = _message(seen, around.blocker, now_ms)
+    card = render_card(action.effect.channel, action, around)
     return ShownAction(
         **{name: getattr(record, name) for name in record.__struct_fields__},
         ok=True,
@@ -173,9 +187,9 @@ def shown(seen: Seen, waited: Waited, call: Call, now_ms: int) -> ShownAction:
         else None,
         result=_result(seen),
         waiting=waited,
-        show="\n".join(lines),
+        show=f"**{SECTION_TITLES[section_of(action, now_ms)]}.** {message}\n\n{card}",
         user_message=message,
-        next=_next(seen, now_ms),
+        next=_next(seen, around, now_ms),
     )
 
 
@@ -194,28 +208,18 @@ def _result(seen: Seen) -> ResultView | None:
     )
 
 
-def _message(seen: Seen, now_ms: int) -> str:
+def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
     """Where it stands and why, in a sentence for the person."""
     action, decision = seen.action, seen.decision
-    detail = str(action.metadata.get("lastAttempt", "")).rstrip(".")
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
     if action.status is Status.EXECUTED:
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
         later = seen.measured_ms is not None and seen.measured_ms > now_ms
         return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
-        return f"It is not known whether it went out ({detail}). Please look there and tell me."
-    if action.status is Status.FAILED:
-        return f"It did not go out: {detail}." if detail else "It did not go out."
-    if action.status is Status.REJECTED:
-        return f"Rejected: “{action.rejection}”. It will not be sent."
-    if action.expired(now_ms):
-        return "It was not approved and sent in time. It will not be sent."
-    if action.execution_state is ExecutionState.EXECUTING:
-        return "It is being sent now."
-    if action.status is Status.APPROVED:
-        when = f" It goes out {readable_time(action.schedule_ms, now_ms)}." if action.schedule_ms else ""
-        return f"Approved, not sent.{when}" + (f" The last attempt failed: {detail}." if detail else "")
+        return f"{explain(action, blocker, now_ms)} Please look there and tell me."
+    if action.status is not Status.AWAITING_APPROVAL or action.expired(now_ms):
+        return explain(action, blocker, now_ms)
     if decision is not None and decision.what == "changes asked":
         return f"{decision.by} asked for changes{comment}."
     if decision is not None and decision.what == "edited":
@@ -223,19 +227,14 @@ def _message(seen: Seen, now_ms: int) -> str:
     return "It waits for approval."
 
 
-def _next(seen: Seen, now_ms: int) -> tuple[SuggestedCall, ...]:
+def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = seen.action
+    following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
-        again = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS, "digest": action.digest}
-        return (
-            SuggestedCall(NAME, again, "the user decides on the page: waits until they have"),
-            SuggestedCall(
-                "chieflab_approve_action",
-                about_content(action),
-                "only after the user approved the content as it is now",
-            ),
-        )
-    return ()
+        again = {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}
+        look = SuggestedCall(NAME, again, "the user decides on the page: answers when they have")
+        return (*following, look) if around.may_decide else (look, *following)
+    return following
 
 
 TOOLS = (
