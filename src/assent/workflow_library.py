@@ -28,6 +28,9 @@ T = TypeVar("T")
 
 BUILT_IN: Final = Path(__file__).parent / "workflows_builtin"
 MAX_FILES: Final = 5_000
+OTHER_NAMES: Final = {"mr-review-workflow": "assent.merge-request-review"}
+"""Names by which the contract knows workflows that are shipped; a file of that very name comes first. Routines of the
+public library are also called without its prefix `wr.`."""
 _SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
@@ -152,9 +155,17 @@ class WorkflowLibrary:
         return self._shelf
 
     @_one_at_a_time
+    def resolve(self, workflow_id: str) -> str:
+        """The id under which a workflow is kept: its own, or that of another name for it."""
+        known = self.shelf().definitions
+        others = (OTHER_NAMES.get(workflow_id, ""), f"wr.{workflow_id}")
+        return workflow_id if workflow_id in known else next((n for n in others if n in known), workflow_id)
+
+    @_one_at_a_time
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
         """A workflow, compiled; or why it cannot be; or None where there is none of that name."""
         shelf = self.shelf()
+        workflow_id = self.resolve(workflow_id)
         definition = shelf.definitions.get(workflow_id)
         if definition is None:
             return next((each for each in shelf.invalid if each.workflow_id == workflow_id), None)

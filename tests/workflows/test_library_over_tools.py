@@ -184,7 +184,55 @@ async def test_a_sample_runs_over_every_transport_and_store(play: Player) -> Non
 
 async def test_the_library_is_listed_and_its_invalid_file_refused_with_its_reasons(surface: Surface) -> None:
     await surface.sign_in()
-    listed = (await surface.call("workflow_list")).payload
+    listed = (await surface.call("workflow_list", {"category": "all", "limit": 100})).payload
     assert len(listed["workflows"]) >= len(FILES)
     [invalid] = listed["invalid"]
-    assert Path(invalid["file"]).name == "invalid-workflow.json" and invalid["issues"]
+    assert invalid["file"] == "invalid-workflow.json" and invalid["issues"]
+
+
+async def test_the_list_is_short_and_leaves_examples_tests_and_routines_to_who_asks(surface: Surface) -> None:
+    await surface.sign_in()
+    answer = await surface.call("workflow_list")
+    listed = answer.payload
+    ids = {each["workflowId"] for each in listed["workflows"]}
+    assert {"wr.bug-investigation", "assent.bug-fix"} <= ids
+    assert not {"test-session-persistence", "simple-batch-example", "wr.routine-design-review"} & ids
+    assert listed["leftOut"]["routine"] == 5 and listed["leftOut"]["example"] >= 5
+    assert len(answer.message["result"]["content"][0]["text"]) < 5_000
+    assert str(PUBLIC) not in str(answer.message)
+    routines = (await surface.call("workflow_list", {"category": "routine"})).payload["workflows"]
+    assert {each["workflowId"].partition("-")[0] for each in routines} == {"wr.routine"}
+    bounded = (await surface.call("workflow_list", {"limit": 3})).payload
+    assert len(bounded["workflows"]) == 3 and bounded["leftOut"]["more"] == len(ids) - 3
+
+
+async def test_the_list_ranks_by_what_the_user_wants_done(surface: Surface) -> None:
+    await surface.sign_in()
+
+    async def first(query: str) -> str:
+        return str(
+            (await surface.call("workflow_list", {"query": query})).payload["workflows"][0]["workflowId"]
+        )
+
+    assert await first("bug investigation") == "wr.bug-investigation"
+    assert await first("please fix this bug") == "assent.bug-fix"
+    assert await first("challenge a hypothesis") == "wr.routine-hypothesis-challenge"
+    nothing = (await surface.call("workflow_list", {"query": "zebra"})).payload
+    assert nothing["note"] and len(nothing["workflows"]) > 10
+
+
+async def test_the_names_that_the_contract_and_the_library_use_are_understood(surface: Surface) -> None:
+    await surface.sign_in()
+    for name, kept in (
+        ("mr-review-workflow", "assent.merge-request-review"),
+        ("routine-hypothesis-challenge", "wr.routine-hypothesis-challenge"),
+    ):
+        started = await surface.call("workflow_start", {"workflowId": name, "sessionId": name})
+        assert started.payload["workflowId"] == kept
+        found = (await surface.call("workflow_resume", {"workflowId": name})).payload["runs"]
+        assert [run["sessionId"] for run in found] == [name]
+    near = await surface.call("workflow_start", {"workflowId": "bug-investigations"})
+    assert near.reason == "workflow_not_found" and "wr.bug-investigation" in near.payload["fixActionForAgent"]
+    helps = near.payload["recoveryTool"]
+    listed = (await surface.call(helps["name"], helps["args"])).payload["workflows"]
+    assert listed[0]["workflowId"] == "wr.bug-investigation"

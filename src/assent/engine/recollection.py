@@ -1,4 +1,4 @@
-"""Where a run stands: rehydrate, checkpoint, find again (W20, W27, W41–W46)."""
+"""Where a run stands: rehydrate and checkpoint (W20, W41–W46)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assent.ports import Transaction
 from assent.stores.loader import statements
 from assent.workflow import Issue, Note, check_notes, pending, recap, text
 from assent.workflow.branch_text import tell_branches
-from assent.workflow.handles import Handle, mint
+from assent.workflow.handles import Handle
 
 
 def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
@@ -94,56 +94,3 @@ def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
     )
     tokens = tokens_of(answer) if shown is not None else None
     return Spoken(answer, text.checkpointed(shown, tokens, again=bool(known)))
-
-
-def in_any_case(words: str) -> str:
-    """A regular expression for a text in either case, of the kind that both stores read."""
-    return "".join(map(_either_case, words))
-
-
-def _either_case(char: str) -> str:
-    faces = {face for face in (char, char.lower(), char.upper()) if len(face) == 1}
-    return "[" + "".join(f"\\U{ord(face):08X}" for face in sorted(faces)) + "]"
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A run that was found again."""
-
-    session_id: str
-    run_id: str
-    workflow_id: str
-    name: str
-    state_token: str
-    is_complete: bool
-    nodes: int
-
-
-def find_runs(
-    desk: Desk, *, session_id: str, workflow_id: str, query: str, most: int
-) -> Transaction[tuple[Found, ...]]:
-    """Earlier runs, freshest first, each at its preferred tip (W27)."""
-    filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
-    if words := query.strip():
-        rows = yield statements.search_workflow_runs(
-            workspace_id=desk.workspace_id, pattern=in_any_case(words), **filters
-        )
-    else:
-        rows = yield statements.list_workflow_runs(workspace_id=desk.workspace_id, **filters)
-    found = []
-    for row in rows:
-        run = stored.run_of(row)
-        tips = yield statements.find_workflow_tip(workspace_id=desk.workspace_id, run_id=run.run_id)
-        tip = yield from stored.find_node(desk.workspace_id, run.run_id, tips[0]["node"])
-        if tip is not None:
-            found.append(
-                Found(
-                    session_id=run.session_id,
-                    run_id=run.run_id,
-                    workflow_id=run.workflow_id,
-                    name=run.name,
-                    state_token=mint(desk.keys, Handle("st", run.run_id, tip.node, run.series)),
-                    is_complete=tip.snapshot.is_complete,
-                    nodes=run.nodes,
-                )
-            )
-    return tuple(found)

@@ -29,6 +29,7 @@ from assent.tools import (
     operating,
     runs,
     showing,
+    workflow_choice,
     workflows,
     workspaces,
 )
@@ -52,6 +53,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     *measuring.TOOLS,
     *diagnosing.TOOLS,
     *memory.TOOLS,
+    *workflow_choice.TOOLS,
     *workflows.TOOLS,
     *audit.TOOLS,
     *runs.TOOLS,

@@ -6,32 +6,30 @@ data or a refusal, never a fault.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine import health, recollection, sessions
+from assent.engine import health, recollection, run_search, sessions
 from assent.engine import workflow_store as stored
-from assent.engine.recollection import Found
+from assent.engine.run_search import Found
 from assent.engine.workflow_answers import (
     Answer,
     Desk,
-    IssueView,
     Spoken,
-    WarningView,
     content_refusal,
     handle_of,
 )
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.refusals import Refusal, bad_argument
 from assent.ports import StoreUnavailable, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
-from assent.workflow import Compiled, ContentRefused, Warning, preview
+from assent.tools.workflow_choice import WorkflowId, find_definition
+from assent.workflow import Compiled, ContentRefused, Warning
+from assent.workflow import run_text as text
 from assent.workflow.refusal_text import render_refusal
-from assent.workflow_library import Invalid
 
 SCOPE = "runs:write"
 KEPT_PINS: Final = 1_024
@@ -39,7 +37,6 @@ KEPT_PINS: Final = 1_024
 _pins: dict[tuple[WorkspaceId, RunId], tuple[str, str]] = {}
 """What runs are pinned to, so that an advance need not ask: that never changes. For the event loop alone."""
 
-WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]
 StateToken = Annotated[str, msgspec.Meta(description="As the last answer gave it, unchanged.")]
 AckToken = Annotated[str, msgspec.Meta(description="As the same answer gave it, unchanged.")]
 SessionId = Annotated[
@@ -53,44 +50,6 @@ Context = Annotated[
     msgspec.Meta(description="Facts for conditions and loops; null deletes a key. Not progress, not notes."),
 ]
 Notes = Annotated[str, msgspec.Meta(description="What was done and found, in Markdown; kept for later.")]
-
-
-class WorkflowList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """No arguments."""
-
-
-class WorkflowSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    workflow_id: str
-    name: str
-    description: str
-    version: str
-
-
-class InvalidFile(msgspec.Struct, frozen=True):
-    file: str
-    issues: tuple[IssueView, ...]
-
-
-class WorkflowListing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    ok: bool
-    workflows: tuple[WorkflowSummary, ...]
-    invalid: tuple[InvalidFile, ...]
-
-
-class WorkflowInspect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    workflow_id: WorkflowId
-    mode: Annotated[
-        Literal["metadata", "preview"], msgspec.Meta(description="The facts, or the facts with a diagram.")
-    ] = "preview"
-
-
-class WorkflowDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    ok: bool
-    workflow_id: str
-    workflow_hash: str
-    metadata: dict[str, Any]
-    diagram: str | None
-    warnings: tuple[WarningView, ...]
 
 
 class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -122,7 +81,8 @@ class WorkflowResume(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     session_id: SessionId | None = None
     workflow_id: WorkflowId | None = None
     query: (
-        Annotated[str, msgspec.Meta(max_length=200, description="Words of the notes or the session.")] | None
+        Annotated[str, msgspec.Meta(max_length=200, description="Any words of notes, titles or session.")]
+        | None
     ) = None
     limit: PageSize = 10
 
@@ -131,38 +91,12 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
     runs: tuple[Found, ...]
     resumed: Answer | None
-
-
-async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
-    shelf, refused = call.services.workflows().listing()
-    broken = {each.file for each in refused}
-    return WorkflowListing(
-        ok=True,
-        workflows=tuple(
-            WorkflowSummary(
-                workflow_id=each.id, name=each.name, description=each.description, version=each.version
-            )
-            for each in sorted(shelf.definitions.values(), key=lambda each: each.id)
-            if shelf.files[each.id] not in broken
-        ),
-        invalid=tuple(_invalid(each) for each in (*shelf.invalid, *refused)),
-    )
-
-
-async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDetails:
-    compiled = _compiled(call, request.workflow_id)
-    return WorkflowDetails(
-        ok=True,
-        workflow_id=compiled.program.id,
-        workflow_hash=compiled.workflow_hash,
-        metadata=preview.metadata(compiled.program, compiled.workflow_hash),
-        diagram=preview.diagram(compiled.program) if request.mode == "preview" else None,
-        warnings=tuple(WarningView(w.code, w.message, w.path) for w in compiled.warnings),
-    )
+    latest: tuple[Found, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The freshest runs of the workspace, where nothing fits."""
 
 
 async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
-    found = _found(call, request.workflow_id)
+    found = find_definition(call, request.workflow_id)
     if isinstance(found, Refusal) and request.idempotency_key is None:
         raise found
     desk = await _desk(call)
@@ -216,33 +150,34 @@ async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     desk = await _desk(call)
-    found = await call.services.store.read(
-        lambda: recollection.find_runs(
+    store = call.services.store
+    found = await store.read(
+        lambda: run_search.find_runs(
             desk,
             session_id=request.session_id or "",
-            workflow_id=request.workflow_id or "",
+            workflow_id=call.services.workflows().resolve(request.workflow_id) if request.workflow_id else "",
             query=request.query or "",
             most=request.limit,
         )
     )
-    spoken = await _rehydrated(call, desk, found) if found else None
-    said = (
-        spoken.text
-        if spoken is not None
-        else "No earlier run was found. workflow_list shows what can be started."
-    )
-    if len(found) > 1:
-        others = "\n".join(
-            f"- {each.name} in session {each.session_id}: {each.state_token}" for each in found
-        )
-        said += f"\n\n## All that was found\n{others}"
-    return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer if spoken is not None else None), said)
+    if not found:
+        latest = await store.read(lambda: run_search.latest_runs(desk))
+        return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), text.tell_latest(latest))
+    best = _best(found)
+    spoken = await _rehydrated(call, desk, best)
+    words = len(run_search.split_query(request.query or ""))
+    said = text.tell_found(spoken.text, best, found, words)
+    return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer), said)
 
 
-async def _rehydrated(call: Call, desk: Desk, found: tuple[Found, ...]) -> Spoken:
-    """Where the freshest run stands that is not complete."""
-    open_first = next((each for each in found if not each.is_complete), found[0])
-    state = handle_of(desk.keys, open_first.state_token, "st")
+def _best(found: tuple[Found, ...]) -> Found:
+    """The run to go on with: of those that fit best the freshest that is not complete."""
+    fitting = [each for each in found if each.words_found == found[0].words_found]
+    return next((each for each in fitting if not each.is_complete), fitting[0])
+
+
+async def _rehydrated(call: Call, desk: Desk, best: Found) -> Spoken:
+    state = handle_of(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
     return await call.services.store.read(lambda: recollection.rehydrate(told, state))
 
@@ -305,28 +240,6 @@ def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     return (Warning("workflow_drifted", message, workflow_id),)
 
 
-def _compiled(call: Call, workflow_id: str) -> Compiled:
-    found = _found(call, workflow_id)
-    if isinstance(found, Refusal):
-        raise found
-    return found
-
-
-def _found(call: Call, workflow_id: str) -> Compiled | Refusal:
-    found = call.services.workflows().find(workflow_id)
-    if isinstance(found, Compiled):
-        return found
-    if found is None:
-        known = call.services.workflows().shelf().definitions
-        close = difflib.get_close_matches(workflow_id, known, n=1)
-        suggestion = f" (did you mean {close[0]}?)" if close else ""
-        return Refusal(
-            Reason.WORKFLOW_NOT_FOUND, facts={"workflow": repr(workflow_id[:80]), "suggestion": suggestion}
-        )
-    issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
-    return bad_argument("workflowId", f"a workflow without mistakes ({found.file}: {issues})", workflow_id)
-
-
 def _ticket(context: dict[str, Any]) -> str | None:
     ticket = context.get("ticketId")
     if type(ticket) is int:
@@ -335,33 +248,7 @@ def _ticket(context: dict[str, Any]) -> str | None:
     return ticket if isinstance(ticket, str) and ticket.strip() and len(ticket) <= 200 else None
 
 
-def _invalid(invalid: Invalid) -> InvalidFile:
-    return InvalidFile(invalid.file, tuple(IssueView(i.path, i.code, i.message) for i in invalid.issues))
-
-
 TOOLS = (
-    Tool(
-        name="workflow_list",
-        title="List workflows",
-        description="Lists the workflows that can be followed here. USE WHEN the user wants a task done step by "
-        "step, "
-        "or asks which workflows there are.",
-        category="workflow",
-        behaviour=READS,
-        request=WorkflowList,
-        reply=WorkflowListing,
-        handler=list_workflows,
-    ),
-    Tool(
-        name="workflow_inspect",
-        title="Look at a workflow",
-        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing.",
-        category="workflow",
-        behaviour=READS,
-        request=WorkflowInspect,
-        reply=WorkflowDetails,
-        handler=inspect_workflow,
-    ),
     Tool(
         name="workflow_start",
         title="Start a workflow",

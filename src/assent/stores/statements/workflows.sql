@@ -169,33 +169,75 @@ WHERE workspace_id = :workspace_id
 ORDER BY updated_ms DESC, run_id DESC LIMIT :most
 
 -- name: search_workflow_runs [sqlite]
--- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
+-- Of the newest runs those in which words occur, with how many; empty filters and words match all and nothing.
 -- Both cases of a letter stand in the pattern: a database of the C locale knows them of ASCII letters only.
-SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms
-FROM workflow_runs r
-WHERE r.workspace_id = :workspace_id
-  AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
-  AND (
-  r.session_id REGEXP :pattern OR r.name REGEXP :pattern OR r.workflow_id REGEXP :pattern
-  OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
-             AND n.notes REGEXP :pattern)
-  OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
-             AND c.notes REGEXP :pattern))
-ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
+WITH recent AS (
+  SELECT workspace_id, run_id, session_id, workflow_id, workflow_hash, name, nodes, series, created_ms, updated_ms
+  FROM workflow_runs
+  WHERE workspace_id = :workspace_id
+    AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
+  ORDER BY updated_ms DESC, run_id DESC LIMIT :runs
+),
+told (run_id, said) AS (
+  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
+  UNION ALL
+  SELECT r.run_id, n.title || ' ' || n.notes FROM recent r
+  JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
+  UNION ALL
+  SELECT r.run_id, c.notes FROM recent r
+  JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+    AND c.node >= r.nodes - :newest
+),
+ranked (run_id, words_found, together) AS (
+  SELECT run_id,
+    max(CASE WHEN :word_1 <> '' AND said REGEXP :word_1 THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_2 <> '' AND said REGEXP :word_2 THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_3 <> '' AND said REGEXP :word_3 THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_4 <> '' AND said REGEXP :word_4 THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_5 <> '' AND said REGEXP :word_5 THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_6 <> '' AND said REGEXP :word_6 THEN 1 ELSE 0 END),
+    max(CASE WHEN said REGEXP :whole THEN 1 ELSE 0 END)
+  FROM told WHERE said REGEXP :any_word GROUP BY run_id
+)
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms,
+       f.words_found
+FROM ranked f JOIN recent r ON r.run_id = f.run_id
+ORDER BY f.words_found DESC, f.together DESC, r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: search_workflow_runs [postgres]
--- Runs in whose notes, names or session a text occurs, freshest first; empty filters match all.
-SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms
-FROM workflow_runs r
-WHERE r.workspace_id = :workspace_id
-  AND (:session_id = '' OR r.session_id = :session_id) AND (:workflow_id = '' OR r.workflow_id = :workflow_id)
-  AND (
-  r.session_id ~ :pattern OR r.name ~ :pattern OR r.workflow_id ~ :pattern
-  OR EXISTS (SELECT 1 FROM workflow_nodes n WHERE n.workspace_id = r.workspace_id AND n.run_id = r.run_id
-             AND n.notes ~ :pattern)
-  OR EXISTS (SELECT 1 FROM workflow_checkpoints c WHERE c.workspace_id = r.workspace_id AND c.run_id = r.run_id
-             AND c.notes ~ :pattern))
-ORDER BY r.updated_ms DESC, r.run_id DESC LIMIT :most
+-- Of the newest runs those in which words occur, with how many; empty filters and words match all and nothing.
+WITH recent AS (
+  SELECT workspace_id, run_id, session_id, workflow_id, workflow_hash, name, nodes, series, created_ms, updated_ms
+  FROM workflow_runs
+  WHERE workspace_id = :workspace_id
+    AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
+  ORDER BY updated_ms DESC, run_id DESC LIMIT :runs
+),
+told (run_id, said) AS (
+  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
+  UNION ALL
+  SELECT r.run_id, n.title || ' ' || n.notes FROM recent r
+  JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
+  UNION ALL
+  SELECT r.run_id, c.notes FROM recent r
+  JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+    AND c.node >= r.nodes - :newest
+),
+ranked (run_id, words_found, together) AS (
+  SELECT run_id,
+    max(CASE WHEN CAST(:word_1 AS TEXT) <> '' AND said ~ :word_1 THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_2 AS TEXT) <> '' AND said ~ :word_2 THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_3 AS TEXT) <> '' AND said ~ :word_3 THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_4 AS TEXT) <> '' AND said ~ :word_4 THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_5 AS TEXT) <> '' AND said ~ :word_5 THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_6 AS TEXT) <> '' AND said ~ :word_6 THEN 1 ELSE 0 END),
+    max(CASE WHEN said ~ :whole THEN 1 ELSE 0 END)
+  FROM told WHERE said ~ :any_word GROUP BY run_id
+)
+SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms,
+       f.words_found
+FROM ranked f JOIN recent r ON r.run_id = f.run_id
+ORDER BY f.words_found DESC, f.together DESC, r.updated_ms DESC, r.run_id DESC LIMIT :most
 
 -- name: list_session_runs
 -- The runs of one session, oldest first.

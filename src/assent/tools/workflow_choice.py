@@ -1,0 +1,203 @@
+"""Choosing a workflow: the list and a look at one. Starts nothing."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from pathlib import PurePath
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from assent.engine.workflow_answers import IssueView, WarningView
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.tools.arguments import PageSize
+from assent.tools.definition import READS, Call, Tool
+from assent.workflow import Compiled, Definition, preview
+from assent.workflow.history import first_line
+from assent.workflow_library import Invalid
+
+WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]
+Category = Literal["workflow", "routine", "example"]
+
+DESCRIPTION_CHARS: Final = 140
+SUGGESTIONS: Final = 3
+_PARTS: Final = re.compile(r"[^a-z0-9]+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s")
+_EXAMPLES: Final = frozenset({"example", "examples", "sample", "demo"})
+_OF_TESTS: Final = ("test workflow", "for testing")
+
+
+class WorkflowList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    query: Annotated[str, msgspec.Meta(max_length=200, description="What the user wants done.")] | None = None
+    category: Annotated[
+        Literal["workflow", "routine", "example", "all"],
+        msgspec.Meta(description="routine: parts of workflows. example: examples and tests."),
+    ] = "workflow"
+    limit: PageSize = 30
+
+
+class WorkflowSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    workflow_id: str
+    name: str
+    description: str
+
+
+class InvalidFile(msgspec.Struct, frozen=True):
+    file: str
+    issues: tuple[IssueView, ...]
+
+
+class WorkflowListing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    ok: bool
+    workflows: tuple[WorkflowSummary, ...]
+    invalid: tuple[InvalidFile, ...]
+    left_out: dict[str, int] = {}
+    """How many there are besides, by category; under `more` those beyond the limit."""
+    note: str = ""
+
+
+class WorkflowInspect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    workflow_id: WorkflowId
+    mode: Annotated[
+        Literal["metadata", "preview"], msgspec.Meta(description="The facts, or the facts with a diagram.")
+    ] = "preview"
+
+
+class WorkflowDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    workflow_id: str
+    workflow_hash: str
+    metadata: dict[str, Any]
+    diagram: str | None
+    warnings: tuple[WarningView, ...]
+
+
+async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
+    shelf, refused = call.services.workflows().listing()
+    broken = {each.file for each in refused}
+    served = [
+        each
+        for each in sorted(shelf.definitions.values(), key=lambda each: each.id)
+        if shelf.files[each.id] not in broken
+    ]
+    wanted = [each for each in served if request.category in ("all", category_of(each))]
+    left_out: Counter[str] = Counter(category_of(each) for each in served if each not in wanted)
+    note = ""
+    if request.query is not None and request.query.strip():
+        # A question is answered from all that can be followed; examples only where they are asked for.
+        asked = (
+            wanted if request.category != "workflow" else [e for e in served if category_of(e) != "example"]
+        )
+        if fitting := rank(asked, request.query):
+            wanted, left_out = fitting, Counter()
+        else:
+            note = "Nothing fits the query; these are all."
+    if more := len(wanted[request.limit :]):
+        left_out["more"] = more
+    return WorkflowListing(
+        ok=True,
+        workflows=tuple(
+            WorkflowSummary(workflow_id=each.id, name=each.name, description=_short(each.description))
+            for each in wanted[: request.limit]
+        ),
+        invalid=tuple(_invalid(each) for each in (*shelf.invalid, *refused)),
+        left_out=dict(left_out),
+        note=note,
+    )
+
+
+def category_of(definition: Definition) -> Category:
+    """A workflow to follow, a part of others, or an example or test that no user asks for."""
+    parts = _PARTS.split(definition.id.lower())
+    about = definition.description.lower()
+    if _EXAMPLES & set(parts) or (parts[0] == "test" and any(words in about for words in _OF_TESTS)):
+        return "example"
+    return "routine" if "routine" in parts else "workflow"
+
+
+def rank(definitions: list[Definition], query: str) -> list[Definition]:
+    """Those in which a word of the query occurs; where more do, first. The name and the id count double."""
+    words = {word for word in _PARTS.split(query.casefold()) if len(word) > 2} or {query.casefold().strip()}
+
+    def fit(definition: Definition) -> int:
+        named, about = f"{definition.id} {definition.name}".casefold(), definition.description.casefold()
+        return sum(2 * (word in named) + (word in about) for word in words)
+
+    return [each for each in sorted(definitions, key=lambda each: (-fit(each), each.id)) if fit(each)]
+
+
+def _short(description: str) -> str:
+    return first_line(_SENTENCE_END.split(description.strip(), maxsplit=1)[0], DESCRIPTION_CHARS)
+
+
+def _invalid(invalid: Invalid) -> InvalidFile:
+    issues = tuple(IssueView(i.path, i.code, i.message) for i in invalid.issues)
+    return InvalidFile(PurePath(invalid.file).name, issues)
+
+
+async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDetails:
+    compiled = find_definition(call, request.workflow_id)
+    if isinstance(compiled, Refusal):
+        raise compiled
+    return WorkflowDetails(
+        ok=True,
+        workflow_id=compiled.program.id,
+        workflow_hash=compiled.workflow_hash,
+        metadata=preview.metadata(compiled.program, compiled.workflow_hash),
+        diagram=preview.diagram(compiled.program) if request.mode == "preview" else None,
+        warnings=tuple(WarningView(w.code, w.message, w.path) for w in compiled.warnings),
+    )
+
+
+def find_definition(call: Call, workflow_id: str) -> Compiled | Refusal:
+    """A workflow by its id or another name for it; or the refusal, with names that come near."""
+    found = call.services.workflows().find(workflow_id)
+    if isinstance(found, Compiled):
+        return found
+    if found is None:
+        near = _near(workflow_id, list(call.services.workflows().shelf().definitions.values()))
+        suggestion = f" (did you mean {' or '.join(near)}?)" if near else ""
+        return Refusal(
+            Reason.WORKFLOW_NOT_FOUND,
+            facts={"workflow": repr(workflow_id[:80]), "suggestion": suggestion},
+            recovery_tool="workflow_list",
+            recovery_args={"query": " ".join(_PARTS.split(workflow_id[:200].lower())).strip()},
+        )
+    issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
+    file = PurePath(found.file).name
+    return bad_argument("workflowId", f"a workflow without mistakes ({file}: {issues})", workflow_id)
+
+
+def _near(workflow_id: str, definitions: list[Definition]) -> list[str]:
+    """Ids that are spelled alike, whole or without what stands before their last dot."""
+    tails = {each.id.rpartition(".")[2]: each.id for each in definitions}
+    known = tails | {each.id: each.id for each in definitions}
+    close = difflib.get_close_matches(workflow_id, known, n=2 * SUGGESTIONS)
+    return list(dict.fromkeys(known[name] for name in close))[:SUGGESTIONS]
+
+
+TOOLS = (
+    Tool(
+        name="workflow_list",
+        title="List workflows",
+        description="Lists the workflows that can be followed here, the best fitting first where query says what is "
+        "wanted. USE WHEN the user wants a task done step by step, or asks which workflows there are.",
+        category="workflow",
+        behaviour=READS,
+        request=WorkflowList,
+        reply=WorkflowListing,
+        handler=list_workflows,
+    ),
+    Tool(
+        name="workflow_inspect",
+        title="Look at a workflow",
+        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing.",
+        category="workflow",
+        behaviour=READS,
+        request=WorkflowInspect,
+        reply=WorkflowDetails,
+        handler=inspect_workflow,
+    ),
+)
