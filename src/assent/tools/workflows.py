@@ -151,11 +151,12 @@ async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     desk = await _desk(call)
     store = call.services.store
+    workflow_id = call.services.workflows().resolve(request.workflow_id) if request.workflow_id else ""
     found = await store.read(
         lambda: run_search.find_runs(
             desk,
             session_id=request.session_id or "",
-            workflow_id=call.services.workflows().resolve(request.workflow_id) if request.workflow_id else "",
+            workflow_id=workflow_id,
             query=request.query or "",
             most=request.limit,
         )
