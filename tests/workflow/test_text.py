@@ -38,7 +38,6 @@ def test_each_answer_leads_with_the_step_and_the_next_call() -> None:
     assert "Be kind." not in text.advanced(shown, TOKENS)
     assert "complete" in text.completed(PROGRAM)
     assert "unchanged" in text.checkpointed(shown, TOKENS)
-    assert "https://review" in text.needs_confirmation(shown, TOKENS, "https://review")
     assert begun == text.started(PROGRAM, shown, TOKENS, [Warning("odd", "Something is odd.")])
 
 

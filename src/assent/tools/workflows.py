@@ -27,6 +27,7 @@ from assent.ports import StoreUnavailable, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
+from assent.tools.workflow_gate import with_gate
 from assent.workflow import Compiled, ContentRefused, Warning
 from assent.workflow import run_text as text
 from assent.workflow.refusal_text import render_refusal
@@ -134,12 +135,15 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
             )
         return _spoken(await call.services.store.read(lambda: recollection.rehydrate(desk, state)))
     ack = handle_of(desk.keys, request.ack_token, "ack")
-    return _spoken(
-        await _write(
+    try:
+        spoken = await _write(
             call,
             lambda: sessions.step(desk, state, ack, request.context, request.notes_markdown, request.output),
         )
-    )
+    except Refusal as refusal:
+        sent = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
+        raise (await with_gate(call, sent, refusal)) from None
+    return _spoken(spoken)
 
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:

@@ -142,17 +142,6 @@ def checkpointed(pending: Pending | None, tokens: Tokens | None, *, again: bool 
     return _joined(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
 
 
-def needs_confirmation(pending: Pending, tokens: Tokens, review_url: str | None) -> str:
-    """The answer to an advance that waits for a human."""
-    link = f"\nReview link, if the user is not in this chat: {review_url}" if review_url else ""
-    return _joined(
-        f"# Waiting for a human: {pending.title}",
-        "Your work on this step is good, and the step needs a person's consent. Show them what you submitted and ask."
-        + link,
-        "After they have decided, repeat exactly this call, with the same content:\n" + _call(tokens),
-    )
-
-
 def _step(pending: Pending | None) -> str:
     if pending is None:
         return ""
@@ -162,7 +151,10 @@ def _step(pending: Pending | None) -> str:
     if pending.action is not None:
         parts.append(f"This step is about calling a tool. Its call:\n{_json(pending.action)}")
     if pending.require_confirmation:
-        parts.append("A person must confirm before the run goes past this step; the server enforces it.")
+        parts.append(
+            "A person must confirm this step. Do the work and advance as usual: the answer then has the text to show "
+            "them and the calls for their decision."
+        )
     return "\n\n".join(parts)
 
 

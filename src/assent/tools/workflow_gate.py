@@ -1,0 +1,72 @@
+"""The refusal of an advance that waits for a person, with what the person reads and the calls that lead on (W40).
+
+Everything is complete: the approval of exactly this content, and the refused call as it was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine import actions, circumstances
+from assent.engine.confirming import rewritten
+from assent.engine.workflow_answers import ADVANCE
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.refusals import Reason, Refusal, replayed
+from assent.lifecycle.calls import Command, SuggestedCall
+from assent.lifecycle.cards import Circumstances, ask, commands, quoted
+from assent.lifecycle.records import Action, Status
+from assent.tools.definition import Call
+
+KEY: Final = "this step"
+MOST_REPEATED_CHARS: Final = 8_000
+"""Of the refused call, what is repeated in its answer; the agent has it."""
+AS_SENT: Final = "exactly as in the call that was refused"
+
+
+async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refusal:
+    """A refusal that waits for a person, made complete; any other as it is. `sent` are the arguments of the call."""
+    action_id = refusal.action_id
+    if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
+        return refusal
+    services, caller = call.services, call.caller
+    action, _ = await services.store.read(lambda: actions.find(caller.workspace_id, ActionId(action_id)))
+    around = (await circumstances.look(services, caller, [action]))[action.action_id]
+    told = refusal.recovery()
+    # A change of a step is made by the agent, which submits it.
+    said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
+    return replayed(
+        msgspec.structs.replace(
+            told,
+            show=render_step(told.user_message, action, around),
+            commands=said or msgspec.UNSET,
+            next=_next(action, around, said, sent),
+        )
+    )
+
+
+def render_step(message: str, action: Action, around: Circumstances) -> str:
+    """What the person reads: what was submitted for the step, quoted, and the words to say."""
+    content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
+    parts = [message, quoted(content), ask(KEY, action, around) or ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _next(
+    action: Action, around: Circumstances, said: list[Command], sent: dict[str, Any]
+) -> list[SuggestedCall]:
+    tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
+    if action.status is Status.REJECTED or rewritten(action):
+        when = "with other content, as the person wants it; that needs a new approval"
+        return [SuggestedCall(ADVANCE, tokens, when)]
+    calls = [SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs) for each in said]
+    if not around.may_decide:
+        waiting = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS}
+        calls.insert(0, SuggestedCall("chieflab_get_action", waiting, "the user decides on the review page"))
+    again = "once it is approved: the refused call again, exactly as it was sent"
+    if len(msgspec.json.encode(sent)) > MOST_REPEATED_CHARS:
+        left = {name: AS_SENT for name in sent if name not in tokens}
+        return [*calls, SuggestedCall(ADVANCE, tokens, again, left)]
+    return [*calls, SuggestedCall(ADVANCE, sent, again)]
