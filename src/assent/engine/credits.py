@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from assent.engine import journal
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.credits import Account, Entry, Kind
+from assent.lifecycle.preflight import CREDITS_MISSING, priced
 from assent.lifecycle.records import Action
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
@@ -57,6 +60,21 @@ def limit(workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
     yield from _journal(workspace_id, "credits_limited", amount, by, now_ms)
     rows = yield statements.limit_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
+
+
+def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
+    """The actions with a gate on each that costs more than those before it leave. Nobody is to approve what cannot be
+    paid without knowing it."""
+    if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
+        return staged
+    left = (yield from account(workspace_id)).available
+    weighed = []
+    for action in staged:
+        judged = priced(action.preflight, left)
+        if left is not None and CREDITS_MISSING not in judged.gates:
+            left -= judged.estimated_cost_credits
+        weighed.append(msgspec.structs.replace(action, preflight=judged))
+    return tuple(weighed)
 
 
 def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:

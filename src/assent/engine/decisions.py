@@ -16,7 +16,7 @@ import msgspec
 
 from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
-from assent.engine import actions, brain, jobs, once, pictures, recipients
+from assent.engine import actions, brain, credits, jobs, once, pictures, recipients
 from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
 from assent.engine.tenancy import Principal
@@ -268,6 +268,7 @@ def edit(
         ),
     )
     changed = yield from recipients.judged(changed, now_ms)
+    (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
     facts = facts_of(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
     yield statements.keep_revision(
@@ -339,11 +340,12 @@ def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[
 
 def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
     """Store a changed action after the moves that carry out a wish, each with its event."""
-    state, moves = state_of(changed), path(state_of(changed), move)
-    for step in moves:
+    state, steps = state_of(changed), []
+    for step in path(state, move):
         state = moved(state, step)
+        steps.append((step, {**facts, "status": state.status}))
     changed = msgspec.structs.replace(changed, status=state.status, execution_state=state.execution)
-    return (yield from actions.put_all(changed, tuple((step, facts) for step in moves), now_ms))
+    return (yield from actions.put_all(changed, tuple(steps), now_ms))
 
 
 def refuse_stale(action: Action, seen: Seen) -> None:

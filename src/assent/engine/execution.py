@@ -31,6 +31,7 @@ from assent.engine import (
     notifications,
     once,
     recipients,
+    refused_attempts,
     rest,
 )
 from assent.engine.confirming import refuse_confirmation
@@ -121,7 +122,11 @@ async def finish_running() -> None:
 
 
 async def _execute(services: Services, order: Order) -> Executed:
-    held = await claimed(services, order)
+    try:
+        held = await claimed(services, order)
+    except Refusal as refusal:
+        await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
+        raise
     if isinstance(held, Executed):
         return held
     failpoint("execute.claimed")

@@ -7,6 +7,7 @@ Nothing here can reach a provider: connectors are asked for their readiness, whi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from assent.engine import (
     addressing,
     brain,
     circumstances,
+    credits,
     journal,
     measurement,
     notifications,
@@ -158,6 +160,7 @@ async def stage(
         others = await services.store.read(lambda: recipients.lately(workspace_id, "", now_ms))
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
+    staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }

@@ -93,6 +93,26 @@ def weighed(found: Preflight, people: int) -> Preflight:
     return msgspec.structs.replace(found, severity=Severity.HIGH, warnings=warnings)
 
 
+CREDITS_MISSING: Final = "credits_missing"
+_TOO_COSTLY: Final = (
+    "This costs {cost} credits and the workspace has {left}: it cannot be sent before credits are added."
+)
+
+
+def priced(found: Preflight, left: int | None) -> Preflight:
+    """The preflight with the gate of a cost above what is left to spend; None is without a limit.
+
+    The warning does not raise the severity: it is about the workspace and not about the content.
+    """
+    said = tuple(each for each in found.warnings if not each.startswith("This costs "))
+    gates = tuple(gate for gate in found.gates if gate != CREDITS_MISSING)
+    cost = found.estimated_cost_credits
+    if left is not None and cost > left:
+        said = (*said, _TOO_COSTLY.format(cost=cost, left=max(0, left)))
+        gates = (*gates, CREDITS_MISSING)
+    return msgspec.structs.replace(found, warnings=said, gates=gates)
+
+
 def blocking_gate(effect: Effect) -> str | None:
     """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
     if effect.verb in ("email", "send") and not effect.recipients:

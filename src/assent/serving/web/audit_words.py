@@ -46,7 +46,14 @@ GROUPS: Final[tuple[Group, ...]] = (
         (
             *("action_claim", "action_succeed", "action_refuse", "action_postpone", "action_lose"),
             *("action_found_done", "action_found_refused", "action_found_not_done", "action_hand_over"),
-            *("late_answer", "connector_rechecked", "webhook_delivered", "webhook_failed", "webhook_resent"),
+            *(
+                "execution_refused",
+                "late_answer",
+                "connector_rechecked",
+                "webhook_delivered",
+                "webhook_failed",
+                "webhook_resent",
+            ),
         ),
         "ok",
     ),

@@ -75,6 +75,9 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "action_edit": lambda facts: f"Edited by {who(facts)}: revision {facts.get('revision')}",
     "action_withdraw": lambda facts: f"Approval withdrawn by {who(facts)}",
     "action_claim": _attempt,
+    "execution_refused": lambda facts: (
+        f"An attempt to send by {agent_name(str(facts.get('by', 'the server')))} was refused"
+    ),
     "action_succeed": lambda facts: "Sent; the provider confirmed it",
     "action_refuse": lambda facts: "Refused by the provider for good",
     "action_postpone": lambda facts: "Not sent; it can be tried again",
