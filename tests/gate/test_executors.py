@@ -220,11 +220,11 @@ async def test_a_provider_that_is_not_live_is_never_presented_as_executed(
     assert surface.calls == 0
 
 
-async def test_a_mail_to_nobody_is_not_sent_whatever_was_approved(surface: Gate) -> None:
-    action_id = await surface.approved(channel="email", verb="email", subject="Hello")
-    answer = await surface.denied(SEND, actionId=action_id)
-    assert answer["reason"] == "validation_error"
-    assert [problem["path"] for problem in answer["problems"]] == ["recipients"]
+async def test_a_mail_to_nobody_cannot_be_approved(surface: Gate) -> None:
+    action_id = await surface.staged(channel="email", verb="email", subject="Hello")
+    answer = await surface.denied(APPROVE, actionId=action_id)
+    assert (answer["reason"], answer["recoveryTool"]["name"]) == ("validation_error", EDIT)
+    assert (await surface.denied(SEND, actionId=action_id))["reason"] == "requires_approval"
     assert surface.calls == 0
     await surface.done(EDIT, actionId=action_id, to=["ada@example.org"])
     await surface.approve_as_shown(action_id)

@@ -42,9 +42,10 @@ class Recording:
         self.delivery = Delivery("natural_key")
         self.done: list[str] = []
         self.metrics: dict[str, float] | None = None
+        self.ready = Readiness(ready=True)
 
     async def readiness(self, workspace_id: str) -> Readiness:
-        return Readiness(ready=True)
+        return self.ready
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         self.done.append(approved.action.action_id)

@@ -9,6 +9,7 @@ from tests.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL, Surface
 
 from assent.engine import policies
+from assent.lifecycle.preflight import Readiness
 
 APPROVE = "chieflab_approve_action"
 EXECUTE = "chieflab_execute_approved_action"
@@ -149,3 +150,81 @@ async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
     for answer in answers:
         assert "…" not in str(answer["next"]), answer["next"]
         assert "…" not in str(answer.get("agentGuide", {}).get("nextToolCalls"))
+
+
+RISKY = "Ledgerleaf is the best tool for every club. It reads a million rows in nine seconds."
+
+
+async def test_an_edit_is_shown_whole_with_its_own_warnings(loop: Loop) -> None:
+    run = await post(loop)
+    about = {"actionId": run["actions"][0]["id"]}
+    risky = (await loop.call("chieflab_edit_action", {**about, "body": RISKY})).payload
+    checked = (await loop.call("chieflab_get_action", about)).payload["preflight"]
+    plain = (await loop.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+    after = (await loop.call("chieflab_get_action", about)).payload["preflight"]
+
+    assert any("is the best tool" in warning for warning in checked["warnings"])
+    assert all(f"Check: {warning}" in risky["show"] for warning in checked["warnings"])
+    assert checked["severity"] == "medium"
+    assert not any("best tool" in warning for warning in after["warnings"])
+    assert "best tool" not in plain["show"] and f"> {TEXT} Thank you." in plain["show"]
+
+
+async def test_a_warning_that_is_not_about_the_text_stays_after_an_edit(surface: Surface) -> None:
+    await surface.sign_in()
+    run = await post(surface, productUrl="http://169.254.169.254/x")
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await surface.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+
+    assert "could not be read" in edited["show"]
+
+
+async def test_a_claim_of_the_evidence_is_still_one_after_an_edit(loop: Loop) -> None:
+    fact = "Ledgerleaf matches 4,000 payments in a minute."
+    run = await post(loop, repoContext={"whatChanged": fact, "targetCustomer": "treasurers"})
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await loop.call("chieflab_edit_action", {**about, "body": f"{TEXT}\n\n{fact}"})).payload
+
+    assert "nothing in the evidence says so" not in edited["show"]
+
+
+async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_another(loop: Loop) -> None:
+    launch = {"channels": ["email"], "email": {"to": ["ana@example.org"]}, **CLUB}
+    run = (await loop.call("chieflab_launch_product", launch)).payload
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call("chieflab_edit_action", {**about, "body": "Dear all, the import is ready."})
+    without = (await loop.call("chieflab_get_action", about)).payload["content"]
+    edited = (await loop.call("chieflab_edit_action", {**about, "preheader": "Import by CSV"})).payload
+    content = (await loop.call("chieflab_get_action", about)).payload["content"]
+
+    assert "preheader" not in without
+    assert (content["preheader"], content.get("html", "")) == ("Import by CSV", "")
+    assert "Preview text: Import by CSV" in edited["show"]
+
+
+async def test_readiness_is_judged_again_by_an_edit(loop: Loop) -> None:
+    run = await post(loop, "linkedin")
+    loop.zernio.ready = Readiness(False, "missing_connector", "The account is not connected any more.")
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await loop.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+
+    assert "The account is not connected any more." in edited["show"]
+    assert (await loop.call("chieflab_get_action", about)).payload["preflight"]["connectorReady"] is False
+
+
+async def test_a_mail_without_recipients_is_refused_before_it_is_approved(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
+    action = run["actions"][0]
+    refused = await loop.call(APPROVE, {"actionId": action["id"], "send": True})
+    edit = refused.payload["recoveryTool"]
+    fixed = {**edit["args"], "to": ["ana@example.org"]}
+    await loop.call(edit["name"], fixed)
+
+    assert "recipients_missing" in action["preflight"]["gates"]
+    assert "approve email" not in run["show"] + run["agentGuide"]["userMessage"]
+    assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
+    assert set(edit["needs"]) == {"to"}
+    shown = (await loop.call("chieflab_list_pending_actions", {"runId": run["runId"]})).payload
+    assert APPROVE in {call["name"] for call in shown["next"]}
+    nobody = await loop.call("chieflab_send", {"to": [], "subject": "Hi", "body": "Hello there, Ana."})
+    assert (nobody.reason, nobody.payload["problems"][0]["path"]) == ("validation_error", "to")

@@ -158,8 +158,9 @@ async def test_a_mail_without_recipients_is_staged_and_does_not_go_out(loop: Loo
     action = payload["actions"][0]
 
     assert "recipients_missing" in action["preflight"]["gates"]
-    answer = await loop.approve_and_send(action["id"])
-    assert answer["reason"] == "validation_error"
+    refused = await loop.call("chieflab_approve_action", {"actionId": action["id"]})
+    assert refused.reason == "validation_error"
+    assert (await loop.approve_and_send(action["id"]))["reason"] == "requires_approval"
     assert loop.mail.done == []
 
 

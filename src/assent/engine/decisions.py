@@ -6,7 +6,6 @@ record under its lock; what the caller says about it changes nothing (E65).
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -29,7 +28,7 @@ from assent.lifecycle import gate, guidance, schedules
 from assent.lifecycle.gate import Links
 from assent.lifecycle.names import claimed_name
 from assent.lifecycle.policy import Requirement, suffices
-from assent.lifecycle.preflight import Readiness, preflight
+from assent.lifecycle.preflight import BLOCKING_GATES, Checked, after_edit, blocking_gate
 from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.seals import Seals
@@ -89,6 +88,7 @@ def approve(
     gate.judge_decision(action, Move.APPROVE, now_ms, links)
     refuse_stale(action, seen)
     yield from _refuse_unseen(action, seen)
+    refuse_unfit(action)
     action = yield from recipients.judged(action, now_ms)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
@@ -134,6 +134,25 @@ def approve(
             )
     yield from _schedule(action, now_ms, send_now)
     return action
+
+
+def refuse_unfit(action: Action) -> None:
+    """Refuse to approve a content that could never go out, such as a mail to nobody."""
+    if (unfit := blocking_gate(action.effect)) is None:
+        return
+    needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
+    raise Refusal(
+        Reason.VALIDATION_ERROR,
+        action_id=action.action_id,
+        status=action.status,
+        user_message=BLOCKING_GATES[unfit],
+        fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
+        stop_rule="Do not approve this action before the user has seen the changed version.",
+        problems=[Problem("actionId", "an action that could go out once it is approved", unfit)],
+        recovery_tool="chieflab_edit_action",
+        recovery_args={"actionId": action.action_id},
+        recovery_needs=needs,
+    )
 
 
 def _approvers(
@@ -230,8 +249,12 @@ def edit(
     now_ms: int,
     *,
     schedule_ms: int | None = None,
+    checked: Checked | None = None,
 ) -> Transaction[Action]:
-    """Change the content: revision + 1, and whatever was approved is not approved any more (E66)."""
+    """Change the content: revision + 1, and whatever was approved is not approved any more (E66).
+
+    `checked` is what a check of the new content found (`assent.engine.rechecking`).
+    """
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.EDIT, now_ms, links)
     refuse_stale(action, seen)
@@ -245,7 +268,9 @@ def edit(
     # What was staged by an earlier version says its time here for the first time.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = schedules.expiry(action.expires_ms, schedule_ms)
-    old = action.preflight
+    found = after_edit(
+        action.preflight, action.effect, effect, checked, schedules.said(action.expires_ms, expires_ms)
+    )
     changed = msgspec.structs.replace(
         action,
         effect=effect,
@@ -255,17 +280,7 @@ def edit(
         expires_ms=expires_ms,
         approval=None,
         attempt=None,
-        preflight=preflight(
-            effect,
-            Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
-            if effect.connector == action.effect.connector
-            else Readiness(ready=True),
-            declared=old.severity,
-            warnings=old.warnings,
-            recommendations=(*old.recommendations, *schedules.said(action.expires_ms, expires_ms)),
-            gates=tuple(g for g in old.gates if g not in ("recipients_missing", "connector_not_ready")),
-            cost_credits=old.estimated_cost_credits,
-        ),
+        preflight=found,
     )
     changed = yield from recipients.judged(changed, now_ms)
     (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
@@ -288,8 +303,12 @@ def edit(
 
 def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     """The effect with a human's changes, refused where the result could not be put before one."""
+    before = effect
     effect = msgspec.structs.replace(effect, **cleaned(changes))
-    if effect.html and "body" in changes and "html" not in changes:
+    if effect.body != before.body and "preheader" not in changes:
+        # It sums up the text that is being replaced.
+        effect = msgspec.structs.replace(effect, preheader="")
+    if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
         effect = msgspec.structs.replace(effect, html="")
     if "body" in changes:
@@ -299,17 +318,10 @@ def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     return effect
 
 
-def judge_edit(effect: Effect, changes: dict[str, Any]) -> None:
-    """Judge a long text before the transaction that stores it, which then need not: judgements of long texts are kept.
-    What is wrong with it is said there, after who may edit what."""
-    with contextlib.suppress(Refusal):
-        edited(effect, changes)
-
-
 def cleaned(changes: dict[str, Any]) -> dict[str, Any]:
     """The changes without what cannot be seen in a headline, as a draft is cleaned when it is prepared."""
     found = dict(changes)
-    for name in ("title", "subject"):
+    for name in ("title", "subject", "preheader"):
         if name in found and is_one_line(found[name]):
             found[name] = one_line(found[name], MAX_CONTENT_CHARS)
     return found

@@ -14,10 +14,15 @@ LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
 
 NOT_READY: Final = "connector_not_ready"
 
+RESEND_RECIPIENTS: Final = 50
+"""What Resend takes in one mail."""
+
 BLOCKING_GATES: Final[dict[str, str]] = {
-    "recipients_missing": "Nobody is named to receive this. Add recipients by editing the action.",
+    "recipients_missing": "Nobody is named to receive this. Tell me who gets it.",
+    "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
+    "picture_cannot_be_sent": "A picture goes along, and this mail service sends text alone. Take the picture away.",
 }
-"""Gates that stop an execution even after approval, and what to say about each."""
+"""What is wrong with the content itself, so that it could never go out, and what to say about each."""
 
 
 class Readiness(msgspec.Struct, frozen=True):
@@ -28,6 +33,15 @@ class Readiness(msgspec.Struct, frozen=True):
     blocker: str | None = None
     fix_hint: str | None = None
     summary: str | None = None
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of an edited content found. `outdated` are the remarks about the text before it."""
+
+    readiness: Readiness
+    outdated: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
 
 
 def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
@@ -51,8 +65,8 @@ def preflight(
 ) -> Preflight:
     """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added."""
     found = ["human_approval", *gates]
-    if effect.verb in ("email", "send") and not effect.recipients and "recipients_missing" not in found:
-        found.append("recipients_missing")
+    if (unfit := blocking_gate(effect)) is not None:
+        found.append(unfit)
     if not readiness.ready:
         found.append(NOT_READY)
     return Preflight(
@@ -78,6 +92,40 @@ def as_of(found: Preflight, readiness: Readiness) -> Preflight:
         connector_blocker=readiness.blocker,
         connector_fix_hint=readiness.fix_hint,
     )
+
+
+def after_edit(
+    old: Preflight,
+    before: Effect,
+    effect: Effect,
+    checked: Checked | None,
+    recommendations: tuple[str, ...] = (),
+) -> Preflight:
+    """The preflight of an edited effect: remarks about the old text go, what else was said stays."""
+    if checked is None:
+        same = effect.connector == before.connector
+        was = Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
+        checked = Checked(readiness=was if same else Readiness(ready=True))
+    gone = {*checked.outdated, TOO_MANY_TODAY}
+    kept = tuple(each for each in old.warnings if each not in gone)
+    advice = tuple(each for each in old.recommendations if each not in gone)
+    return preflight(
+        effect,
+        checked.readiness,
+        declared=_declared(old, before),
+        warnings=tuple(dict.fromkeys((*checked.warnings, *kept))),
+        recommendations=tuple(dict.fromkeys((*checked.recommendations, *advice, *recommendations))),
+        gates=tuple(each for each in old.gates if each not in (*BLOCKING_GATES, "connector_not_ready")),
+        cost_credits=old.estimated_cost_credits,
+    )
+
+
+def _declared(old: Preflight, effect: Effect) -> Severity | None:
+    """The severity that the operator declared: one that effect and warnings do not explain."""
+    if TOO_MANY_TODAY in old.warnings:
+        return None
+    explained = severity_of(effect, None, bool(old.warnings))
+    return old.severity if old.severity is not explained else None
 
 
 TOO_MANY_TODAY: Final = (
@@ -115,6 +163,12 @@ def priced(found: Preflight, left: int | None) -> Preflight:
 
 def blocking_gate(effect: Effect) -> str | None:
     """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
-    if effect.verb in ("email", "send") and not effect.recipients:
+    if effect.verb not in ("email", "send"):
+        return None
+    if not effect.recipients:
         return "recipients_missing"
+    if effect.connector == "resend" and len(effect.recipients) > RESEND_RECIPIENTS:
+        return "too_many_recipients"
+    if effect.connector == "smtp" and effect.media:
+        return "picture_cannot_be_sent"
     return None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, blocked, circumstances, decisions, execution, pictures
+from assent.engine import actions, blocked, circumstances, decisions, execution, pictures, rechecking
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.failpoints import failpoint
@@ -22,9 +22,10 @@ from assent.lifecycle.calls import SuggestedCall, execution_key
 from assent.lifecycle.cards import next_calls, render_card
 from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import channel_keys
+from assent.lifecycle.preflight import Checked
 from assent.lifecycle.records import Assurance, Media
 from assent.lifecycle.review_link import EXECUTE_RIGHT
-from assent.offloading import SHORT_CHARS, run_apart
+from assent.offloading import run_long_apart
 from assent.ports import Transaction
 from assent.tools.arguments import (
     ActionIdArgument,
@@ -81,6 +82,9 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
     ) = None
     title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    preheader: (
+        Annotated[str, msgspec.Meta(max_length=300, description="The preview text that inboxes show.")] | None
+    ) = None
     to: (
         Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
         | None
@@ -199,7 +203,9 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 async def edit_action(call: Call, request: EditAction) -> Decided:
     action_id = actions.require_action_id(request.action_id)
     changes: dict[str, Any] = {
-        name: value for name in ("title", "subject") if (value := getattr(request, name)) is not None
+        name: value
+        for name in ("title", "subject", "preheader")
+        if (value := getattr(request, name)) is not None
     }
     if request.body is not None:
         changes["body"] = request.body
@@ -210,9 +216,11 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
     if not changes and schedule_ms is None:
         raise bad_argument(
-            "body", "at least one of body, title, subject, to, imageAssetId, scheduleFor", "no change"
+            "body",
+            "at least one of body, title, subject, preheader, to, imageAssetId, scheduleFor",
+            "no change",
         )
-    await _judge(call, action_id, changes)
+    checked = await _check(call, action_id, changes)
     return await _decide(
         call,
         request,
@@ -226,17 +234,21 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
                 _links(call),
                 call.now_ms,
                 schedule_ms=schedule_ms,
+                checked=checked,
             )
         ),
     )
 
 
-async def _judge(call: Call, action_id: ActionId, changes: dict[str, Any]) -> None:
-    """A long text is judged apart from the event loop, before the transaction."""
+async def _check(call: Call, action_id: ActionId, changes: dict[str, Any]) -> Checked | None:
+    """Check the new content before the transaction, which refuses what cannot be one."""
+    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     chars = sum(len(text) for text in changes.values() if isinstance(text, str))
-    if chars > SHORT_CHARS:
-        action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-        await run_apart(decisions.judge_edit, action.effect, changes)
+    try:
+        effect = await run_long_apart(chars, decisions.edited, action.effect, changes)
+    except Refusal:
+        return None
+    return await rechecking.recheck(call.services, action, effect)
 
 
 async def _picked(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:

@@ -154,6 +154,8 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
 
 async def prepare_send(call: Call, request: Send) -> SendReply:
     given = [request.to] if isinstance(request.to, str) else request.to
+    if not given:
+        raise bad_argument("to", "at least one e-mail address", "none")
     bench = await _bench(call, request, sender=request.sender, recipients=addresses("to", given))
     supplied = (
         Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None

@@ -19,16 +19,16 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import actions, addressing, members, review
+from assent.engine import actions, addressing, decisions, members, rechecking, review
 from assent.engine.review import RunReview
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.preflight import Readiness
+from assent.lifecycle.preflight import Checked, Readiness
 from assent.lifecycle.records import Action
 from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.transitions import AWAITING, state_of
-from assent.offloading import SHORT_CHARS, run_apart
+from assent.offloading import run_apart, run_long_apart
 from assent.ports import Transaction
 from assent.serving.web import (
     review_after,
@@ -122,8 +122,8 @@ class ReviewPages:
             shown_ms = await self._check_nonce(request, form, about)
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
-            await self._judge(request, name, form)
-            viewer, action = await self._decided(shown, action_id, name, form, shown_ms)
+            checked = await self._check(request, form) if name == "edit" else None
+            viewer, action = await self._decided(shown, action_id, name, form, shown_ms, checked)
         except PageRefused as refused:
             if refused.problem is not STALE_FORM:
                 raise
@@ -157,14 +157,25 @@ class ReviewPages:
         await self._services.store.write(end)
         return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
 
-    async def _judge(self, request: Request, decision: str, form: dict[str, str]) -> None:
-        """A long text is judged apart from the event loop, before the transaction."""
-        if decision == "edit" and sum(map(len, form.values())) > SHORT_CHARS:
+    async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
+        """Check an edited content before the transaction, which refuses what cannot be one."""
+        try:
             _, action = await self._looked_up(request)
-            await run_apart(review_edit.judge, action, form)
+            changes = review_decisions.changes(action, form)
+            chars = sum(map(len, form.values()))
+            effect = await run_long_apart(chars, decisions.edited, action.effect, changes)
+        except (BadFields, PageRefused, Refusal):
+            return None
+        return await rechecking.recheck(self._services, action, effect)
 
     async def _decided(
-        self, shown: Shown, action_id: str, decision: str, form: dict[str, str], shown_ms: int
+        self,
+        shown: Shown,
+        action_id: str,
+        decision: str,
+        form: dict[str, str],
+        shown_ms: int,
+        checked: Checked | None = None,
     ) -> tuple[Viewer, Action]:
         now_ms = self._services.clock.now_ms()
 
@@ -180,7 +191,7 @@ class ReviewPages:
                 known = yield from members.names_in(viewer.run.workspace_id)
             decider = viewer.decider(review_decisions.claimed_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
-                Wish(viewer, decider, action, form, now_ms, self._services.seals(), self._base_url)
+                Wish(viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked)
             )
             return viewer, changed
 

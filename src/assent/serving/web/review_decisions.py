@@ -18,6 +18,7 @@ from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.names import is_taken
+from assent.lifecycle.preflight import Checked
 from assent.lifecycle.records import Action, Assurance, Media
 from assent.lifecycle.seals import Seals
 from assent.ports import Transaction
@@ -42,6 +43,8 @@ class Wish(msgspec.Struct, frozen=True):
     now_ms: int
     seals: Seals
     base_url: str = ""
+    checked: Checked | None = None
+    """What a check of an edited content found."""
 
     @property
     def seen(self) -> Seen:
@@ -127,6 +130,7 @@ def edit(wish: Wish) -> Transaction[Action]:
             wish.seen,
             _no_link,
             wish.now_ms,
+            checked=wish.checked,
         )
     )
 

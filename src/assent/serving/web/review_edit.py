@@ -58,11 +58,6 @@ def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
     }
 
 
-def judge(action: Action, form: dict[str, str]) -> None:
-    """Judge what would be saved, so that saving it need not."""
-    _problems(action, form)
-
-
 def _limit(effect: Effect, body: str) -> Counted:
     row = channels.BY_ID.get(effect.channel)
     if row is None or review_words.is_mail(effect):

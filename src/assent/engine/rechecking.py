@@ -1,0 +1,107 @@
+"""An edited text is checked as a staged one is: its claims, its channel, what was learned, and whether it could go out.
+
+Done before the transaction of the edit, which takes the result. The evidence is what the run was given and what the
+tenant's memory has. The product page was read when the run was prepared and is not read again: a claim that it
+supported stays supported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.drafting import channels
+from assent.drafting import evidence as gathering
+from assent.drafting.adapter import adapt
+from assent.drafting.claims import Claim, warnings_for
+from assent.drafting.evidence import Evidence
+from assent.drafting.lessons import Lessons
+from assent.drafting.records import Composed
+from assent.engine import actions, addressing, brain, lessons_read
+from assent.engine.confirming import WORKFLOW
+from assent.engine.services import Services
+from assent.lifecycle.preflight import Checked, Readiness
+from assent.lifecycle.records import Action, Asset, Effect, Run
+from assent.offloading import run_long_apart
+from assent.ports import Transaction
+
+CLAIMS = "claims"
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What a text is checked against."""
+
+    asset: Asset | None
+    evidence: Evidence
+    lessons: Lessons
+
+
+async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
+    """What is to be said about an action whose content becomes this effect."""
+    readiness = await _readiness(services, action, effect)
+    known = await services.store.read(lambda: _known(action))
+    if known.asset is None or CLAIMS not in known.asset.metadata or effect.channel not in channels.BY_ID:
+        return Checked(readiness=readiness)
+    chars = len(effect.body) + sum(len(fact.text) for fact in known.evidence.facts)
+    return await run_long_apart(chars, _compare, action.effect, effect, known, readiness)
+
+
+async def _readiness(services: Services, action: Action, effect: Effect) -> Readiness:
+    if effect.connector == WORKFLOW:
+        return Readiness(ready=True)
+    connector = services.connectors.get(effect.connector)
+    if connector is None:
+        return addressing.NOT_LIVE
+    return await addressing.readiness_of(connector, action.workspace_id, effect)
+
+
+def _compare(before: Effect, after: Effect, known: Known, readiness: Readiness) -> Checked:
+    old, new = _adapted(before, known), _adapted(after, known)
+    facts = known.asset.metadata if known.asset is not None else {}
+    staged = [str(warning) for warning in facts.get("warnings", ())]
+    return Checked(
+        readiness=readiness,
+        outdated=(*staged, *old.warnings, *old.recommendations),
+        warnings=new.warnings,
+        recommendations=new.recommendations,
+    )
+
+
+def _adapted(effect: Effect, known: Known) -> Composed:
+    title = effect.subject or effect.title
+    made = adapt(
+        effect.channel, effect.body, known.evidence, known.lessons, title=title, preheader=effect.preheader
+    )
+    facts = known.asset.metadata if known.asset is not None else {}
+    earlier = {claim.text: claim for claim in msgspec.convert(facts.get(CLAIMS, []), tuple[Claim, ...])}
+    claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
+    checked = warnings_for(made.claims)
+    others = [warning for warning in made.warnings if warning not in checked]
+    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims)))
+
+
+def _known(action: Action) -> Transaction[Known]:
+    asset = None
+    if action.asset_id is not None:
+        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
+    run = yield from actions.find_run(action.workspace_id, action.run_id)
+    tenant_id = brain.tenant_of(action.tenant_id)
+    entries, lessons, _ = yield from lessons_read.recollect(action.workspace_id, tenant_id)
+    given = evidence_given(run) if run is not None else {}
+    return Known(asset, gathering.gather(**given, entries=entries), lessons)
+
+
+def evidence_given(run: Run) -> dict[str, Any]:
+    """What the call that began a run said about the product, as `gather` takes it."""
+    given = run.inputs
+    context = given.get("repoContext") or {}
+    if "README" in context:
+        context = {"readme": context["README"], **context}
+    if given.get("goal") and "launchGoal" not in context:
+        context = {**context, "launchGoal": given["goal"]}
+    return {
+        "product_url": given.get("productUrl") or "",
+        "repo_context": context,
+        "brand": given.get("brand") or {},
+    }
