@@ -1,0 +1,289 @@
+"""What a call costs where a workspace has a long history, against one where it has a short one.
+
+Both have 50 actions that wait. The long history is 100,000 actions that went out, each with its run, asset, events, job
+and measurement, and 50,000 memory entries; the short one 1,000 actions and 500 entries. They are copies of one that is
+posted, approved, executed and edited as in life, a month ago and under other ids, made in the database itself.
+
+Held to a limit is the processor time of this process and of the database's, which a busy machine does not blur.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack, closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+import httpx
+import uvloop
+from tests.postgres_server import Cluster, binaries
+
+from assent.app import App
+from assent.engine import actions, people
+from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.kernel.ids import ActionId
+from assent.processes import Surfaces
+from assent.settings import load_settings
+from assent.stores.loader import statements
+from assent.tools.approvals import ApproveAction, EditAction, approve_action, edit_action
+from assent.tools.definition import Call
+from assent.tools.execution import ExecuteAction, execute_approved_action
+from assent.tools.guide import Status, status
+from assent.tools.operating import prepare_post
+from assent.tools.operator_requests import Post
+from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
+from benchmarks.machine import cpu_seconds
+from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
+
+SIZES: Final = {"long": (int(os.environ.get("BENCH_ACTIONS", "100000")), 50_000), "short": (1_000, 500)}
+"""Actions and memory entries."""
+WAITING: Final = 50
+ROUNDS: Final = 9
+CALLS: Final = 12
+"""Calls of each kind in a round."""
+LIMIT: Final = Limit(times=1.3)
+MEMORY: Final = "brain_entries"
+AGO_MS: Final = 30 * 86_400_000
+PAST: Final = {"executed_ms": f"executed_ms - {AGO_MS}", "measured_ms": "due_ms"}
+"""History is what happened a while ago."""
+_numbers: Final = count(2)
+
+
+def measure_sqlite(scratch: Path) -> list[Figure]:
+    return _on(scratch, "SQLite", dict.fromkeys(SIZES))
+
+
+def measure_postgres(scratch: Path) -> list[Figure]:
+    if binaries() is None:
+        raise NotRun("PostgreSQL's server programs are not installed (Debian: apt-get install postgresql)")
+    with ExitStack() as stack:
+        urls: dict[str, str | None] = {}
+        for name in SIZES:
+            cluster = Cluster({"fsync": "off", "synchronous_commit": "off"})
+            stack.callback(cluster.delete)
+            urls[name] = cluster.url
+        return _on(scratch, "PostgreSQL", urls)
+
+
+def _on(scratch: Path, store: str, urls: dict[str, str | None]) -> list[Figure]:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        stack = AsyncExitStack()
+        try:
+            sides = {
+                name: runner.run(_ready(stack, scratch / name, url, *SIZES[name]))
+                for name, url in urls.items()
+            }
+            for side in sides.values():
+                runner.run(side.round())  # what is cold only once
+            costs = in_turns({name: partial(_run, runner, side) for name, side in sides.items()}, ROUNDS)
+        finally:
+            runner.run(stack.aclose())
+    stored, entries = SIZES["long"]
+    return [
+        compared(
+            f"{call} at {stored:,} actions and {entries:,} memory entries on {store}, CPU",
+            f"the same at {SIZES['short'][0]:,}",
+            "µs",
+            [each[call] for each in costs["long"]],
+            [each[call] for each in costs["short"]],
+            successes=ROUNDS * CALLS,
+            limit=LIMIT,
+        )
+        for call in ("post", "approve", "execute", "status", "inbox")
+    ]
+
+
+def _run(runner: asyncio.Runner, side: Side) -> dict[str, float]:
+    return runner.run(side.round())
+
+
+async def _ready(stack: AsyncExitStack, data_dir: Path, url: str | None, stored: int, entries: int) -> Side:
+    """A server with so much history and its owner signed in."""
+    app = _app(data_dir, url)
+    await app.prepare()
+    first = Side(app, url)
+    await first.lived()
+    await app.close()
+    if url is None:
+        _grow_sqlite(data_dir / "assent.db", stored, entries)
+    else:
+        await _grow_postgres(url, stored, entries)
+    app = _app(data_dir, url)
+    stack.push_async_callback(app.close)
+    await app.prepare()
+    side = Side(app, url)
+    await side.sign_in(stack)
+    for _ in range(WAITING):
+        await side.post()
+    return side
+
+
+def _app(data_dir: Path, url: str | None) -> App:
+    given = {
+        "ASSENT_DATA_DIR": str(data_dir),
+        "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
+        "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000000",
+        "ASSENT_STORAGE_QUOTA_MB": "100000000",
+        "RUN_TOKEN_SECRET": "a run token secret for the benchmarks, long enough",
+        "ASSENT_SECRET": "a master secret for the benchmarks only, long enough",
+        **({"ASSENT_DATABASE_URL": url} if url is not None else {}),
+    }
+    return App(load_settings({}, given).settings)
+
+
+class Side:
+    """One server, its caller and its reader."""
+
+    def __init__(self, app: App, url: str | None) -> None:
+        self._app = app
+        self._url = url
+        self._browser: httpx.AsyncClient | None = None
+
+    async def sign_in(self, stack: AsyncExitStack) -> None:
+        app = self._app
+        entropy, now_ms = os.urandom(people.ENTROPY_BYTES), app.clock.now_ms()
+        token = await app.store.write(lambda: people.issue_link(entropy, now_ms, shown_to="terminal"))
+        transport = httpx.ASGITransport(app=Surfaces(app).site())
+        self._browser = httpx.AsyncClient(transport=transport, base_url=app.settings.base_url)
+        stack.push_async_callback(self._browser.aclose)
+        signed_in = await self._browser.post(f"/sign-in/{token}", data={})
+        require(int(signed_in.status_code == 303), 1, "signing in")
+
+    async def _next(self) -> Call:
+        await asyncio.sleep(0)
+        return Call(self._app.services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
+
+    async def post(self) -> str:
+        """The id of an action that waits for approval."""
+        number = next(_numbers)
+        text = f"We rebuilt the importer last week. It now reads {number} million rows in nine seconds."
+        request = Post(channel="site", title=f"A faster importer, number {number}", body=text)
+        reply = await prepare_post(await self._next(), request)
+        assert reply.publish_action is not None
+        return reply.publish_action.id
+
+    async def approve(self, action_id: str) -> None:
+        await approve_action(await self._next(), ApproveAction(action_id=action_id))
+
+    async def execute(self, action_id: str) -> None:
+        await execute_approved_action(await self._next(), ExecuteAction(action_id=action_id))
+
+    async def status(self) -> None:
+        await status(await self._next(), Status())
+
+    async def inbox(self) -> None:
+        assert self._browser is not None
+        found = await self._browser.get("/inbox")
+        require(int(found.status_code == 200), 1, "the inbox")
+
+    async def lived(self) -> None:
+        """One action that was edited, approved and executed."""
+        action_id = await self.post()
+        text = (
+            "We rebuilt the importer. It reads a million rows in nine seconds, and says which row is wrong."
+        )
+        await edit_action(await self._next(), EditAction(action_id=action_id, body=text))
+        place = LOCAL_PRINCIPAL.workspace_id
+        shown, _ = await self._app.store.read(lambda: actions.find(place, ActionId(action_id)))
+        await approve_action(await self._next(), ApproveAction(action_id=action_id, digest=shown.digest))
+        await self.execute(action_id)
+
+    async def round(self) -> dict[str, float]:
+        """What a call of each kind costs, in microseconds."""
+        made: list[str] = []
+        clock = await self._clock()
+
+        async def post() -> None:
+            made.append(await self.post())
+
+        costs = {"post": await self._each(clock, [post] * CALLS)}
+        for name, call in (("approve", self.approve), ("execute", self.execute)):
+            costs[name] = await self._each(clock, [partial(call, action_id) for action_id in made])
+        costs["status"] = await self._each(clock, [self.status] * CALLS)
+        costs["inbox"] = await self._each(clock, [self.inbox] * CALLS)
+        return costs
+
+    async def _each(self, clock: Callable[[], float], calls: list[Callable[[], Awaitable[None]]]) -> float:
+        began = clock()
+        for call in calls:
+            await call()
+        return (clock() - began) / len(calls) * 1e6
+
+    async def _clock(self) -> Callable[[], float]:
+        """The processor time of this process and of the database's connections to it."""
+        pids = [os.getpid()]
+        if self._url is not None:
+            connection = await asyncpg.connect(self._url)
+            rows = await connection.fetch(
+                "SELECT pid FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            )
+            await connection.close()
+            pids += [row["pid"] for row in rows]
+        return lambda: sum(map(cpu_seconds, pids))
+
+
+def _values(columns: list[str], other_id: str) -> str:
+    """The columns of a copy: under another id of the same length, a while ago."""
+    changed = {name: other_id.replace("?", name) for name in IDS} | PAST
+    return ", ".join(changed.get(name, name) for name in columns)
+
+
+def _times(table: str, rows: int, stored: int, entries: int) -> int:
+    """How many copies of each row make the wanted number."""
+    return entries // rows if table == MEMORY else stored
+
+
+def _grow_sqlite(path: Path, stored: int, entries: int) -> None:
+    other_id = "substr(?, 1, 24) || printf('%012x', copy) || substr(?, 37)"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for table in COPIED:
+            told = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+            columns = [name for _, name, _, _, _, _, hidden in told if not hidden and name != NUMBER]
+            rows = _count(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0], table)
+            connection.execute(
+                "WITH RECURSIVE copies (copy) AS (SELECT 1 UNION ALL SELECT copy + 1 FROM copies"
+                f" WHERE copy < {_times(table, rows, stored, entries)}),"
+                f" lived AS MATERIALIZED (SELECT * FROM {table})"
+                f" INSERT OR IGNORE INTO {table} ({', '.join(columns)})"
+                f" SELECT {_values(columns, other_id)} FROM lived, copies"
+            )
+        connection.execute(statements.index_brain_words.sqlite)
+        connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
+        for table, least in (("actions", stored), (MEMORY, entries * 9 // 10)):
+            require(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0], least, table)
+
+
+async def _grow_postgres(url: str, stored: int, entries: int) -> None:
+    other_id = "substr(?, 1, 24) || lpad(to_hex(copy), 12, '0') || substr(?, 37)"
+    connection = await asyncpg.connect(url)
+    try:
+        for table in COPIED:
+            told = await connection.fetch(
+                "SELECT column_name FROM information_schema.columns"
+                " WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER'",
+                table,
+            )
+            columns = [row[0] for row in told if row[0] != NUMBER]
+            rows = _count(await connection.fetchval(f"SELECT count(*) FROM {table}"), table)
+            await connection.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {_values(columns, other_id)} FROM {table},"
+                f" generate_series(1, {_times(table, rows, stored, entries)}) AS copies (copy)"
+                " ON CONFLICT DO NOTHING"
+            )
+        await connection.execute("ANALYZE")
+        for table, least in (("actions", stored), (MEMORY, entries * 9 // 10)):
+            require(await connection.fetchval(f"SELECT count(*) FROM {table}"), least, table)
+    finally:
+        await connection.close()
+
+
+def _count(rows: Any, table: str) -> int:
+    require(rows, 1, f"rows of {table} to copy")
+    return int(rows)
