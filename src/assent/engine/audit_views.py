@@ -56,6 +56,16 @@ def events(
     return _page([_recorded(row) for row in rows], most)
 
 
+def events_since(
+    workspace_id: WorkspaceId, since_ms: int, *, kinds: tuple[str, ...] = (), most: int
+) -> Transaction[list[Recorded]]:
+    """What happened in a workspace since a moment, newest first."""
+    rows = yield statements.list_events_since(
+        workspace_id=workspace_id, since_ms=since_ms, kinds=_listed(kinds), most=most
+    )
+    return [_recorded(row) for row in rows]
+
+
 def stream_events(
     workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: Place, most: int
 ) -> Transaction[EventPage]:

@@ -8,7 +8,14 @@ from typing import Annotated, Final
 import msgspec
 
 from assent.connectors.mail_server import parse_mailbox
-from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_IDEMPOTENCY_KEY_CHARS, MAX_PAGE
+from assent.kernel.limits import (
+    DAY_MS,
+    HOUR_MS,
+    MAX_EMAIL_CHARS,
+    MAX_IDEMPOTENCY_KEY_CHARS,
+    MAX_PAGE,
+    MINUTE_MS,
+)
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import parse_time
 from assent.lifecycle.readable import is_one_line
@@ -39,6 +46,15 @@ DigestArgument = Annotated[
         max_length=100,
         description="The digest that was shown with the content (its first eight digits are enough). The decision is "
         "refused if the content has changed since.",
+    ),
+]
+
+Since = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=40,
+        description="A date (2026-03-01), a moment with a time zone, or how long ago (P7D, PT24H).",
     ),
 ]
 
@@ -94,3 +110,23 @@ TenantIdArgument = Annotated[
         description="Whose memory and history to use, within the workspace.",
     ),
 ]
+
+
+def since_moment(path: str, text: str, now_ms: int) -> int:
+    """The moment that a date, a time or a duration before now names. Refuses what is none, and what is to come."""
+    found = _before(text.strip(), now_ms)
+    if found is None or found > now_ms:
+        raise bad_argument(path, "a past date (2026-03-01), a moment with a zone, or P7D, PT24H", repr(text))
+    return max(0, found)
+
+
+_DURATION: Final = re.compile(
+    r"P(?=\d|T\d)(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?)?"
+)
+
+
+def _before(text: str, now_ms: int) -> int | None:
+    if (found := _DURATION.fullmatch(text.upper())) is not None:
+        weeks, days, hours, minutes = (int(part or 0) for part in found.groups())
+        return now_ms - (7 * weeks + days) * DAY_MS - hours * HOUR_MS - minutes * MINUTE_MS
+    return parse_time(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) else text)

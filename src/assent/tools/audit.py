@@ -6,22 +6,29 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import actions, journal
+from assent.engine import actions, audit_views, journal
+from assent.engine.audit_views import Recorded
+from assent.kernel.ids import RANDOM_BYTES, uuid7
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.proof import WHAT_HASHES_PROVE
 from assent.lifecycle.records import Action, Status
 from assent.ports import Transaction
-from assent.tools.arguments import Cursor, PageSize, RunIdArgument
+from assent.tools.arguments import Cursor, PageSize, RunIdArgument, Since, since_moment
 from assent.tools.definition import READS, Call, Tool
 
 MAX_EVENTS = 500
 """Events of one page of a run."""
 
+LATEST_EVENTS = 50
+"""Events of a whole workspace: the newest."""
+
 
 class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     run_id: RunIdArgument | None = None
+    since: Since | None = None
     status: (
         Annotated[
             Literal["awaiting_approval", "approved", "rejected", "edited", "executed", "failed"],
@@ -34,6 +41,8 @@ class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
 
 
 class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    stream_id: str
+    """The run whose chain the event is in; events about the workspace itself are in its own."""
     seq: int
     kind: str
     at: str
@@ -45,18 +54,19 @@ class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
     actions: tuple[ActionRecord, ...]
     events: tuple[AuditEvent, ...]
+    """Of a run in order, a page at a time; of a workspace the newest, on the first page alone."""
+    earlier_events: bool
+    """Whether there are events before those of a workspace that are listed; ask by run, or until later."""
     next_cursor: str | None
+    proves: str
 
 
 async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
-    workspace_id = call.caller.workspace_id
     status = Status(request.status) if request.status is not None else None
-    most = request.limit
-
+    since_ms = since_moment("since", request.since, call.now_ms) if request.since is not None else 0
     if request.run_id is None:
-        after = request.cursor or ""
-        found = await call.services.store.read(lambda: actions.trail(workspace_id, status, after, most + 1))
-        return _trail(found[:most], (), found[most - 1].action_id if len(found) > most else None, call.now_ms)
+        return await _of_workspace(call, request, status, since_ms)
+    workspace_id, most = call.caller.workspace_id, request.limit
     run_id = actions.require_run_id(request.run_id)
     after, seen = _place(request.cursor)
 
@@ -72,11 +82,37 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
         for action in sorted(of_run, key=lambda action: action.action_id)
         if action.action_id > after and (status is None or action.status is status)
     )
-    shown, told = left[:most], tuple(events[:MAX_EVENTS])
+    shown, page = left[:most], events[:MAX_EVENTS]
     more = len(left) > most or len(events) > MAX_EVENTS
     last = shown[-1].action_id if shown else after
-    cursor = f"{last}:{told[-1].seq if told else seen}" if more else None
+    told = tuple(
+        _event(run_id, each.seq, each.kind, each.at_ms, each.hash, each.body)
+        for each in page
+        if each.at_ms >= since_ms
+    )
+    cursor = f"{last}:{page[-1].seq if page else seen}" if more else None
     return _trail(shown, told, cursor, call.now_ms)
+
+
+async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, since_ms: int) -> AuditTrail:
+    workspace_id, most = call.caller.workspace_id, request.limit
+    # Ids sort by age, so that a moment is a place in the trail.
+    after = request.cursor or (uuid7(since_ms, bytes(RANDOM_BYTES)) if since_ms else "")
+
+    def begin() -> Transaction[tuple[tuple[Action, ...], list[Recorded]]]:
+        found = yield from actions.trail(workspace_id, status, after, most + 1)
+        if request.cursor is not None:
+            return found, []
+        latest = yield from audit_views.events_since(workspace_id, since_ms, most=LATEST_EVENTS + 1)
+        return found, latest
+
+    found, latest = await call.services.store.read(begin)
+    told = tuple(
+        _event(each.stream_id, each.seq, each.kind, each.at_ms, each.hash, each.body)
+        for each in latest[:LATEST_EVENTS]
+    )
+    cursor = found[most - 1].action_id if len(found) > most else None
+    return _trail(found[:most], told, cursor, call.now_ms, earlier=len(latest) > LATEST_EVENTS)
 
 
 def _place(cursor: str | None) -> tuple[str, int]:
@@ -87,23 +123,32 @@ def _place(cursor: str | None) -> tuple[str, int]:
     return after, int(seen)
 
 
+def _event(stream_id: str, seq: int, kind: str, at_ms: int, hash_: str, body: str) -> AuditEvent:
+    return AuditEvent(
+        stream_id=stream_id,
+        seq=seq,
+        kind=kind,
+        at=iso_time(at_ms),
+        hash=hash_,
+        facts=msgspec.json.decode(body),
+    )
+
+
 def _trail(
-    found: tuple[Action, ...], events: tuple[journal.Event, ...], cursor: str | None, now_ms: int
+    found: tuple[Action, ...],
+    events: tuple[AuditEvent, ...],
+    cursor: str | None,
+    now_ms: int,
+    *,
+    earlier: bool = False,
 ) -> AuditTrail:
     return AuditTrail(
         ok=True,
         actions=tuple(record_of(action, now_ms) for action in found),
-        events=tuple(
-            AuditEvent(
-                seq=event.seq,
-                kind=event.kind,
-                at=iso_time(event.at_ms),
-                hash=event.hash,
-                facts=msgspec.json.decode(event.body),
-            )
-            for event in events
-        ),
+        events=events,
+        earlier_events=earlier,
         next_cursor=cursor,
+        proves=WHAT_HASHES_PROVE,
     )
 
 
@@ -111,10 +156,9 @@ TOOLS = (
     Tool(
         name="chieflab_query_audit",
         title="Read the audit trail",
-        description="The audit records of the workspace's actions, or of one run with its events: what was staged, "
-        "who "
-        "decided what and how, what was sent and what came back. USE WHEN the user asks what happened or wants "
-        "proof.",
+        description="The audit records of actions and the events of the workspace since a moment, or of one run: what "
+        "was staged, who decided what and how, what was sent and what came back, each with its hash. USE WHEN the user "
+        "wants the records themselves; chieflab_report sums them up.",
         category="review",
         behaviour=READS,
         request=QueryAudit,

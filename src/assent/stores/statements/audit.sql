@@ -41,3 +41,31 @@ WHERE s.stream_id IS NULL AND (:workspace_id = '' OR a.workspace_id = :workspace
 -- name: find_event_hash
 -- The chain hash of one event.
 SELECT hash FROM events WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :seq
+
+-- name: list_events_since
+-- What happened in a workspace since a moment, newest first; kinds as a list between spaces, empty for every kind.
+SELECT stream_id, seq, kind, at_ms, body, hash FROM events
+WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
+ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+
+-- name: list_actions_by_id [sqlite]
+-- Actions by primary key: pairs of workspace and action.
+SELECT a.* FROM json_each(:wanted) w
+CROSS JOIN actions a
+WHERE a.workspace_id = json_extract(w.value, '$[0]') AND a.action_id = json_extract(w.value, '$[1]')
+
+-- name: list_actions_by_id [postgres]
+-- The same.
+SELECT a.* FROM json_array_elements(CAST(:wanted AS JSON)) w
+JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
+
+-- name: list_heads_by_id [sqlite]
+-- Heads of streams by primary key: pairs of workspace and stream.
+SELECT s.stream_id, s.seq, s.hash FROM json_each(:wanted) w
+CROSS JOIN streams s
+WHERE s.workspace_id = json_extract(w.value, '$[0]') AND s.stream_id = json_extract(w.value, '$[1]')
+
+-- name: list_heads_by_id [postgres]
+-- The same.
+SELECT s.stream_id, s.seq, s.hash FROM json_array_elements(CAST(:wanted AS JSON)) w
+JOIN streams s ON s.workspace_id = w ->> 0 AND s.stream_id = w ->> 1

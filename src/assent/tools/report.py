@@ -1,0 +1,250 @@
+"""What was done for the user since a moment, who said yes to it, and what proves it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import msgspec
+
+from assent.drafting import channels
+from assent.engine import reporting
+from assent.engine.reporting import Report, StreamHead
+from assent.kernel.times import iso_time, readable_time
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
+from assent.lifecycle.records import Action, Approval
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.tools.arguments import Since, since_moment
+from assent.tools.definition import READS, Call, Tool
+
+REFUSED_SHOWN: Final = 10
+LINES_SHOWN: Final = 20
+DEFAULT_SINCE: Final = "P7D"
+
+ORDER: Final = (
+    Section.WENT_OUT,
+    Section.UNKNOWN,
+    Section.APPROVED_NOT_SENT,
+    Section.BY_HAND,
+    Section.WAITING,
+    Section.FAILED,
+    Section.REJECTED,
+    Section.EXPIRED,
+)
+
+
+class ReportRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    since: Since = DEFAULT_SINCE
+
+
+class ApprovalView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    by: str
+    at: str
+    assurance: str
+    how_sure: str
+
+
+class ReportEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One action that something happened to."""
+
+    action_id: str
+    run_id: str
+    what: str
+    channel: str
+    outcome: str
+    """The section of the status that it is in now."""
+    why: str = ""
+    sent_at: str | None = None
+    url: str = ""
+    external_id: str = ""
+    digest: str = ""
+    approved: ApprovalView | None = None
+    refused_attempts: int = 0
+
+
+class RefusedAttempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    action_id: str
+    at: str
+    reason: str
+    detail: str
+    by: str
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    number: int
+    at: str
+    digest: str
+    public_key: str
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The ends of the hash chains of the runs above, and the newest signature over all chains."""
+
+    statement: str
+    heads: tuple[StreamHead, ...]
+    checkpoint: Checkpoint | None
+    link: str
+    """Where a signed-in person sees every event and has them checked."""
+
+
+class ReportReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: bool
+    since: str
+    user_message: str
+    show: str
+    next: tuple[SuggestedCall, ...]
+    counts: dict[str, int]
+    actions: tuple[ReportEntry, ...]
+    more: bool
+    refused_attempts: tuple[RefusedAttempt, ...]
+    workflow_steps: int
+    proof: Proof
+
+
+async def report(call: Call, request: ReportRequest) -> ReportReply:
+    since_ms = since_moment("since", request.since, call.now_ms)
+    workspace_id = call.caller.workspace_id
+    found = await call.services.store.read(lambda: reporting.report(workspace_id, since_ms))
+    counts = Counter(section_of(action, call.now_ms) for action in found.actions)
+    message = _message(found, counts, since_ms, call.now_ms)
+    link = f"{call.services.base_url}/audit"
+    refused = Counter(each.action_id for each in found.refused)
+    return ReportReply(
+        ok=True,
+        since=iso_time(since_ms),
+        user_message=message,
+        show=_show(found, message, link, call.now_ms),
+        next=(
+            SuggestedCall("chieflab_status", {}, "the user asks what is open now"),
+            SuggestedCall(
+                "chieflab_report", {}, "the user asks about another time", {"since": "since when, as a date"}
+            ),
+        ),
+        counts={section.value: counts[section] for section in ORDER if counts[section]},
+        actions=tuple(_entry(action, refused[action.action_id], call.now_ms) for action in found.actions),
+        more=found.more,
+        refused_attempts=tuple(
+            RefusedAttempt(
+                action_id=each.action_id,
+                at=iso_time(each.at_ms),
+                reason=each.reason,
+                detail=each.detail,
+                by=each.by,
+            )
+            for each in found.refused[:REFUSED_SHOWN]
+        ),
+        workflow_steps=found.steps,
+        proof=Proof(
+            statement=WHAT_HASHES_PROVE,
+            heads=found.heads,
+            checkpoint=Checkpoint(
+                number=signed.number,
+                at=iso_time(signed.at_ms),
+                digest=signed.digest,
+                public_key=signed.public_key,
+            )
+            if (signed := found.checkpoint) is not None
+            else None,
+            link=link,
+        ),
+    )
+
+
+def _entry(action: Action, refused: int, now_ms: int) -> ReportEntry:
+    return ReportEntry(
+        action_id=action.action_id,
+        run_id=action.run_id,
+        what=headline(action.effect),
+        channel=channels.label_of(action.effect.channel),
+        outcome=section_of(action, now_ms),
+        why=explain(action, None, now_ms),
+        sent_at=iso_time(action.executed_ms),
+        url=action.external_url or "",
+        external_id=action.external_id or "",
+        digest=action.digest,
+        approved=_approval(action.approval) if action.approval is not None else None,
+        refused_attempts=refused,
+    )
+
+
+def _approval(approval: Approval) -> ApprovalView:
+    return ApprovalView(
+        by=approval.by,
+        at=iso_time(approval.at_ms),
+        assurance=approval.assurance,
+        how_sure=describe_approval(approval),
+    )
+
+
+_WORDS: Final = {
+    Section.WENT_OUT: "{n} went out",
+    Section.UNKNOWN: "of {n} it is not known whether it went out",
+    Section.APPROVED_NOT_SENT: "{n} approved and not sent",
+    Section.BY_HAND: "{n} to be published by hand",
+    Section.WAITING: "{n} waiting for approval",
+    Section.FAILED: "{n} failed",
+    Section.REJECTED: "{n} rejected",
+    Section.EXPIRED: "{n} expired",
+}
+
+
+def _message(found: Report, counts: Counter[Section], since_ms: int, now_ms: int) -> str:
+    told = [_WORDS[section].format(n=counts[section]) for section in ORDER if counts[section]]
+    if found.refused:
+        told.append(f"{len(found.refused)} refused attempts to send")
+    if found.steps:
+        told.append(f"{found.steps} workflow steps put before you")
+    return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {', '.join(told) or 'nothing'}."
+
+
+def _show(found: Report, message: str, link: str, now_ms: int) -> str:
+    parts = [message]
+    left = LINES_SHOWN
+    for section in ORDER:
+        listed = [action for action in found.actions if section_of(action, now_ms) is section][:left]
+        left -= len(listed)
+        if listed:
+            lines = [_line(action, now_ms) for action in listed]
+            parts.append("\n".join([f"**{SECTION_TITLES[section]}**", *lines]))
+    if found.refused:
+        lines = [
+            f"- {readable_time(each.at_ms, now_ms)}: {each.detail or each.reason}"
+            for each in found.refused[:REFUSED_SHOWN]
+        ]
+        parts.append("\n".join(["**Refused attempts to send**", *lines]))
+    if found.more or left <= 0:
+        parts.append("There is more than is listed here; the audit page has all of it.")
+    parts.append(f"**Proof.** {WHAT_HASHES_PROVE} Every event, and a check of the chain: {link}")
+    return "\n\n".join(parts)
+
+
+def _line(action: Action, now_ms: int) -> str:
+    told = [f"- {channels.label_of(action.effect.channel)}: “{headline(action.effect)}”."]
+    if action.executed_ms is not None:
+        told.append(f"Sent {readable_time(action.executed_ms, now_ms)}.")
+    if action.external_url:
+        told.append(action.external_url)
+    if why := explain(action, None, now_ms):
+        told.append(why)
+    if action.approval is not None:
+        told.append(
+            f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
+        )
+    return " ".join(told)
+
+
+TOOLS = (
+    Tool(
+        name="chieflab_report",
+        title="What was done, with proof",
+        description="What was done since a moment: per action who said yes and how sure that is, what went out, where "
+        "and when, refused attempts, and what proves the record. USE WHEN the user asks what you did for them, or for "
+        "proof.",
+        category="primary",
+        behaviour=READS,
+        request=ReportRequest,
+        reply=ReportReply,
+        handler=report,
+    ),
+)
