@@ -112,7 +112,7 @@ async def test_every_provider_that_a_workspace_can_connect_has_its_page(desk: De
 
 
 def test_a_provider_without_words_of_its_own_says_what_it_says_about_itself() -> None:
-    info = ConnectorInfo("new", "New", "Does new things.", "api_key", (), ("publish",), "live")
+    info = ConnectorInfo("new", "New", "Does new things.", "api_key", (), ("publish",))
     words = words_of(info)
     assert words is not None and words.key is not None
     assert words.gives == "Does new things."

@@ -30,7 +30,7 @@ PRIMARY: dict[str, dict[str, Any]] = {
     "chieflab_post": {"channel": "site", **CLUB},
     "chieflab_send": {"to": "ada@example.org", "subject": "Hello", "body": "Dear Ada, the import is ready."},
     "chieflab_brain_read": {},
-    "chieflab_connect_provider": {"provider": "site"},
+    "chieflab_connect_provider": {"provider": "zernio"},
 }
 
 

@@ -137,4 +137,4 @@ def unnamed(label: str, effect: Effect) -> Readiness:
     else:
         said = f"{label} was connected after this was prepared."
     hint = f"{said} Say that it may go out: you are shown where it goes, and approve that."
-    return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said)
+    return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said, nameable=True)

@@ -15,11 +15,10 @@ from assent.ports import Connector, Delivery
 
 AuthMode = Literal["none", "api_key", "oauth", "password"]
 """`password`: a mail server with a user and a password, of the workspace or of the whole server."""
-Status = Literal["live", "not_live"]
 
 
 class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """One connector: what it serves and how it is connected. `not_live` is registered but cannot be used yet."""
+    """One connector: what it serves and how it is connected. Whether it works is another question."""
 
     id: str
     label: str
@@ -27,7 +26,6 @@ class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
     auth_mode: AuthMode
     channels: tuple[str, ...]
     does: tuple[Literal["publish", "send", "measure", "contacts"], ...]
-    status: Status
 
 
 CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
@@ -38,7 +36,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="none",
         channels=("site",),
         does=("publish", "measure"),
-        status="live",
     ),
     ConnectorInfo(
         id="manual",
@@ -47,7 +44,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="none",
         channels=("hn", "reddit", "product_hunt"),
         does=("publish",),
-        status="live",
     ),
     ConnectorInfo(
         id="smtp",
@@ -56,7 +52,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="password",
         channels=("email",),
         does=("send",),
-        status="live",
     ),
     ConnectorInfo(
         id="zernio",
@@ -65,7 +60,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("linkedin", "x", "threads", "instagram", "facebook", "bluesky", "tiktok"),
         does=("publish", "measure"),
-        status="live",
     ),
     ConnectorInfo(
         id="bluesky",
@@ -74,7 +68,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("bluesky",),
         does=("publish", "measure"),
-        status="live",
     ),
     ConnectorInfo(
         id="slack",
@@ -83,7 +76,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("slack",),
         does=("publish",),
-        status="live",
     ),
     ConnectorInfo(
         id="resend",
@@ -92,7 +84,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("email",),
         does=("send", "measure"),
-        status="live",
     ),
     ConnectorInfo(
         id="ga4",
@@ -101,7 +92,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
-        status="live",
     ),
     ConnectorInfo(
         id="search_console",
@@ -110,7 +100,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
-        status="live",
     ),
     ConnectorInfo(
         id="hubspot",
@@ -119,7 +108,6 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=("contacts",),
         does=("contacts",),
-        status="live",
     ),
 )
 

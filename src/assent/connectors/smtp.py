@@ -60,7 +60,6 @@ class SmtpConnector:
 
     id = "smtp"
     delivery = Delivery("none")
-    has_page = True
 
     def __init__(
         self,

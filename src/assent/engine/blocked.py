@@ -16,16 +16,18 @@ from typing import Final
 import msgspec
 
 from assent.drafting import channels
-from assent.engine import actions, addressing
+from assent.engine import actions, addressing, circumstances
+from assent.engine.circumstances import Outlook
 from assent.engine.confirming import WORKFLOW, refuse_confirmation
 from assent.engine.decisions import once_only, stale, walk
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle import gate, guidance
+from assent.lifecycle import gate
 from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import goes_to, next_calls, render_card
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, Preflight, Status
 from assent.lifecycle.transitions import AWAITING, TERMINAL, Move, state_of
@@ -52,11 +54,13 @@ async def look_again(
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
     effect, readiness = await way_out(services, workspace_id, action.effect)
+    shown = msgspec.structs.replace(action, effect=effect)
+    outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
 
     def refresh() -> Transaction[LookedAgain]:
         changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
-        return _answer(action, changed, readiness, now_ms)
+        return _answer(action, changed, readiness, outlook, now_ms)
 
     return await services.store.write(
         lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
@@ -109,7 +113,7 @@ async def _bound(
 def said_of(bound: Action) -> str:
     """What a human is told about an action whose account was named just now."""
     effect = bound.effect
-    where = guidance.goes_to(effect.target)
+    where = goes_to(effect.target)
     if effect.sender:
         through = f", through {where}" if where else ""
         return f"It can go out now, from {effect.sender}{through}. {NOT_SEEN}"
@@ -121,43 +125,27 @@ NOT_SEEN: Final = (
 )
 
 
-def _answer(before: Action, action: Action, readiness: Readiness, now_ms: int) -> LookedAgain:
-    record = record_of(action, now_ms)
-    waits = action.status is Status.AWAITING_APPROVAL
+def _answer(
+    before: Action, action: Action, readiness: Readiness, outlook: Outlook, now_ms: int
+) -> LookedAgain:
+    record, around = record_of(action, now_ms), outlook.of(action)
+    key, is_open = action.effect.channel, state_of(action) not in TERMINAL
+    still = is_open and not readiness.ready
     if action.digest != before.digest:
         said = said_of(action)
-    elif not readiness.ready and state_of(action) not in TERMINAL:
+    elif still:
         said = f"It still cannot go out. {readiness.fix_hint or ''}".strip()
     else:
         said = SAID.get(action.status, "")
-    following: tuple[SuggestedCall, ...] = ()
-    if not readiness.ready and state_of(action) not in TERMINAL:
-        following = (
-            SuggestedCall("chieflab_connect_provider", {"provider": action.effect.connector}, "now"),
-            SuggestedCall(TOOL, {"actionId": action.action_id}, "the human has connected it"),
-        )
-    elif waits:
-        following = (
-            SuggestedCall(
-                "chieflab_approve_action",
-                guidance.about_content(action),
-                "only after the user approved the content as it is now",
-            ),
-        )
-    elif action.status is Status.APPROVED:
-        following = (
-            SuggestedCall(
-                "chieflab_execute_approved_action",
-                {
-                    "actionId": action.action_id,
-                    "idempotencyKey": f"execute-{action.action_id}-r{action.revision}",
-                },
-                "the user wants it to go out now",
-            ),
-        )
+    following = next_calls(key, action, around)
+    if still and action.status is Status.AWAITING_APPROVAL:
+        provider = {"provider": action.effect.connector}
+        connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
+        again = SuggestedCall(TOOL, {"actionId": action.action_id}, "the user has connected it")
+        following = (connect, again, *following)
     return LookedAgain(
         **{name: getattr(record, name) for name in record.__struct_fields__},
-        show=_shown(action),
+        show=render_card(key, action, around) if is_open else said,
         user_message=said,
         next=following,
     )
@@ -170,12 +158,6 @@ SAID: Final = {
     Status.REJECTED: "It was rejected and never goes out.",
     Status.FAILED: "The provider refused it for good; it does not go out.",
 }
-
-
-def _shown(action: Action) -> str:
-    where = guidance.goes_to(action.effect.target)
-    head = f"Goes to: {where}\n\n" if where else ""
-    return head + guidance.readable_body(action)
 
 
 async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:

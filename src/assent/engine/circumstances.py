@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+import msgspec
+
 from assent.drafting import channels
 from assent.engine import addressing, policies
 from assent.engine.confirming import WORKFLOW
@@ -21,14 +23,15 @@ from assent.engine.tenancy import Principal
 from assent.kernel import canonical
 from assent.lifecycle.cards import MANUAL, Circumstances
 from assent.lifecycle.policy import Policy, suffices
-from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
-from assent.lifecycle.records import Action, Assurance, Effect
+from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
+from assent.lifecycle.records import Action, Assurance, Effect, Status
 from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
 
-BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "resend", "hubspot"})
+BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hubspot"})
 """Connectors that a person connects on a page of this server."""
 
 READY: Final = Readiness(ready=True)
+OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
 NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
@@ -49,6 +52,13 @@ class Outlook:
         """Whether an effect could be performed when this was read."""
         return self.readiness.get(_way(effect), READY)
 
+    def as_now(self, action: Action) -> Action:
+        """An open action with the readiness of now in its preflight, instead of that of its staging."""
+        if action.status not in OPEN:
+            return action
+        found = as_of(action.preflight, self.readiness_of(action.effect))
+        return msgspec.structs.replace(action, preflight=found)
+
     def of(self, action: Action) -> Circumstances:
         """The circumstances of an action as it is given."""
         effect = action.effect
@@ -57,7 +67,10 @@ class Outlook:
         enough = suffices(Assurance.AGENT, needed.assurance) and needed.approvers == 1
         gate = blocking_gate(effect)
         readiness = self.readiness_of(effect)
-        blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect)
+        help_url = (
+            self._help(effect) if gate is None and not (readiness.ready or readiness.nameable) else None
+        )
+        blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
         who = None
         if not decides:
             who = NOT_THIS_CHAT
@@ -67,7 +80,8 @@ class Outlook:
             label=_label(effect),
             place=self._place(action),
             blocker=blocker,
-            help_url=self._help(effect) if blocker is not None and gate is None else None,
+            help_url=help_url,
+            nameable=gate is None and readiness.nameable,
             unfit=gate is not None,
             may_edit=decides,
             may_decide=decides and enough,
@@ -113,7 +127,7 @@ async def outlook(
         effect = action.effect
         if known is not None and action.action_id in known:
             found[_way(effect)] = known[action.action_id]
-        elif action.status in ("awaiting_approval", "approved"):
+        elif action.status in OPEN:
             asked.setdefault(_way(effect), effect)
     answers = await asyncio.gather(*(_ask(services, caller, effect) for effect in asked.values()))
     return Outlook(services, caller, policy, {**dict(zip(asked, answers, strict=True)), **found})
@@ -142,9 +156,12 @@ def _way(effect: Effect) -> str:
     return canonical.digest([effect.connector, effect.channel, effect.target, effect.sender])
 
 
-def _why_not(readiness: Readiness, effect: Effect) -> str | None:
+def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str | None:
+    """The short form stands before a link; without one the whole way is told."""
     if readiness.ready:
         return None
+    if help_url is not None and readiness.summary is not None:
+        return readiness.summary
     return readiness.fix_hint or f"{_label(effect)} is not connected yet."
 
 

@@ -490,11 +490,17 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     usual = MEANINGS[outcome.reason].retry
     retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
     again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
-    postponed = outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable
+    words = None
+    if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
+        words = _postponed(connector, outcome.detail, again)
+    elif outcome.reason is Reason.MISSING_CONNECTOR:
+        # It may be connected, and something else is wrong with it: the connector knows what.
+        said = f"{outcome.detail[:1].upper()}{outcome.detail[1:]}".removesuffix(".")
+        words = Words(summary="Nothing was sent: the connection needs you.", user_message=f"{said}.")
     return Refusal(
         outcome.reason,
         facts={"connector": connector, "detail": outcome.detail, "limited": connector},
-        words=_postponed(connector, outcome.detail, again) if postponed else None,
+        words=words,
         retry=retry,
         retry_after_seconds=again,
         recovery_args=args,
@@ -526,10 +532,11 @@ def by_hand(action: Action) -> Refusal:
     )
 
 
-def not_live(action: Action) -> Refusal:
+def not_live(action: Action, words: Words | None = None) -> Refusal:
     return Refusal(
         Reason.PROVIDER_NOT_LIVE,
         facts={"connector": action.effect.connector},
+        words=words,
         status=action.status,
         action_id=action.action_id,
     )
@@ -537,12 +544,12 @@ def not_live(action: Action) -> Refusal:
 
 def unready(action: Action, readiness: Readiness) -> Refusal:
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
-        return not_live(action)
+        return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
     return Refusal(
         Reason.MISSING_CONNECTOR,
         facts={"connector": action.effect.connector},
+        words=Words(summary=readiness.summary, user_message=readiness.fix_hint),
         recovery_args={"provider": action.effect.connector},
         status=action.status,
         action_id=action.action_id,
-        user_message=readiness.fix_hint,
     )

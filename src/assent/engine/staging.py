@@ -113,7 +113,7 @@ async def stage(
 ) -> Reply:
     """Store a preparation and answer with what the agent should do with it.
 
-    `shape` is the operator's own answer, `more` fills the fields that it adds.
+    `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
     """
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     await run_long_apart(chars, refuse_theater, preparation)
@@ -166,7 +166,9 @@ async def stage(
     }
     outlook = await circumstances.outlook(services, request.principal, staged, known)
     base = prepared(services, request.principal, run, assets, staged, preparation, outlook)
-    reply = shape(**{name: getattr(base, name) for name in base.__struct_fields__}, **more(assets, staged))
+    reply = shape(
+        **{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged),
+    )
 
     delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
     host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None

@@ -39,6 +39,8 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
     """Why it cannot go out yet, in a sentence for the person."""
     help_url: str | None = None
     """The page that removes the blocker."""
+    nameable: bool = False
+    """Whether the blocker is that no account is named, while one can be: looking again does it."""
     unfit: bool = False
     """Whether the content itself is at fault, so that it must be changed before it can be approved."""
     may_edit: bool = True
@@ -307,9 +309,11 @@ def _calls_after_approval(
         if circumstances.may_execute:
             found.append(SuggestedCall("chieflab_record_manual_publish", about, when, needs))
     elif circumstances.blocker is not None:
-        provider = {"provider": action.effect.connector}
-        found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
-        found.append(SuggestedCall("chieflab_retry_blocked_action", about, "the user has connected it"))
+        if not circumstances.nameable:
+            provider = {"provider": action.effect.connector}
+            found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
+        when = "now, to show where it goes" if circumstances.nameable else "the user has connected it"
+        found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
         found.append(
             SuggestedCall("chieflab_use_manual_fallback", about, "the user prefers to do it by hand")
         )

@@ -27,12 +27,14 @@ BLOCKING_GATES: Final[dict[str, str]] = {
 
 class Readiness(msgspec.Struct, frozen=True):
     """Whether a connector could perform now; if not, what is in the way and how to cure it. `fix_hint` is for a
-    person, and so is `summary`, which says in a few words what is missing."""
+    person, and so is `summary`, which says in a few words what is missing. `nameable`: it is connected, and looking
+    again names the account."""
 
     ready: bool
     blocker: str | None = None
     fix_hint: str | None = None
     summary: str | None = None
+    nameable: bool = False
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

@@ -278,8 +278,9 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         )
         cursor = shown[request.limit - 1].action_id if len(shown) > request.limit else None
         shown = shown[: request.limit]
-    around = await circumstances.look(call.services, call.caller, shown)
-    keyed = {key: (action, around[action.action_id]) for key, action in channel_keys(shown).items()}
+    outlook = await circumstances.outlook(call.services, call.caller, shown)
+    shown = tuple(outlook.as_now(action) for action in shown)
+    keyed = {key: (action, outlook.of(action)) for key, action in channel_keys(shown).items()}
     return PendingActions(
         ok=True,
         actions=tuple(record_of(action, call.now_ms) for action in shown),

@@ -7,15 +7,20 @@ from typing import Annotated
 
 import msgspec
 
-from assent.connectors.registry import CONNECTORS, ConnectorInfo
+from assent.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
 from assent.engine import actions, blocked, staging
 from assent.engine.blocked import LookedAgain
 from assent.engine.decisions import once_only
 from assent.engine.staging import PreparedRun, Request
-from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.lifecycle.guidance import SuggestedCall
+from assent.kernel.refusals import Reason, Refusal, Words, bad_argument
+from assent.lifecycle.calls import NextToolCalls, SuggestedCall
+from assent.lifecycle.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
+from assent.lifecycle.records import Action
+from assent.lifecycle.review_link import DECIDE_RIGHT
 from assent.ports import Draft, Preparation, Transaction
+from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
+from assent.tools.connecting import Standing, State
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
 
 OPERATOR = "chieflab-connect"
@@ -27,13 +32,32 @@ class ListConnectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """No arguments."""
 
 
-class ConnectorList(msgspec.Struct, frozen=True, rename="camel"):
+class ConnectorView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A connector as it is for the caller now. `says` is for a person."""
+
+    id: str
+    label: str
+    description: str
+    auth_mode: AuthMode
+    channels: tuple[str, ...]
+    does: tuple[str, ...]
+    status: State
+    says: str
+    connect_url: str | msgspec.UnsetType = msgspec.UNSET
+    """Where a person connects it."""
+
+
+class ConnectorList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
-    connectors: tuple[ConnectorInfo, ...]
+    connectors: tuple[ConnectorView, ...]
+    show: str
 
 
 class ConnectProvider(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    provider: Annotated[str, msgspec.Meta(max_length=60, description="The connector's id.")]
+    provider: Annotated[
+        str,
+        msgspec.Meta(max_length=60, description="A connector, or a channel such as x, linkedin or email."),
+    ]
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -68,27 +92,46 @@ class RetryBlockedAction(
 
 
 async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
-    return ConnectorList(ok=True, connectors=CONNECTORS)
+    found = [await connecting.judge(call, info) for info in CONNECTORS]
+    return ConnectorList(
+        ok=True,
+        connectors=tuple(_view(each) for each in found),
+        show=connecting.list_for_person(found),
+    )
+
+
+def _view(standing: Standing) -> ConnectorView:
+    info = standing.info
+    return ConnectorView(
+        id=info.id,
+        label=info.label,
+        description=info.description,
+        auth_mode=info.auth_mode,
+        channels=info.channels,
+        does=info.does,
+        status=standing.state,
+        says=connecting.describe(standing),
+        connect_url=standing.connect_url or msgspec.UNSET,
+    )
 
 
 async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply:
-    info = _known(request.provider)
-    connector = call.services.connectors.get(info.id)
-    if connector is None:
-        raise Refusal(Reason.PROVIDER_NOT_LIVE, facts={"connector": info.label})
-    readiness = await connector.readiness(call.caller.workspace_id)
-    if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
+    standing, channel = await connecting.choose(call, request.provider)
+    info, connected = standing.info, standing.state == "live"
+    if standing.state == "needs_configuration":
         raise Refusal(
-            Reason.PROVIDER_NOT_LIVE, facts={"connector": info.label}, user_message=readiness.fix_hint
+            Reason.PROVIDER_NOT_LIVE,
+            facts={"connector": info.label},
+            words=Words(summary=f"{info.label} is not set up on this server.", user_message=standing.hint),
         )
-    said = (
-        f"{info.label} is connected and ready."
-        if readiness.ready
-        else f"{info.label} is not connected yet. {readiness.fix_hint or ''}".strip()
-    )
-    draft = Draft(
-        type="connection", title=f"Connecting {info.label}", body=said, metadata={"provider": info.id}
-    )
+    others = await connecting.alternatives(call, info)
+    names = (info.id, *(each.info.id for each in others))
+    waiting = await connecting.waiting_for(call, names)
+    said = connecting.say(standing, channel, others, len(waiting))
+    shown = connecting.show(standing, said, others)
+    title = f"{info.label} is connected" if connected else f"Connect {info.label}"
+    draft = Draft(type="connection", title=title, body=shown, metadata={"provider": info.id})
+    following = _following(call, standing, waiting)
     return await staging.stage(
         call.services,
         Request(
@@ -98,14 +141,59 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
             inputs={"provider": info.id},
             key=request.idempotency_key,
         ),
-        Preparation(drafts=(draft,), outputs={"provider": info.id}, next_calls=NEXT),
+        Preparation(
+            drafts=(draft,),
+            outputs={"provider": info.id},
+            next_calls=following,
+            user_message=said,
+            show=shown,
+        ),
         ConnectReply,
         lambda assets, staged: {
             "provider": info.id,
-            "connected": readiness.ready,
-            "connect_url": _page_of(call, info),
+            "connected": connected,
+            "connect_url": standing.connect_url,
+            "stop_rule": CONNECTED_STOP_RULE if connected else STOP_RULE,
+            "agent_usefulness": AgentUsefulness(len(assets), 0, not connected, said),
+            "agent_guide": AgentGuide(
+                {"connect": InChat(title, shown, asset_id=assets[0].asset_id)},
+                said,
+                NextToolCalls(following[0], following[-1], following[1:-1]),
+                CONNECTED_STOP_RULE if connected else STOP_RULE,
+                AGENT_DEPENDENCY,
+            ),
         },
     )
+
+
+def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[SuggestedCall, ...]:
+    """What comes next, complete: the drafts that wait for this connector first."""
+    connected = standing.state == "live"
+    when = "now" if connected else "the human says that it is connected"
+    found = [
+        SuggestedCall("chieflab_retry_blocked_action", {"actionId": each.action_id}, when) for each in waiting
+    ]
+    if not found:
+        needs = {"actionId": "which draft is meant"}
+        found.append(SuggestedCall("chieflab_retry_blocked_action", {}, f"{when}, and a draft waits", needs))
+    if not connected and DECIDE_RIGHT in call.caller.scopes:
+        found += [
+            SuggestedCall("chieflab_use_manual_fallback", {"actionId": each.action_id}, BY_HAND_WHEN)
+            for each in waiting[:1]
+        ]
+    if connected and standing.info.auth_mode in BY_PAGE and DECIDE_RIGHT in call.caller.scopes:
+        about = {"provider": standing.info.id}
+        found.append(SuggestedCall("chieflab_disconnect_provider", about, "the human wants to end it"))
+    found.append(SuggestedCall("chieflab_list_connectors", {}, "the human asks what else can be connected"))
+    return tuple(found)
+
+
+BY_HAND_WHEN = "the human prefers to do it by hand"
+STOP_RULE = (
+    "Show the link and stop: only the human can connect it. Never ask for a key in the chat, and do not call this "
+    "again before the human says that it is done."
+)
+CONNECTED_STOP_RULE = "Say that it is connected and stop: nothing was sent."
 
 
 def _known(provider: str) -> ConnectorInfo:
@@ -116,18 +204,10 @@ def _known(provider: str) -> ConnectorInfo:
     return info
 
 
-def _page_of(call: Call, info: ConnectorInfo) -> str | None:
-    """Where the human connects it; none where no page is up, and for what needs no account or is a setting."""
-    address = call.services.page_address()
-    if address is None or info.auth_mode not in BY_PAGE:
-        return None
-    return f"{address}/connect/{info.id}?workspace={call.caller.workspace_id}"
-
-
 async def disconnect_provider(call: Call, request: DisconnectProvider) -> Disconnected:
     info = _known(request.provider)
     if info.auth_mode not in BY_PAGE:
-        said = "it has no account of this workspace; whoever runs the server sets it up"
+        said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")
     workspace_id, by, now_ms = call.caller.workspace_id, call.caller.name, call.now_ms
     connections = call.services.connections
@@ -142,7 +222,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
             ok=True,
             provider=info.id,
             disconnected=ended,
-            user_message=told if ended else f"{info.label} was not connected.",
+            user_message=told if ended else f"{info.label} was not connected by this workspace.",
         )
 
     asked = {"provider": info.id}
@@ -164,23 +244,14 @@ async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> Looke
     return await blocked.look_again(call.services, call.caller, action_id, request.idempotency_key)
 
 
-NEXT = (
-    SuggestedCall("chieflab_list_connectors", {}, "to see which connectors there are"),
-    SuggestedCall("chieflab_retry_blocked_action", {"actionId": "…"}, "the human has connected it"),
-    SuggestedCall("chieflab_use_manual_fallback", {"actionId": "…"}, "the human prefers to publish by hand"),
-    SuggestedCall("chieflab_disconnect_provider", {"provider": "…"}, "the human wants to end a connection"),
-)
-
-
 TOOLS = (
     Tool(
         name="chieflab_list_connectors",
         title="List connectors",
         description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
-        "how "
-        "it is connected and whether it is live. Public metadata: needs no key and shows no secret. USE WHEN you "
-        "must "
-        "know which channels can be published or measured.",
+        "and whether it works now: live, needs_connection (a person connects it at connectUrl), or "
+        "needs_configuration (the person who runs the server sets it up). Needs no key and shows no secret. USE WHEN "
+        "you must know which channels can be published or measured.",
         category="workspace",
         behaviour=READS,
         request=ListConnectors,
@@ -191,10 +262,10 @@ TOOLS = (
     Tool(
         name="chieflab_connect_provider",
         title="Connect a provider",
-        description="Says how the human connects a provider (Zernio, Resend, Google, HubSpot, SMTP, own site) and "
-        "whether it is connected; connectUrl is the page for it. USE WHEN a call answered missing_connector or the "
-        "user wants to wire a provider. Keys are entered by the human on that page or in a terminal, never in the "
-        "chat.",
+        description="Says how the human connects a provider (Zernio, Resend, Google, HubSpot, a mail server) or what "
+        "serves a channel (x, linkedin, email), and whether it is connected; show has the link. USE WHEN a call "
+        "answered missing_connector or the user wants to connect something. Keys are entered by the human on that "
+        "page or in a terminal, never in the chat.",
         category="primary",
         behaviour=WRITES,
         request=ConnectProvider,

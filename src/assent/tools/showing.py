@@ -7,7 +7,6 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from assent.engine import actions, circumstances, decisions, jobs, measurement
-from assent.engine.circumstances import Outlook
 from assent.engine.last_decision import Decision, last_decision
 from assent.engine.waits import Place
 from assent.kernel.canonical import DIGEST_PREFIX
@@ -17,7 +16,6 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, about_content
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
-from assent.lifecycle.preflight import as_of
 from assent.lifecycle.records import Action, ExecutionState, Status
 from assent.lifecycle.standing import SECTION_TITLES, explain, section_of
 from assent.ports import Transaction
@@ -111,16 +109,8 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     now_ms = call.services.clock.now_ms()
     waited = Waited(ended=ended, changed=_changes(first, seen.action))
     outlook = await circumstances.outlook(call.services, call.caller, (seen.action,))
-    return shown(_as_of_now(seen, outlook), waited, outlook.of(seen.action), now_ms)
-
-
-def _as_of_now(seen: Seen, outlook: Outlook) -> Seen:
-    """An open action with the readiness of now in its preflight, instead of that of when it was staged."""
-    action = seen.action
-    if action.status not in (Status.AWAITING_APPROVAL, Status.APPROVED):
-        return seen
-    ready = as_of(action.preflight, outlook.readiness_of(action.effect))
-    return msgspec.structs.replace(seen, action=msgspec.structs.replace(action, preflight=ready))
+    seen = msgspec.structs.replace(seen, action=outlook.as_now(seen.action))
+    return shown(seen, waited, outlook.of(seen.action), now_ms)
 
 
 def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:

@@ -1,0 +1,198 @@
+"""Whether a connector works for a caller now, and what a person is told about it (E54, E86, E98).
+
+A caller without a key is told what holds for everybody, without a look at any workspace or at the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from assent.connectors.oauth_access import OAuthAccess
+from assent.connectors.registry import CONNECTORS, ConnectorInfo
+from assent.drafting import channels
+from assent.drafting.channels import Channel
+from assent.engine import actions, circumstances
+from assent.kernel.refusals import Reason, bad_argument
+from assent.lifecycle.connection import Connection
+from assent.lifecycle.records import Action, Status
+from assent.tools.definition import Call
+
+State = Literal["live", "needs_connection", "needs_configuration"]
+
+BY_ID: Final = {info.id: info for info in CONNECTORS}
+MANUAL: Final = "manual"
+MOST_WAITING: Final = 5
+"""Actions that an answer names; the others are found by looking at what waits."""
+
+ABSENT: Final = "It is not part of this server. The person who runs the server can add it."
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A connector as it is for one caller."""
+
+    info: ConnectorInfo
+    state: State
+    hint: str = ""
+    """For a person: what is missing and how it is cured."""
+    connect_url: str | None = None
+    connection: Connection | None = None
+
+
+async def judge(call: Call, info: ConnectorInfo) -> Standing:
+    """How a connector is for the caller now."""
+    connector = call.services.connectors.get(info.id)
+    if connector is None:
+        return Standing(info, "needs_configuration", ABSENT)
+    if call.principal is None:
+        return _for_anybody(info, connector)
+    workspace_id = call.principal.workspace_id
+    readiness = await connector.readiness(workspace_id)
+    url = page_of(call, info)
+    if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
+        return Standing(info, "needs_configuration", readiness.fix_hint or "", url)
+    if not readiness.ready:
+        return Standing(info, "needs_connection", readiness.fix_hint or "", url)
+    found = None
+    if info.auth_mode != "none":
+        found = await call.services.connections.find(workspace_id, info.id)
+    return Standing(info, "live", "", url, found if found is not None and found.live else None)
+
+
+def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
+    access = getattr(connector, "access", None)
+    if isinstance(access, OAuthAccess) and not access.provider.configured:
+        return Standing(info, "needs_configuration", access.provider.not_set_up)
+    if info.auth_mode == "none" or getattr(connector, "for_everybody", False):
+        return Standing(info, "live")
+    return Standing(info, "needs_connection", "Every workspace connects its own.")
+
+
+def page_of(call: Call, info: ConnectorInfo) -> str | None:
+    """Where a person connects it; none where no page is up, and for what needs no account."""
+    address = call.services.page_address()
+    if address is None or info.auth_mode == "none":
+        return None
+    return f"{address}/connect/{info.id}?workspace={call.caller.workspace_id}"
+
+
+async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:
+    """The connector of a name: its own, or that of a channel, where the first that works serves it."""
+    key = name.strip().lower()
+    if key in BY_ID:
+        return await judge(call, BY_ID[key]), channels.BY_ID.get(key)
+    channel = channels.channel(name)
+    known = [each for each in channel.connectors if each in BY_ID] if channel is not None else []
+    if channel is None or not known:
+        names = dict.fromkeys((*BY_ID, *(row.id for row in channels.TABLE if row.action)))
+        raise bad_argument("provider", f"one of {', '.join(names)}", repr(name))
+    found = [await judge(call, BY_ID[each]) for each in known if each != MANUAL or len(known) == 1]
+    return next((each for each in found if each.state == "live"), found[-1]), channel
+
+
+async def alternatives(call: Call, info: ConnectorInfo) -> list[Standing]:
+    """Other connectors that serve all that this one serves and can be connected."""
+    served = set(info.channels)
+    others = [each for each in CONNECTORS if each.id != info.id and served and served <= set(each.channels)]
+    found = [await judge(call, each) for each in others]
+    return [each for each in found if each.state != "needs_configuration"]
+
+
+async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
+    """Open actions of the workspace that cannot go out as they are, by one of these connectors."""
+    services, workspace_id, now_ms = call.services, call.caller.workspace_id, call.now_ms
+    waiting = await services.store.read(lambda: actions.waiting(workspace_id, "", 50, now_ms))
+    approved = await services.store.read(lambda: actions.trail(workspace_id, Status.APPROVED, "", 50))
+    wanted = [
+        each
+        for each in (*approved, *waiting)
+        if each.effect.connector in names and not each.expired(now_ms) and each.execution_state != "executing"
+    ]
+    outlook = await circumstances.outlook(services, call.caller, wanted)
+    return [each for each in wanted if not outlook.readiness_of(each.effect).ready][:MOST_WAITING]
+
+
+def describe(standing: Standing) -> str:
+    """How a connector is, in a sentence or two for a person."""
+    if standing.state == "live":
+        return f"It works now{_accounts(standing.connection)}."
+    if standing.state == "needs_configuration":
+        return standing.hint
+    return "It is not connected yet."
+
+
+def list_for_person(standings: Sequence[Standing]) -> str:
+    """All connectors as Markdown."""
+    words: dict[State, str] = {
+        "live": "Works now",
+        "needs_connection": "To be connected",
+        "needs_configuration": "Not set up on this server",
+    }
+    parts = []
+    for state, title in words.items():
+        rows = [_row(each) for each in standings if each.state == state]
+        if rows:
+            parts.append("\n".join([f"**{title}**", *rows]))
+    return "\n\n".join(parts)
+
+
+def _row(standing: Standing) -> str:
+    wanting = standing.state == "needs_connection" and standing.connect_url is not None
+    where = f" {standing.connect_url}" if wanting else _accounts(standing.connection)
+    return f"- {standing.info.label}: {standing.info.description}{where}"
+
+
+def say(standing: Standing, channel: Channel | None, others: Sequence[Standing], waiting: int) -> str:
+    """The message for the person about connecting it."""
+    info, said = standing.info, []
+    if info.id == MANUAL:
+        name = channel.label if channel is not None else "This"
+        return f"{name} is published by hand: I give you the text to copy, and there is nothing to connect."
+    if channel is not None and (channel.id != info.id or others):
+        through = " or ".join([info.label, *(each.info.label for each in others)])
+        said.append(f"{channel.label} goes out through {through}.")
+    if standing.state == "live":
+        said.append(f"{info.label} is connected and works{_accounts(standing.connection)}.")
+        if waiting:
+            said.append(
+                f"{_drafts(waiting)} prepared before: I show you where each goes, and you approve it."
+            )
+        return " ".join(said)
+    said.append(f"{info.label} is not connected yet.")
+    said.append(
+        f"Open {standing.connect_url} and connect it there; then tell me, and I try again."
+        if standing.connect_url
+        else standing.hint
+    )
+    if waiting:
+        said.append(f"{_drafts(waiting)} waiting for it.")
+    if channel is None:
+        said += [_instead(each) for each in others]
+    return " ".join(said)
+
+
+def show(standing: Standing, said: str, others: Sequence[Standing]) -> str:
+    """The same as Markdown, with the way through a terminal and the other ways out."""
+    rows = [said]
+    if standing.state == "needs_connection":
+        rows.append(standing.hint)
+        rows += [f"- {each.info.label}: {each.connect_url}" for each in others if each.connect_url]
+    return "\n\n".join(filter(None, rows))
+
+
+def _instead(other: Standing) -> str:
+    if other.state == "live":
+        return f"{other.info.label} is connected and can be used instead."
+    where = f": {other.connect_url}" if other.connect_url else "."
+    return f"You can connect {other.info.label} instead{where}"
+
+
+def _drafts(count: int) -> str:
+    return "One draft is" if count == 1 else f"{count} drafts are"
+
+
+def _accounts(connection: Connection | None) -> str:
+    usable = [each.name for each in connection.accounts if each.usable] if connection is not None else []
+    return f" ({', '.join(usable)})" if usable else ""
