@@ -105,6 +105,7 @@ async def look(agent: Recorded, run_id: str) -> None:
     for tool in (
         "chieflab_list_connectors",
         "chieflab_status",
+        "chieflab_report",
         "chieflab_help",
         "chieflab_list_pending_actions",
         "chieflab_check_measurement_due",
