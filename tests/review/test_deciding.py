@@ -454,7 +454,7 @@ async def test_send_now_is_a_job_that_sends_exactly_once(house_on_any_store: Hou
     assert house.provider.done == []
     queued = await browser.get(answer.headers["location"])
     assert "It is in the queue and goes out in a moment." in queued.text
-    assert queued.headers["refresh"] == f"1; url=/runs/{run.run_id}?look=2"
+    assert queued.headers["refresh"] == f"1; url=/runs/{run.run_id}?look=2#action-{run.actions[0].id}"
     assert await house.run_jobs() == 1
     assert [action.action_id for action in house.provider.done] == [action_id]
     assert (await house.action(action_id)).status == "executed"
@@ -495,8 +495,8 @@ async def test_what_was_approved_earlier_can_be_sent_from_the_page(house: House)
 async def test_send_now_works_again_after_a_job_that_could_not_get_through(house: House) -> None:
     run = await house.stage(post())
     browser, action_id = await house.opened(run), run.actions[0].id
-    house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio first.")
     await house.decide(browser, run.run_id, action_id, "approve", then="send")
+    house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio first.")
     for _ in range(8):
         await house.run_jobs()
         house.clock.advance(hours=3)

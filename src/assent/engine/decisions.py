@@ -15,7 +15,7 @@ import msgspec
 
 from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
-from assent.engine import actions, brain, credits, jobs, once, pictures, recipients
+from assent.engine import actions, brain, credits, jobs, notifications, once, pictures, recipients
 from assent.engine.confirming import WORKFLOW
 from assent.engine.staging import content_problems
 from assent.engine.tenancy import Principal
@@ -133,6 +133,7 @@ def approve(
                 seals.sealed(action, approval), ((Move.APPROVE, facts),), now_ms
             )
     yield from _schedule(action, now_ms, send_now)
+    yield from notifications.ask_about_unsent(action, now_ms)
     return action
 
 

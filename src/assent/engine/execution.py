@@ -384,6 +384,7 @@ def settle(
     changed = yield from actions.put(changed, state, move, facts, now_ms)
     if isinstance(outcome, NotSent):
         yield from credits.release(changed, now_ms)
+        yield from notifications.ask_about_stopped(changed, now_ms)
     else:
         yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
     refusal = refusal_for(changed, outcome)

@@ -1,4 +1,5 @@
-"""What needs a person where they may decide: unknown outcomes, what waits by risk, and what was done today.
+"""What needs a person where they may decide: unknown outcomes, what did not go out, what waits by risk, and what was
+done today.
 
 Reads only. Who may see a workspace is a condition of every statement here: an owner sees all, a member theirs.
 """
@@ -10,14 +11,19 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions
+from assent.engine.decisions import approver_key
 from assent.engine.people import Person
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import DAY_MS
 from assent.lifecycle.policy import DEFAULT, Policy
 from assent.lifecycle.records import Action, Severity
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
 
 MOST_UNKNOWN: Final = 50
+MOST_STOPPED: Final = 50
+FAILED_SHOWN_MS: Final = 7 * DAY_MS
+"""How long something stays in sight that was refused for good: nothing can be done about it but a new draft."""
 MOST_DONE: Final = 20
 
 _POLICY: Final = msgspec.json.Decoder(Policy)
@@ -48,6 +54,8 @@ class Inbox(msgspec.Struct, frozen=True):
     waiting: tuple[Waiting, ...]
     found: int
     unknown: tuple[Waiting, ...]
+    stopped: tuple[Waiting, ...]
+    """Approved, and did not go out."""
     done: tuple[Waiting, ...]
 
 
@@ -59,6 +67,7 @@ def look(
     who = {"everywhere": int(person.is_owner), "person_id": person.person_id}
     about = {
         **who,
+        "approver": approver_key(person.person_id, person.name),
         "now_ms": now_ms,
         "workspace": wanted.workspace,
         "risk": actions.RISKS[wanted.severity] if wanted.severity is not None else -1,
@@ -78,11 +87,15 @@ def look(
         found = counted[0]["waiting"]
         rows = yield statements.list_inbox(**about, most=most, skipped=skipped)
     unknown: Rows = ()
+    stopped: Rows = ()
     done: Rows = ()
     if skipped == 0 and wanted == Filter():
         unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
+        stopped = yield statements.list_stopped_for(
+            **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
+        )
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
-    return Inbox(*(_lines(rows), found, _lines(unknown), _lines(done)))
+    return Inbox(_lines(rows), found, _lines(unknown), _lines(stopped), _lines(done))
 
 
 def find_place(action_id: str) -> Transaction[WorkspaceId | None]:

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.engine import people, tenancy
+from assent.engine.decisions import approver_key
 from assent.engine.people import OWNER, Person, Role
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
@@ -166,7 +167,10 @@ def end_device(person_id: str, session_id: str, now_ms: int) -> Transaction[bool
 def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
     """How much needs a human where this one may decide."""
     rows = yield statements.count_waiting_for(
-        everywhere=int(person.is_owner), person_id=person.person_id, now_ms=now_ms
+        everywhere=int(person.is_owner),
+        person_id=person.person_id,
+        approver=approver_key(person.person_id, person.name),
+        now_ms=now_ms,
     )
     waiting: int = rows[0]["waiting"]
     return waiting

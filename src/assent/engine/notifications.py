@@ -7,6 +7,7 @@ never a link that decides. Where a note goes is a secret of the workspace and st
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -15,19 +16,23 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, jobs, journal, tenancy
+from assent.engine.confirming import WORKFLOW
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.limits import HOUR_MS
 from assent.lifecycle.connection import Credentials
-from assent.lifecycle.records import ExecutionState, Status
+from assent.lifecycle.records import Action, ExecutionState, Status
 from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
 from assent.stores.loader import statements
 
 Kind = Literal["email", "slack", "ntfy"]
 KINDS: Final[tuple[Kind, ...]] = ("email", "slack", "ntfy")
-Cause = Literal["waiting", "unknown", "test"]
+Cause = Literal["waiting", "unknown", "stopped", "unsent", "test"]
 
 NOTIFY_JOB: Final = "notify_people"
+UNSENT_AFTER_MS: Final = HOUR_MS
+"""How long an approved action may stay unsent before people are told."""
 MOST_TARGETS: Final = 20
 """Places that one workspace is told at."""
 
@@ -55,18 +60,84 @@ class Note(msgspec.Struct, frozen=True):
     link: str
 
 
-def ask(workspace_id: WorkspaceId, run_id: str, cause: Cause, now_ms: int) -> Transaction[None]:
-    """Have people told, if anybody wants to be; the same run and cause once."""
+class _Words(msgspec.Struct, frozen=True):
+    """Which actions of a run a note is about, and how it says so."""
+
+    concerns: Callable[[Action, int], bool]
+    title: str
+    one: str
+    several: str
+
+
+def _waits(action: Action, now_ms: int) -> bool:
+    return action.status is Status.AWAITING_APPROVAL
+
+
+def _is_unknown(action: Action, now_ms: int) -> bool:
+    return action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+
+
+def is_unsent(action: Action, now_ms: int) -> bool:
+    """Whether an action is approved and goes nowhere by itself. A step of a workflow is sent by nobody."""
+    return (
+        action.status is Status.APPROVED
+        and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+        and action.effect.connector != WORKFLOW
+        and (action.schedule_ms is None or action.schedule_ms <= now_ms)
+        and not action.expired(now_ms)
+    )
+
+
+def _has_stopped(action: Action, now_ms: int) -> bool:
+    return action.status is Status.FAILED or is_unsent(action, now_ms)
+
+
+_WORDS: Final[dict[str, _Words]] = {
+    "waiting": _Words(_waits, "Something waits for your decision", "waits for you", "wait for you"),
+    "unknown": _Words(_is_unknown, "Was this sent? Please look", "waits for you", "wait for you"),
+    "stopped": _Words(_has_stopped, "Something did not go out", "did not go out", "did not go out"),
+    "unsent": _Words(
+        is_unsent, "Approved, and not sent yet", "is approved and not sent", "are approved and not sent"
+    ),
+}
+
+
+def ask(
+    workspace_id: WorkspaceId,
+    run_id: str,
+    cause: Cause,
+    now_ms: int,
+    *,
+    about: str = "",
+    after_ms: int = 0,
+) -> Transaction[None]:
+    """Have people told, if anybody wants to be; the same run, cause and `about` once. Told later, it is looked at
+    again then: nothing is said where there is nothing to say any more."""
     rows = yield statements.list_notification_targets(workspace_id=workspace_id)
     for row in rows:
         yield from jobs.enqueue(
             workspace_id,
             NOTIFY_JOB,
-            f"{row['target_id']}:{run_id}:{cause}",
+            f"{row['target_id']}:{run_id}:{cause}{about and f':{about}'}",
             {"targetId": row["target_id"], "runId": run_id, "cause": cause},
-            due_ms=now_ms,
+            due_ms=now_ms + after_ms,
             now_ms=now_ms,
         )
+
+
+def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
+    """Have people told in an hour if an approved action is then still where it is."""
+    if is_unsent(action, now_ms):
+        # Several of a run that are approved one after another are told together.
+        about = str(now_ms // UNSENT_AFTER_MS)
+        yield from ask(
+            action.workspace_id, action.run_id, "unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS
+        )
+
+
+def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
+    """Have people told that an attempt to send an approved action got nowhere; of each action once."""
+    yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
 
 
 def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
@@ -154,20 +225,17 @@ def _prepared(
         )
         return _target(rows[0]), address, note
     staged = yield from actions.run_actions(workspace_id, RunId(run_id))
-    if cause == "unknown":
-        about = [each for each in staged if each.execution_state is ExecutionState.OUTCOME_UNKNOWN]
-        title = "Was this sent? Please look"
-    else:
-        about = [each for each in staged if each.status is Status.AWAITING_APPROVAL]
-        title = "Something waits for your decision"
+    now_ms = services.clock.now_ms()
+    words = _WORDS[cause]
+    about = [each for each in staged if words.concerns(each, now_ms)]
     if not about:
         return None
     kinds = list(dict.fromkeys(_label(each.effect.channel) for each in about))
     named = ", ".join(kinds[:_NAMED]) + (" and more" if len(kinds) > _NAMED else "")
     count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
-    verb = "waits" if len(about) == 1 else "wait"
-    text = f"{count} in {place.name} {verb} for you: {named}."
-    return _target(rows[0]), address, Note(title, text, f"{services.base_url}/runs/{run_id}")
+    verb = words.one if len(about) == 1 else words.several
+    text = f"{count} in {place.name} {verb}: {named}."
+    return _target(rows[0]), address, Note(words.title, text, f"{services.base_url}/runs/{run_id}")
 
 
 async def _sent(services: Services, kind: str, address: str, note: Note, key: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.engine import execution
+from assent.engine import actions, execution, notifications
 from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
 
 CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
 
@@ -31,6 +32,15 @@ async def send(services: Services, job: Job) -> None:
     try:
         await execution.execute(services, order)
     except Refusal as refusal:
+        await services.store.write(lambda: _tell(services, order))
         recovery = refusal.recovery()
         if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:
             raise JobFailed(recovery.summary_for_user) from refusal
+
+
+def _tell(services: Services, order: Order) -> Transaction[None]:
+    """People hear of what was approved and stays where it is."""
+    now_ms = services.clock.now_ms()
+    action, _ = yield from actions.find(order.workspace_id, order.action_id)
+    if notifications.is_unsent(action, now_ms):
+        yield from notifications.ask_about_stopped(action, now_ms)

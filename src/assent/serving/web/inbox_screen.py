@@ -59,6 +59,7 @@ async def show(visit: Visit) -> Response:
     lines = [inbox_line(each, now_ms) for each in found.waiting]
     values = {
         "unknown": [inbox_line(each, now_ms) for each in found.unknown],
+        "stopped": [inbox_line(each, now_ms) for each in found.stopped],
         "lines": lines,
         "done": [inbox_line(each, now_ms) for each in found.done],
         "found": found.found,

@@ -9,8 +9,9 @@ import msgspec
 from assent.engine.inbox import Waiting
 from assent.kernel.limits import DAY_MS
 from assent.lifecycle.records import Action, Severity
-from assent.lifecycle.transitions import AWAITING, UNKNOWN, state_of
+from assent.lifecycle.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, State, state_of
 from assent.serving.web import review_words
+from assent.serving.web.review_content import as_text
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import SEVERITIES, STATES, Badge
 
@@ -41,6 +42,8 @@ class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     workspace: str
     state: Badge | None
+    stopped: str
+    """Why it did not go out, as far as that is known."""
     severity: Badge
     why: str
     needs: str
@@ -51,6 +54,31 @@ class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
     expires: When | None
     done: When | None
     batch: bool
+
+
+BY_HAND: Final = Badge("Publish it by hand", "warn")
+STOPPED: Final = {APPROVED: STATES[RETRYABLE], RETRYABLE: STATES[RETRYABLE], FAILED: STATES[FAILED]}
+"""States in which an approved action does not go anywhere by itself."""
+
+
+def _badge(action: Action, state: State) -> Badge | None:
+    if state == APPROVED and action.effect.connector == "manual":
+        return BY_HAND
+    return STATES[UNKNOWN] if state == UNKNOWN else STOPPED.get(state)
+
+
+def _stopped(action: Action, state: State) -> str:
+    if state not in STOPPED:
+        return ""
+    if (said := as_text(action.metadata.get("lastAttempt"))) and state != APPROVED:
+        return said
+    if not action.preflight.connector_ready and action.preflight.connector_fix_hint:
+        return action.preflight.connector_fix_hint
+    return (
+        "Nobody has sent it yet."
+        if action.effect.connector != "manual"
+        else "Say where it is once it is out."
+    )
 
 
 def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
@@ -72,7 +100,8 @@ def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
         summary=review_words.summary(action.effect),
         destination=review_words.destination(action.effect),
         workspace=waiting.workspace_name,
-        state=STATES[UNKNOWN] if state == UNKNOWN else None,
+        state=_badge(action, state),
+        stopped=_stopped(action, state),
         severity=SEVERITIES[severity],
         why=review_words.why_severe(action),
         needs=review_words.needs(waiting.policy, severity),

@@ -37,6 +37,7 @@ from assent.serving.web import (
     review_pictures,
     review_problems,
     review_view,
+    review_words,
 )
 from assent.serving.web.console import Entry
 from assent.serving.web.forms import FormNonces, read_form
@@ -55,7 +56,7 @@ from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, adm
 from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
 from assent.serving.web.review_forms import OPEN, Looking, Tried, permitted
 from assent.serving.web.review_html import framed
-from assent.serving.web.review_problems import BadFields, NeedsPerson
+from assent.serving.web.review_problems import BadFields, NeedsPerson, NotReady
 from assent.serving.web.review_times import when
 
 log = logging.getLogger("assent.web")
@@ -123,6 +124,7 @@ class ReviewPages:
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
             checked = await self._check(request, form) if name == "edit" else None
+            await self._refuse_unready(request, name, form)
             viewer, action = await self._decided(shown, action_id, name, form, shown_ms, checked)
         except PageRefused as refused:
             if refused.problem is not STALE_FORM:
@@ -130,6 +132,8 @@ class ReviewPages:
             tried = review_problems.out_of_date(action_id, name, form)
         except BadFields as bad:
             tried = review_problems.badly_filled(bad, action_id, name, form)
+        except NotReady as unready:
+            tried = review_problems.not_ready(unready, action_id, name, form)
         except NeedsPerson:
             tried = review_problems.needs_person(action_id, name, form)
         except Refusal as refusal:
@@ -167,6 +171,16 @@ class ReviewPages:
         except (BadFields, PageRefused, Refusal):
             return None
         return await rechecking.recheck(self._services, action, effect)
+
+    async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
+        """What could not go out now is not taken to be sent: nothing is approved by that."""
+        if decision != "send" and not (decision == "approve" and form.get("then") == "send"):
+            return
+        _, action = await self._looked_up(request)
+        readiness = await self._ready_now(action)
+        if readiness is not None and not readiness.ready:
+            name = review_words.connector_name(action.effect.connector)
+            raise NotReady(readiness.fix_hint or f"{name} is not ready.")
 
     async def _decided(
         self,
@@ -258,7 +272,7 @@ class ReviewPages:
             "others": await run_apart(review_view.others, found),
             "loose_pictures": review_pictures.loose(found),
             "tried": tried,
-            "done": review_after.done(request, found) if tried is None else None,
+            "done": review_after.done(request, found, cards) if tried is None else None,
             "looks_again": look_again is not None,
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }

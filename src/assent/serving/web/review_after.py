@@ -48,19 +48,35 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
 
 
 class Done(msgspec.Struct, frozen=True):
-    """A decision that went well, for the top of the page."""
+    """A decision that went well, for the card that it was about; without one, for the top of the page."""
 
     text: str
     action_id: str | None
+    tone: str = "ok"
 
 
-def done(request: Request, found: RunReview) -> Done | None:
+def done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Done | None:
     did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
     if did == "end-links" and found.run.links_from_ms:
         return Done("The review links of this run have ended. A new one works again.", None)
     action = next((each for each in found.actions if each.action_id == action_id), None)
     states, text = DONE.get(did, (frozenset(), ""))
-    return Done(text, action_id) if action is not None and state_of(action) in states else None
+    if action is None or state_of(action) not in states:
+        return None
+    card = next(each for each in shown if each.action_id == action_id)
+    if state_of(action) == APPROVED and did in ("approve", "send") and not card.in_flight:
+        return _not_under_way(card, did, text)
+    return Done(text, action_id)
+
+
+def _not_under_way(card: Card, did: str, text: str) -> Done:
+    """Approved, and nothing sends it right now: only what is true is said."""
+    if card.sends and not card.readiness.ready:
+        why = card.readiness.fix_hint or f"{card.connector} is not ready."
+        return Done(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
+    if did == "send":
+        return Done("Approved, and not sent yet.", card.action_id, "warn")
+    return Done(text, card.action_id)
 
 
 def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:
@@ -71,4 +87,5 @@ def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:
         return None
     if any(card.forms and not card.in_flight for card in shown):
         return None
-    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}"
+    place = next(card.action_id for card in shown if card.in_flight)
+    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}#action-{place}"

@@ -10,11 +10,12 @@ from assent.engine import change_requests
 from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
+from assent.engine.notifications import is_unsent
 from assent.engine.review import RunReview, SendJob, memory_used
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Action, Effect
+from assent.lifecycle.records import Action, Effect, Status
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.review_changes import FieldChange, changed_fields
@@ -121,6 +122,11 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     external_url: str | None
     history: tuple[Entry, ...]
     waiting: bool
+    unsent: bool
+    """Approved, and nothing sends it by itself."""
+    scheduled: bool
+    missing: str
+    """What must be added before it can be approved, or nothing."""
     unknown: bool
     may_send: bool
     forms: dict[str, Form]
@@ -194,6 +200,9 @@ def card_of(
         external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         waiting=state_of(action) == AWAITING and not action.expired(now_ms),
+        unsent=is_unsent(action, now_ms),
+        scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
+        missing=review_words.missing(effect),
         unknown=state_of(action) == UNKNOWN,
         may_send=permitted(looking.scope, "send"),
         forms=forms_of(

@@ -13,6 +13,7 @@ import msgspec
 
 from assent.engine.execution import MANUAL
 from assent.lifecycle.policy import suffices
+from assent.lifecycle.preflight import blocking_gate
 from assent.lifecycle.records import Action, Assurance, Effect
 from assent.lifecycle.review_link import APPROVE, REVIEW, Scope
 from assent.lifecycle.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
@@ -89,7 +90,8 @@ def offered(
     # The text of a workflow's step is what its agent handed in; another one is the agent's to hand in.
     edit = ("edit",) if action.effect.connector != "workflow" else ()
     if state == AWAITING:
-        return (*(("withdraw",) if own_yes else ("approve",)), *edit, "ask", "reject")
+        yes = ("approve",) if blocking_gate(action.effect) is None else ()
+        return (*(("withdraw",) if own_yes else yes), *edit, "ask", "reject")
     weaker = action.approval is not None and not suffices(action.approval.assurance, looking.assurance)
     confirm = ("approve",) if weaker and may_approve else ()
     send: tuple[str, ...] = ()

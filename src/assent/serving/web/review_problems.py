@@ -23,6 +23,10 @@ class NeedsPerson(Exception):  # noqa: N818 - what is missing
     """Only a signed-in person can do this."""
 
 
+class NotReady(Exception):  # noqa: N818 - a state of the connector
+    """It cannot be sent now; the message says why."""
+
+
 _TYPED: Final[tuple[str, ...]] = (
     "name",
     "reason",
@@ -83,6 +87,13 @@ def refused(refusal: Refusal, action_id: str, decision: str, form: dict[str, str
     title, text = _TITLES.get(refusal.reason, (recovery.summary_for_user, recovery.user_message))
     # What was typed is kept; a yes to something else is not.
     return Tried(action_id, decision, status, title, text, {}, typed, reopen=decision == "edit")
+
+
+def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, str]) -> Tried:
+    text = f"Nothing was decided and nothing was sent. {unready} To approve it all the same, press “Approve” alone."
+    if decision == "send":
+        text = f"Nothing was sent. {unready}"
+    return Tried(action_id, decision, 409, "It cannot be sent now", text, {}, _typed(form))
 
 
 def badly_filled(bad: BadFields, action_id: str, decision: str, form: dict[str, str]) -> Tried:

@@ -14,7 +14,14 @@ from assent.connectors.registry import CONNECTORS
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.names import name_by_link
 from assent.lifecycle.policy import Policy, suffices
-from assent.lifecycle.preflight import HIGH_VERBS, LOW_CONNECTORS, MANY_RECIPIENTS, TOO_MANY_TODAY
+from assent.lifecycle.preflight import (
+    BLOCKING_GATES,
+    HIGH_VERBS,
+    LOW_CONNECTORS,
+    MANY_RECIPIENTS,
+    TOO_MANY_TODAY,
+    blocking_gate,
+)
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Severity
 from assent.lifecycle.transitions import (
     APPROVED,
@@ -61,6 +68,12 @@ GATES: Final[dict[str, str]] = {
     "recipients_missing": "Somebody is named to receive it (nobody is yet)",
     "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
 }
+
+
+MISSING: Final[dict[str, str]] = {
+    "recipients_missing": "Nobody is named to receive this. Press “Edit” and add whom it goes to.",
+}
+"""What keeps a content from ever going out, where the page says it in its own words."""
 
 
 class Badge(msgspec.Struct, frozen=True):
@@ -285,6 +298,12 @@ def needs(policy: Policy, severity: Severity) -> str:
 
 def may_approve(policy: Policy, severity: Severity, assurance: Assurance) -> bool:
     return suffices(assurance, policy.requirement(severity).assurance)
+
+
+def missing(effect: Effect) -> str:
+    """What must change before it can be approved, or nothing."""
+    gate = blocking_gate(effect)
+    return MISSING.get(gate, BLOCKING_GATES[gate]) if gate is not None else ""
 
 
 def size(text: str) -> str:

@@ -136,13 +136,15 @@ SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 
 -- name: list_inbox
 -- A page of what waits for a decision where somebody may decide, the most severe first. Picked in the index, so that
--- rows of other pages are not read; with the event that says who prepared it.
+-- rows of other pages are not read; with the event that says who prepared it. What they approved waits for others.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
+    AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
+      AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
   ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
@@ -160,6 +162,8 @@ WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_
   AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
   AND (expires_ms <= :until_ms OR :until_ms = 0)
+  AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
+    AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
 
 -- name: search_inbox
 -- The same for a text or a channel, which takes reading what is waiting. `found` is how many there are in all.
@@ -169,6 +173,8 @@ WITH picked AS (
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
+    AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
+      AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
     AND effect LIKE :opening ESCAPE '!' AND lower(effect) LIKE lower(:pattern) ESCAPE '!'
   ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
 )
@@ -196,6 +202,31 @@ LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.action_id
 
+-- name: list_stopped_for
+-- What was approved and did not go out, the newest first: refused for good within the last days, or waiting for
+-- somebody or something that sends it, with no job that is about to. A step of a workflow is sent by nobody.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state IN ('none', 'retryable')
+    AND (schedule_ms IS NULL OR schedule_ms <= :now_ms) AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.workspace_id = actions.workspace_id AND j.kind = 'send_approved_action'
+      AND j.key >= actions.action_id || ':' AND j.key < actions.action_id || ';' AND j.state IN ('waiting', 'running')
+      AND j.last_error IS NULL)
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  UNION ALL
+  SELECT workspace_id, action_id FROM actions
+  WHERE status = 'failed' AND created_ms >= :since_ms
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  ORDER BY action_id DESC LIMIT :most
+)
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
+ORDER BY a.action_id DESC
+
 -- name: list_done_for
 -- What went out lately, the newest first.
 WITH picked AS (
@@ -216,11 +247,25 @@ ORDER BY a.executed_ms DESC, a.action_id
 SELECT workspace_id FROM actions WHERE action_id = :action_id
 
 -- name: count_waiting_for
--- How much needs a human in the workspaces that somebody may see.
-SELECT count(*) AS waiting FROM actions a
-WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-  AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
-  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
+-- How much needs a human in the workspaces that somebody may see: what they have not approved yet, what may have gone
+-- out, and what was approved and goes nowhere.
+SELECT (
+  SELECT count(*) FROM actions a
+  WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+    AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
+    AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = a.workspace_id
+      AND y.action_id = a.action_id AND y.revision = a.revision AND y.approver = :approver
+      AND a.status = 'awaiting_approval')
+) + (
+  SELECT count(*) FROM actions a
+  WHERE a.status = 'approved' AND a.executor_tool <> 'workflow_advance' AND a.execution_state IN ('none', 'retryable')
+    AND (a.schedule_ms IS NULL OR a.schedule_ms <= :now_ms) AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.workspace_id = a.workspace_id AND j.kind = 'send_approved_action'
+      AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.state IN ('waiting', 'running')
+      AND j.last_error IS NULL)
+    AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+) AS waiting
 
 -- name: find_send_job
 -- The last job that was to send an action: its keys begin with the action's id.
