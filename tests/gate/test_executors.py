@@ -102,7 +102,11 @@ async def test_publishing_early_answers_exactly_the_shape_of_requires_approval(
     run = await surface.run()
     action_id = run["actions"][0]["id"]
     answer = await surface.denied(tool, actionId=action_id)
-    assert set(answer) == {*RECOVERY_FIELDS, "retry", "statusCode", "reviewUrl", "status", "actionId"}
+    assert set(answer) == {*RECOVERY_FIELDS, "retry", "statusCode", "reviewUrl", "status", "actionId"} | {
+        "show",
+        "commands",
+        "next",
+    }
     assert {name: answer[name] for name in ("ok", "reason", "recoveryTool", "retryable", "status")} == {
         "ok": False,
         "reason": "requires_approval",

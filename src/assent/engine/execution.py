@@ -194,11 +194,11 @@ class _AskFirst(Exception):  # noqa: N818 - what to do
 
 def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusal | None:
     """What keeps the connector from performing an approved action (E24)."""
+    if action.effect.connector == MANUAL:
+        return by_hand(action)
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         return not_live(action)
-    if connector.id == MANUAL:
-        return by_hand(action)
     if getattr(connector, "always_ready", False):
         return None
     if asked is None or (asked.connector_id, asked.digest) != (connector.id, action.digest):

@@ -1,4 +1,4 @@
-"""Completes a refusal with what its texts speak of: the link where a person can act.
+"""Completes a refusal with what its texts speak of: the content, the words that count, the calls, the link.
 
 Runs outside the transaction that refused, in the one place where a refusal becomes an answer. Deliberately unaware of
 why the call was refused.
@@ -7,46 +7,110 @@ why the call was refused.
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions
+from assent.engine import actions, circumstances
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, RunId, is_uuid
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.reasons import MEANINGS
+from assent.kernel.refusals import Reason, Recovery, Refusal, replayed
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import Circumstances, commands, next_calls, render_card
+from assent.lifecycle.records import Action, Status
+from assent.lifecycle.refusal_words import describe_elsewhere
 from assent.ports import StoreUnavailable
+
+SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
+"""Refusals that ask to show the content."""
+
+ABOUT_AN_ACTION: Final = SHOWN | {Reason.ACTION_CLOSED, Reason.OUTCOME_UNKNOWN, Reason.MISSING_CONNECTOR}
+"""Refusals after which other calls make sense for the action."""
 
 
 async def complete(services: Services, principal: Principal, refusal: Refusal, arguments: Any) -> Refusal:
     """The refusal to answer with. One that cannot be completed is answered as it is."""
+    told = refusal.recovery()
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
-            return await _with_link(services, principal, refusal, arguments)
+            return replayed(await _with_link(services, principal, told, arguments))
+        known = told.next is not msgspec.UNSET or told.replay is not msgspec.UNSET
+        if refusal.reason in ABOUT_AN_ACTION and isinstance(told.action_id, str) and not known:
+            return replayed(await _with_calls(services, principal, told, ActionId(told.action_id)))
     return refusal
 
 
-async def _with_link(services: Services, principal: Principal, refusal: Refusal, arguments: Any) -> Refusal:
+async def _with_calls(
+    services: Services, principal: Principal, told: Recovery, action_id: ActionId
+) -> Recovery:
+    """The refusal with the action as it is now and what can be done about it."""
+    action, _ = await services.store.read(lambda: actions.find(principal.workspace_id, action_id))
+    around = (await circumstances.look(services, principal, [action]))[action_id]
+    if told.reason is Reason.REQUIRES_APPROVAL:
+        action, around = _as_refused(action, around, services.clock.now_ms())
+    key = action.effect.channel
+    is_open = action.status is Status.AWAITING_APPROVAL or (
+        action.status is Status.APPROVED and action.execution_state in ("none", "retryable")
+    )
+    added: dict[str, Any] = {"next": list(_calls(key, action, around))}
+    if told.reason in SHOWN and is_open:
+        added["show"] = render_card(key, action, around)
+        added["commands"] = list(commands(key, action, around))
+        if told.review_url is msgspec.UNSET:
+            added["review_url"] = _link(services, principal, action.run_id)
+    usual = told.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
+    if usual and action.status is Status.AWAITING_APPROVAL and not around.may_decide:
+        words = describe_elsewhere(around.who_decides)
+        added |= {"user_message": words.user_message, "fix_action_for_agent": words.fix}
+        added |= {"stop_rule": words.stop_rule}
+    return msgspec.structs.replace(told, **added)
+
+
+def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Action, Circumstances]:
+    """An approved action that may not be sent: before its time, or with an approval that does not count any more."""
+    if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
+        return action, around
+    if action.schedule_ms is not None and now_ms < action.schedule_ms:
+        return action, msgspec.structs.replace(around, may_execute=False)
+    return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), around
+
+
+def _calls(key: str, action: Action, around: Circumstances) -> tuple[SuggestedCall, ...]:
+    """What makes sense now. What is decided elsewhere is waited for."""
+    found = next_calls(key, action, around)
+    if action.status is Status.AWAITING_APPROVAL and not around.may_decide:
+        return (_wait_for(action.action_id), *found)
+    return found
+
+
+def _wait_for(action_id: str) -> SuggestedCall:
+    waiting = {"actionId": action_id, "waitSeconds": MAX_WAIT_SECONDS}
+    return SuggestedCall("chieflab_get_action", waiting, "the user decides on the review page")
+
+
+async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:
     """The link to the run that the call is about, so that a person can do what the key may not."""
-    run_id = await _named_run(services, principal, arguments)
-    if run_id is None:
-        return refusal
-    now_ms = services.clock.now_ms()
-    url = services.review_url(principal.workspace_id, run_id, now_ms, principal.link_scope)
-    return Refusal(refusal.reason, answer=msgspec.structs.replace(refusal.recovery(), review_url=url))
-
-
-async def _named_run(services: Services, principal: Principal, arguments: Any) -> RunId | None:
-    """The run that the arguments name, or whose action they name, where it is the caller's."""
     given = arguments if isinstance(arguments, dict) else {}
     action_id, run_id = given.get("actionId"), given.get("runId")
     workspace_id = principal.workspace_id
     if isinstance(action_id, str) and is_uuid(action_id):
         with contextlib.suppress(Refusal):
             action, _ = await services.store.read(lambda: actions.find(workspace_id, ActionId(action_id)))
-            return action.run_id
-    if isinstance(run_id, str) and is_uuid(run_id):
+            url = _link(services, principal, action.run_id)
+            calls = [_wait_for(action_id)] if action.status is Status.AWAITING_APPROVAL else []
+            return msgspec.structs.replace(
+                told, review_url=url, action_id=action_id, status=action.status, next=calls
+            )
+    elif isinstance(run_id, str) and is_uuid(run_id):
         run = await services.store.read(lambda: actions.find_run(workspace_id, RunId(run_id)))
-        return run.run_id if run is not None else None
-    return None
+        if run is not None:
+            return msgspec.structs.replace(told, review_url=_link(services, principal, run.run_id))
+    return told
+
+
+def _link(services: Services, principal: Principal, run_id: RunId) -> str:
+    now_ms = services.clock.now_ms()
+    return services.review_url(principal.workspace_id, run_id, now_ms, principal.link_scope)

@@ -193,11 +193,12 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
 
 def replayed(recovery: Recovery) -> Refusal:
-    """A refusal that was answered before under the same idempotency key, to be answered again word for word."""
+    """The refusal of a wire shape: one that was answered before, or that was completed."""
     if recovery.retry is msgspec.UNSET:
         retry = Retry.SAME if recovery.retryable else Retry.NEVER
         recovery = msgspec.structs.replace(recovery, retry=retry)
-    return Refusal(recovery.reason, answer=recovery)
+    action_id = recovery.action_id if isinstance(recovery.action_id, str) else None
+    return Refusal(recovery.reason, action_id=action_id, answer=recovery)
 
 
 def bad_argument(path: str, expected: str, got: str) -> Refusal:

@@ -125,6 +125,15 @@ def describe_policy(action: Action, policy: Policy) -> Words | None:
     )
 
 
+def describe_elsewhere(who_decides: str | None) -> Words:
+    """The words for an action that waits for an approval which this caller cannot record."""
+    return Words(
+        user_message=f"Nothing was sent. {who_decides or 'It is decided on the review page.'}",
+        fix="STOP. Show the content and give the user the review link (reviewUrl): this chat cannot approve it.",
+        stop_rule="Do not approve, publish or send this action; it is decided on the review page.",
+    )
+
+
 def describe_by_hand(action: Action) -> Words:
     """The words for an executor that is called on something a person publishes."""
     mail = action.effect.verb in ("email", "send")
