@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from assent.cli_welcome import client_entry, in_shell, own_command, stdio_command
 from assent.engine import earlier_approvals, health, tenancy
 from assent.engine.connections import Connections
 from assent.engine.rate import (
@@ -131,6 +132,9 @@ class App:
             screen_webhook=partial(screen_webhook, settings.allow_hosts),
             webhook_host=webhook_host,
             post_webhook=partial(post_webhook, settings.allow_hosts),
+            can_send_notes=settings.smtp_url is not None,
+            shell_command=lambda *words: in_shell(own_command(settings, *words)),
+            client_entry=partial(client_entry, stdio_command(settings)),
             send_note=note_writer(settings, self.clock),
             write_draft=draft_writer(settings),
             make_pictures=lambda work: self._picture_maker.make(work),

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from assent.settings import SQLITE_SCHEME, Settings
 from assent.settings_table import CONFIG_FILE
@@ -27,7 +29,7 @@ def welcome_text(settings: Settings) -> str:
         [
             f"Assent is serving at {settings.base_url} (MCP: {mcp_url(settings)}). Stop it with Ctrl+C.",
             "",
-            *(_local_lines(settings) if settings.sqlite_path is not None else ()),
+            *(_local_lines(settings) if settings.sqlite_path is not None else _shared_lines(settings)),
             "Over HTTP, from any machine that reaches it:",
             "",
             "  Claude Code (makes its key as you paste)",
@@ -55,11 +57,11 @@ def _consent_lines(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def owner_text(link: str) -> str:
+def owner_text(settings: Settings, link: str) -> str:
     """What a terminal, and nothing else, is shown beside it."""
     return (
         "Sign in as the owner of this server, to decide in the browser (works once, for 15 minutes; later ones:\n"
-        f"assent owner-link):\n\n  {link}"
+        f"{in_shell(own_command(settings, 'owner-link'))}):\n\n  {link}"
     )
 
 
@@ -77,6 +79,16 @@ def _local_lines(settings: Settings) -> tuple[str, ...]:
     )
 
 
+def _shared_lines(settings: Settings) -> tuple[str, ...]:
+    if FROM_ENVIRONMENT not in same_settings(settings):
+        return ()
+    return (
+        "The address of the database holds a password and is not shown: set ASSENT_DATABASE_URL to it in the shell in",
+        "which you run these commands.",
+        "",
+    )
+
+
 def mcp_url(settings: Settings) -> str:
     return settings.base_url + MCP_PATH
 
@@ -87,15 +99,31 @@ def this_command() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
 
 
+FROM_ENVIRONMENT: Final = "$ASSENT_DATABASE_URL"
+"""In the place of an address that holds a password: a shell puts in what it was given, and nothing is shown."""
+
+
 def same_settings(settings: Settings) -> list[str]:
-    """The flags with which another process works on the same data. Never a secret: only a file is named."""
+    """The flags with which another process works on the same data. Never a secret: only a file or a variable."""
     flags = ["--data-dir", str(settings.data_dir)]
     if settings.config_file is not None and settings.config_file != settings.data_dir / CONFIG_FILE:
         flags += ["--config", str(settings.config_file)]
     own_file = f"{SQLITE_SCHEME}{settings.data_dir / 'assent.db'}"
     if settings.sqlite_path is not None and settings.database_url != own_file:
         flags += ["--database-url", settings.database_url]
+    if settings.sqlite_path is None and not settings.database_in_file:
+        flags += ["--database-url", FROM_ENVIRONMENT if _has_password(settings) else settings.database_url]
     return flags
+
+
+def _has_password(settings: Settings) -> bool:
+    parts = urlsplit(settings.database_url)
+    return parts.password is not None or "password" in parts.query
+
+
+def in_shell(words: Iterable[str]) -> str:
+    """A command to paste."""
+    return " ".join(f'"{word}"' if word == FROM_ENVIRONMENT else shlex.quote(word) for word in words)
 
 
 def own_command(settings: Settings, *words: str) -> list[str]:
@@ -109,13 +137,23 @@ def stdio_command(settings: Settings) -> list[str]:
 
 def stdio_entry(settings: Settings) -> dict[str, Any]:
     """A local server as Claude Desktop and Cursor write it."""
-    command, *args = stdio_command(settings)
-    return {"command": command, "args": args}
+    return client_entry(stdio_command(settings))
+
+
+def client_entry(words: list[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A command as the settings of a client write it. No shell reads it, so a variable is one of the entry's own."""
+    command, *args = words
+    env = dict(environment or {})
+    if FROM_ENVIRONMENT in args:
+        at = args.index(FROM_ENVIRONMENT)
+        args = args[: at - 1] + args[at + 1 :]
+        env["ASSENT_DATABASE_URL"] = "YOUR_DATABASE_URL"
+    return {"command": command, "args": args, **({"env": env} if env else {})}
 
 
 def claude_code_stdio(settings: Settings) -> str:
     add = ["claude", "mcp", "add", "--transport", "stdio", "--scope", "user", SERVER_NAME, "--"]
-    return shlex.join([*add, *stdio_command(settings)])
+    return in_shell([*add, *stdio_command(settings)])
 
 
 def vs_code_stdio(settings: Settings) -> str:
@@ -126,7 +164,7 @@ def vs_code_stdio(settings: Settings) -> str:
 def key_command(settings: Settings, label: str, *scopes: str) -> str:
     """Makes a key and writes it, alone, to standard output; without scopes it may do everything."""
     limits = [word for scope in scopes for word in ("--scope", scope)]
-    return shlex.join(own_command(settings, "keys", "create", "--label", label, *limits))
+    return in_shell(own_command(settings, "keys", "create", "--label", label, *limits))
 
 
 def claude_code_http(settings: Settings) -> str:

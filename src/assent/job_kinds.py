@@ -14,6 +14,7 @@ from assent.engine import (
     pictures,
     reconciliation,
     sending,
+    sign_in_mail,
     tenancy,
     webhooks,
 )
@@ -41,6 +42,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
             partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
         ),
         CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
+        sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),
         notifications.NOTIFY_JOB: JobKind(partial(notifications.tell, services), apart=True),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),

@@ -13,12 +13,11 @@ import contextlib
 import errno
 import hashlib
 import logging
-import shlex
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from assent.cli_welcome import own_command
+from assent.cli_welcome import in_shell, own_command
 from assent.serving.leader import Leadership
 from assent.settings import Settings, SettingsError, hide_password, own_address
 
@@ -88,7 +87,7 @@ def bind(settings: Settings) -> list[socket.socket]:
             raise SettingsError(
                 f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
             ) from error
-        other = shlex.join(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
+        other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
         raise SettingsError(f"{_who_holds(settings)}, or choose another port: {other}") from error
 
 
@@ -202,7 +201,7 @@ class Pages:
         words = ["serve"]
         if self.address not in (self._usual, self._settings.base_url):
             words += ["--port", self.address.rpartition(":")[2]]
-        keep = shlex.join(own_command(self._settings, *words))
+        keep = in_shell(own_command(self._settings, *words))
         return f"The link works while this chat is open. To keep it working, start the server: `{keep}`"
 
 

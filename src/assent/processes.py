@@ -131,7 +131,13 @@ class Surfaces:
                     catalog=catalog,
                     trust_proxy=settings.trust_proxy_headers,
                 ),
-                *review_routes(self._app.services, self._page_keys, self._live, base_url=base_url),
+                *review_routes(
+                    self._app.services,
+                    self._page_keys,
+                    self._live,
+                    base_url=base_url,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
                 *feed_routes(self._app.services, self._app.visits, base_url=base_url),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
@@ -324,7 +330,7 @@ async def _welcome(app: App) -> None:
     if sys.stderr.isatty():
         # A person is watching. An agent that started this reads a pipe and must not get the link.
         with contextlib.suppress(StoreUnavailable):
-            text += "\n\n" + owner_text(await owner_link.make(app, shown_to="terminal"))
+            text += "\n\n" + owner_text(app.settings, await owner_link.make(app, shown_to="terminal"))
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
 
 

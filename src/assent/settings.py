@@ -90,6 +90,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hubspot_url: str = "https://api.hubapi.com"
     pool_size: int = 10
     no_color: bool = False
+    database_in_file: bool = False
+    """Whether the settings file names the database, so that a process that reads it needs no flag for that."""
     config_file: Path | None = None
     """The file that was read, if any; a process started with the same settings must be told of it."""
 
@@ -144,7 +146,9 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
         newest, earlier = values.pop(current), values.pop(previous)
         values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
     warnings += _fit_timeout_into_lease(values)
-    return Loaded(Settings(**values, config_file=config_file), tuple(warnings), reader.sources)
+    in_file = reader.sources["database_url"].startswith("file ")
+    settings = Settings(**values, config_file=config_file, database_in_file=in_file)
+    return Loaded(settings, tuple(warnings), reader.sources)
 
 
 SECRET_PAIRS: Final = (

@@ -6,6 +6,7 @@ import html
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.surfaces import BASE_URL
 from tests.web.conftest import Site
@@ -68,7 +69,7 @@ async def test_a_page_fits_into_sixty_kilobytes(site: Site) -> None:
         assert len((await site.browser.get(path)).content) < 60_000
 
 
-def test_snippets_hold_the_address_and_the_key_as_a_client_reads_them() -> None:
+async def test_snippets_hold_the_address_and_the_key_as_a_client_reads_them(site: Site) -> None:
     import json
     import shlex
 
@@ -79,12 +80,17 @@ def test_snippets_hold_the_address_and_the_key_as_a_client_reads_them() -> None:
     assert json.loads(cursor.text) == {"mcpServers": {"assent": remote}}
     assert json.loads(vs_code.text) == {"servers": {"assent": {"type": "http", **remote}}}
     assert other.text.splitlines() == [remote["url"], "Authorization: Bearer clp_live_x"]
-    assert json.loads(clients.stdio_snippet("clp_live_x").text)["mcpServers"]["assent"] == {
+    here = json.loads(clients.stdio_snippet(site.services, "clp_live_x").text)["mcpServers"]["assent"]
+    assert Path(here["command"]).is_absolute()
+    assert "--data-dir" in here["args"]
+    assert here["env"] == {"ASSENT_API_KEY": "clp_live_x"}
+    assert '"env"' not in clients.stdio_snippet(site.services, None).text
+    # Whoever reads it at another machine learns nothing of this one's folders.
+    site.pages = "https://assent.example.com"
+    assert json.loads(clients.stdio_snippet(site.services, None).text)["mcpServers"]["assent"] == {
         "command": "assent",
         "args": ["stdio"],
-        "env": {"ASSENT_API_KEY": "clp_live_x"},
     }
-    assert "env" not in clients.stdio_snippet(None).text
 
 
 def test_the_template_engine_is_loaded_with_the_first_page_only() -> None:

@@ -12,9 +12,10 @@ import msgspec
 
 from assent.engine import people, tenancy
 from assent.engine.decisions import approver_key
-from assent.engine.people import OWNER, Person, Role
+from assent.engine.people import OWNER, Person, Role, SignedIn
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
+from assent.lifecycle.records import Assurance
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
@@ -80,6 +81,35 @@ def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Tra
     return (
         yield from people.new_link(person_id, entropy, now_ms, ttl_ms=INVITATION_TTL_MS, facts={"by": by})
     )
+
+
+def join_by_claim(
+    workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
+) -> Transaction[SignedIn]:
+    """Whoever claims a sign-up is in its workspace, and signed in as far as holding an address goes (C26)."""
+    yield statements.insert_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person.person_id,
+        name=person.name,
+        role=person.role.value,
+        email=person.email,
+        created_ms=now_ms,
+    )
+    yield from join(workspace_id, person, now_ms)
+    facts = {"by": "signup", "assurance": Assurance.LINK.value}
+    return (
+        yield from people.open_session(
+            person, entropy, now_ms, device=device, facts=facts, assurance=Assurance.LINK
+        )
+    )
+
+
+def join(workspace_id: WorkspaceId, person: Person, now_ms: int) -> Transaction[None]:
+    """Somebody who is known is in one more workspace; an owner is in all of them."""
+    if person.role is Role.MEMBER:
+        yield statements.add_membership(
+            workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms
+        )
 
 
 def find(person_id: str) -> Transaction[Person | None]:

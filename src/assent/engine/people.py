@@ -1,5 +1,7 @@
 """People who sign in: one-time links and the sessions of their browsers (C8's `person`).
 
+A session that a sign-up gave has the assurance `link`: the agent may hold that address too (C26).
+
 Whoever can run commands on the server's data gets a link as its owner; everybody else is invited (`engine.members`).
 A link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
 sign-in is an event in the server's own stream.
@@ -21,6 +23,7 @@ from assent.engine import journal
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
+from assent.lifecycle.records import Assurance
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
 
@@ -61,6 +64,12 @@ class Session(msgspec.Struct, frozen=True):
     session_id: str
     person: Person
     expires_ms: int
+    assurance: Assurance = Assurance.PERSON
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the server knows that this is a person and not an agent that held an address."""
+        return self.assurance is not Assurance.LINK
 
 
 class SignedIn(msgspec.Struct, frozen=True):
@@ -129,8 +138,21 @@ def sign_in(
     if name is not None and name != person.name:
         yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
         person = msgspec.structs.replace(person, name=name)
+    return (yield from open_session(person, entropy, now_ms, device=device, facts={"linkId": link_id}))
+
+
+def open_session(
+    person: Person,
+    entropy: bytes,
+    now_ms: int,
+    *,
+    device: str,
+    facts: dict[str, Any],
+    assurance: Assurance = Assurance.PERSON,
+) -> Transaction[SignedIn]:
+    """Sign a browser in. `facts` say how it came to that."""
     session_id, secret = _made(entropy)
-    session = Session(session_id, person, now_ms + SESSION_TTL_MS)
+    session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance)
     yield statements.insert_session(
         workspace_id=SYSTEM_WORKSPACE,
         session_id=session_id,
@@ -139,9 +161,10 @@ def sign_in(
         created_ms=now_ms,
         expires_ms=session.expires_ms,
         device=device,
+        assurance=assurance.value,
     )
-    facts = {"person": person.person_id, "name": person.name, "linkId": link_id, "sessionId": session_id}
-    yield from note("signed_in", facts, now_ms)
+    who = {"person": person.person_id, "name": person.name, "sessionId": session_id}
+    yield from note("signed_in", {**who, **facts}, now_ms)
     return SignedIn(session, secret)
 
 
@@ -153,7 +176,7 @@ def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
     rows = yield statements.find_session(workspace_id=SYSTEM_WORKSPACE, session_id=session_id)
     if not _genuine(secret, rows) or rows[0]["ended_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
         return None
-    return Session(session_id, person_of(rows[0]), rows[0]["expires_ms"])
+    return Session(session_id, person_of(rows[0]), rows[0]["expires_ms"], Assurance(rows[0]["assurance"]))
 
 
 def sign_out(session: Session, now_ms: int) -> Transaction[bool]:

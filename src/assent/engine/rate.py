@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import msgspec
 
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.kernel.limits import HOUR_MS, MINUTE_MS
+from assent.kernel.limits import HOUR_MS, MINUTE_MS, SIGN_IN_MAILS_PER_HOUR
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Single, Store
 from assent.stores.loader import statements
@@ -46,6 +46,10 @@ def pages_window(most: int) -> Window:
 
 def signups_window(most: int) -> Window:
     return Window("signups", "signups from this address", most, HOUR_MS)
+
+
+def sign_in_mails_window() -> Window:
+    return Window("sign-in mails", "sign-in mails", SIGN_IN_MAILS_PER_HOUR, HOUR_MS)
 
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:

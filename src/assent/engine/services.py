@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assent.engine.connections import Connections
 from assent.engine.rate import RateLimiter, Window
@@ -75,6 +75,12 @@ class Services:
     """The host of such an address, as a connection to it reads it; empty where it is no address."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[Reply]]
     """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
+    can_send_notes: bool
+    """Whether a mail server is set up for those."""
+    shell_command: Callable[..., str]
+    """A command of this installation on the same data, for a person to paste into a terminal."""
+    client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
+    """How a client on this machine starts a process on the same data, with these variables."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]
     """A note of the server itself (to, subject, text, key) by mail; raises `NotSent` or `OutcomeUnknown`."""
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None

@@ -114,6 +114,12 @@ REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
 """From a terminal to a browser takes a minute; a link that lies around longer is a key under the mat."""
 
+SIGN_IN_MAILS_PER_HOUR: Final = 5
+"""Links that one address is mailed, and that one client can have mailed: nobody needs more, and strangers get none."""
+
+MAILED_LINK_TTL_MS: Final = 60 * MINUTE_MS
+"""A mail may take its time; the link in it works once."""
+
 INVITATION_TTL_MS: Final = 3 * DAY_MS
 """An invitation waits over a weekend; after that a fresh one is two presses away."""
 

@@ -57,6 +57,7 @@ class Item(msgspec.Struct, frozen=True):
 
 async def select(visit: Visit) -> Response:
     """The page that asks once more. Decides nothing."""
+    visit.require_confirmed()
     form = await visit.form("batch")
     picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
     found = await visit.read(lambda: _found(visit, picked))
@@ -65,6 +66,7 @@ async def select(visit: Visit) -> Response:
 
 async def decide(visit: Visit) -> Response:
     """Approve or reject exactly what was shown, all of it or nothing."""
+    visit.require_confirmed()
     decision = visit.part("decision")
     form = await visit.form_of(lambda fields: _subject(decision, _digests(fields)))
     digests = _digests(form)

@@ -1,4 +1,4 @@
-"""How to add this server to a client, as text that works when pasted. Pure: an address, a key, text.
+"""How to add this server to a client, and what to run on its machine, as text that works when pasted.
 
 The files named are a person's own, never a project's: a key in a repository is soon everybody's.
 """
@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 import shlex
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
+
+from assent.engine.services import Services
 
 SERVER_NAME: Final = "assent"
 
@@ -59,16 +62,28 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
     )
 
 
-def stdio_snippet(key: str | None) -> Snippet:
-    """For clients that start the server themselves; without a key it works in the local workspace."""
-    entry: dict[str, Any] = {"command": "assent", "args": ["stdio"]}
-    if key is not None:
-        entry["env"] = {"ASSENT_API_KEY": key}
+def stdio_snippet(services: Services, key: str | None) -> Snippet:
+    """For clients that start a process of their own on this server's data; without a key it works in the local
+    workspace. Somebody at another machine learns nothing of this one's folders."""
+    environment = {} if key is None else {"ASSENT_API_KEY": key}
+    entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
+    if on_this_machine(services):
+        entry = services.client_entry(environment)
     return Snippet(
         "On this machine (stdio)",
-        "The client starts Assent itself, where Assent is installed.",
+        "The client starts Assent itself, on the machine of this server.",
         _json({"mcpServers": {SERVER_NAME: entry}}),
     )
+
+
+def on_this_machine(services: Services) -> bool:
+    """Whether only people at the machine of this server see its pages."""
+    return urlsplit(services.base_url).hostname in ("127.0.0.1", "::1", "localhost")
+
+
+def terminal_command(services: Services, *words: str) -> str:
+    """A command for the person who runs this server: whole where they are at its machine."""
+    return services.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
 
 
 def _json(value: Any) -> str:

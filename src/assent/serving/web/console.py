@@ -28,7 +28,7 @@ from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.forms import Browser, FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS, SCRIPTED_HEADERS, PageResponse
 from assent.serving.web.pace import Pace
-from assent.serving.web.people import HOW_TO_SIGN_IN, SIGN_IN_FIRST, Cookies, KeysWhenReady
+from assent.serving.web.people import CONFIRM_FIRST, HOW_TO_SIGN_IN, SIGN_IN_FIRST, Cookies, KeysWhenReady
 from assent.serving.web.problems import PageProblem, PageRefused
 from assent.serving.web.rendering import page
 
@@ -121,6 +121,11 @@ class Visit:
     def require_owner(self) -> None:
         if not self.person.is_owner:
             raise PageRefused(OWNERS_ONLY)
+
+    def require_confirmed(self) -> None:
+        """For what the agent must not do that may have claimed the sign-up itself."""
+        if not self.session.is_confirmed:
+            raise PageRefused(CONFIRM_FIRST)
 
     def nonce(self, subject: str) -> str:
         """For a form about one subject; its POST calls `form` with the same words."""

@@ -30,7 +30,7 @@ def page_routes(
 ) -> list[Route]:
     """The routes of all pages. `base_url` is the address people know; `trust_proxy` as for the other surfaces."""
     signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
-    reading = ReadingPages(catalog if catalog is not None else Catalog(), base_url)
+    reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
         ("/", LOOK, reading.home),
         ("/for-agents", LOOK, reading.for_agents),
@@ -68,7 +68,8 @@ class ReasonRow(msgspec.Struct, frozen=True):
 class ReadingPages:
     """Pages that say something and do nothing."""
 
-    def __init__(self, catalog: Catalog, base_url: str) -> None:
+    def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
+        self._services = services
         self._catalog = catalog
         self._base_url = base_url
 
@@ -76,7 +77,10 @@ class ReadingPages:
         key = clients.PLACEHOLDER_KEY
         values = {
             "endpoint": clients.endpoint(self._base_url),
-            "snippets": (*clients.http_snippets(self._base_url, key), clients.stdio_snippet(None)),
+            "snippets": (
+                *clients.http_snippets(self._base_url, key),
+                clients.stdio_snippet(self._services, None),
+            ),
             "placeholder_key": key,
         }
         return page(request, "home.html", values)

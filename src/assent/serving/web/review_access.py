@@ -72,7 +72,7 @@ class Viewer(msgspec.Struct, frozen=True):
 
     @property
     def assurance(self) -> Assurance:
-        return Assurance.LINK if self.session is None else Assurance.PERSON
+        return Assurance.LINK if self.session is None else self.session.assurance
 
     @property
     def approver(self) -> str:
@@ -82,8 +82,8 @@ class Viewer(msgspec.Struct, frozen=True):
     def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
         """Who decides: the signed-in person, or someone with the link under the name that they gave."""
         workspace_id = self.run.workspace_id
-        if self.session is None:
-            by = name_by_link(claimed_name)
+        if self.session is None or not self.session.is_confirmed:
+            by = name_by_link(claimed_name if self.session is None else self.session.person.name)
             return Decider(workspace_id, by, self.assurance, VIA, shown_ms=shown_ms)
         person = self.session.person
         return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)

@@ -18,12 +18,16 @@ from assent.serving.web.sign_in import SignInPages
 SEND = ("POST",)
 
 
-def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_url: str) -> list[Route]:
+def review_routes(
+    services: Services, keys: KeysWhenReady, live: Live, *, base_url: str, trust_proxy: bool = False
+) -> list[Route]:
     """The routes of the review page, of signing in and of the console."""
     cookies = Cookies(base_url)
     known = PeoplePages(services, cookies)
     console = Console(services, keys, cookies, SCREENS, base_url=base_url)
-    signing_in = SignInPages(services, keys, cookies, known, console.entries, base_url=base_url)
+    signing_in = SignInPages(
+        services, keys, cookies, known, console.entries, base_url=base_url, trust_proxy=trust_proxy
+    )
     review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
@@ -32,7 +36,7 @@ def review_routes(services: Services, keys: KeysWhenReady, live: Live, *, base_u
         ("/runs/{run_id}/actions/{action_id}/{decision}", LOOK_AND_SEND, review.decide),
         ("/runs/{run_id}/pictures/{name}", LOOK, shown.of_run),
         ("/runs/{run_id}/end-links", SEND, review.end_links),
-        ("/sign-in", LOOK, signing_in.how),
+        ("/sign-in", LOOK_AND_SEND, signing_in.how),
         ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),
         ("/sign-out", SEND, signing_in.sign_out),
         ("/events", LOOK, LivePages(services, cookies, live).events),

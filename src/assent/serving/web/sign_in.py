@@ -1,4 +1,4 @@
-"""Signing in: a one-time link from a terminal or an invitation, a button, a session in this browser.
+"""Signing in: a one-time link from a terminal, an invitation or a mail, a button, a session in this browser.
 
 Looking at a link changes nothing, so that a preview cannot use it up (security.md 4). Unknown, used and expired links
 get one answer. What a signed-in browser decides is a `person` decision (C8).
@@ -11,12 +11,15 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import people
+from assent.engine import people, sign_in_mail
 from assent.engine.people import SignedIn
 from assent.engine.services import Services
-from assent.kernel.limits import MAX_NAME_CHARS, SESSION_TTL_MS
+from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
+from assent.serving.guard import client_address
+from assent.serving.web import clients
 from assent.serving.web.console import Entry
+from assent.serving.web.devices import device_of
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.people import (
@@ -29,6 +32,7 @@ from assent.serving.web.people import (
 )
 from assent.serving.web.problems import PageProblem, PageRefused
 from assent.serving.web.rendering import page
+from assent.tools.arguments import is_address
 
 LINK_ENDED: Final = PageProblem(
     404,
@@ -38,32 +42,15 @@ LINK_ENDED: Final = PageProblem(
     HOW_TO_SIGN_IN,
 )
 
+NO_MAIL: Final = PageProblem(
+    409,
+    "This server sends no mail",
+    "No mail server is set up for its own messages.",
+    "Sign in by a link from a terminal, or ask the person who runs this server to invite you.",
+    HOW_TO_SIGN_IN,
+)
+
 NAME_ADVICE: Final = f"Enter a name of at most {MAX_NAME_CHARS} characters."
-
-
-BROWSERS: Final = (
-    ("Edg/", "Edge"),
-    ("OPR/", "Opera"),
-    ("Firefox/", "Firefox"),
-    ("Chrome/", "Chrome"),
-    ("Safari/", "Safari"),
-)
-SYSTEMS: Final = (
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Android", "Android"),
-    ("Windows", "Windows"),
-    ("Mac OS", "Mac"),
-    ("Linux", "Linux"),
-)
-
-
-def device_of(request: Request) -> str:
-    """A browser in two words, for the list of where somebody is signed in; nothing else of it is kept."""
-    said = request.headers.get("user-agent", "")
-    browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
-    system = next((name for sign, name in SYSTEMS if sign in said), "")
-    return f"{browser} on {system}" if system else browser
 
 
 class SignInPages:
@@ -78,7 +65,9 @@ class SignInPages:
         entries: tuple[Entry, ...],
         *,
         base_url: str,
+        trust_proxy: bool = False,
     ) -> None:
+        self._trust_proxy = trust_proxy
         self._entries = entries
         self._services = services
         self._keys = keys
@@ -87,7 +76,10 @@ class SignInPages:
         self._base_url = base_url
 
     async def how(self, request: Request) -> Response:
-        """How to sign in, or who is signed in."""
+        """How to sign in, or who is signed in; and the form by which a link is mailed."""
+        mailed_to, wrong = "", ""
+        if request.method == "POST":
+            mailed_to, wrong = await self._mail(request)
         session = await self._known.signed_in(request)
         nonces = await self._nonces()
         browser = nonces.browser(request)
@@ -96,12 +88,30 @@ class SignInPages:
             nonce = nonces.issue(browser, f"sign-out {session.session_id}", self._services.clock.now_ms())
         values = {
             "person": session.person if session is not None else None,
+            "confirmed": session is not None and session.is_confirmed,
             "sign_out_nonce": nonce,
             "entries": self._entries,
+            "owner_link": clients.terminal_command(self._services, "owner-link"),
+            "can_mail": self._services.can_send_notes,
+            "email": mailed_to or (session.person.email or "" if session is not None else ""),
+            "mailed": bool(mailed_to) and not wrong,
+            "advice": {"email": wrong} if wrong else {},
+            "minutes": MAILED_LINK_TTL_MS // MINUTE_MS,
         }
-        response = page(request, "sign_in_how.html", values)
+        response = page(request, "sign_in_how.html", values, status=400 if wrong else 200)
         nonces.remember(browser, response)
         return response
+
+    async def _mail(self, request: Request) -> tuple[str, str]:
+        """Have a link mailed. The page says the same whether anybody is known at that address."""
+        email = (await read_form(request)).get("email", "").strip()
+        if not self._services.can_send_notes:
+            raise PageRefused(NO_MAIL)
+        if not is_address(email):
+            return email, "Enter the e-mail address that you gave here, such as ada@example.org."
+        address = client_address(request.scope, trust_proxy=self._trust_proxy)
+        await sign_in_mail.ask(self._services, email, address)
+        return email, ""
 
     async def link(self, request: Request) -> Response:
         """The button, and what it does."""

@@ -2,6 +2,9 @@
 
 Looking changes nothing, so that a mail scanner or a link preview cannot use a link up (security.md 4). A link that is
 used, expired or unknown gets one answer.
+
+Whoever takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
+enough for the inbox, for reviewing and for connecting providers; the page says how one becomes a person.
 """
 
 from __future__ import annotations
@@ -13,15 +16,18 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import api_keys, tenancy
+from assent.engine import api_keys, members, people, tenancy
+from assent.engine.people import Person, Role, Session
 from assent.engine.services import Services
-from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.serving.guard import client_address
 from assent.serving.web import clients
+from assent.serving.web.devices import device_of
 from assent.serving.web.forms import read_form
 from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.people import Cookies
 from assent.serving.web.problems import LINK_ENDED, PageRefused
 from assent.serving.web.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
@@ -40,6 +46,15 @@ class BadFields(Exception):  # noqa: N818 - a state of the form
         self.fields = fields
 
 
+class Claimed(msgspec.Struct, frozen=True):
+    """What a press of the button made; `secret` is for a browser that was not signed in as anybody it could be."""
+
+    link: tenancy.SignupLink
+    issued: tenancy.IssuedKey
+    session: Session
+    secret: str | None
+
+
 class SignupPages:
     """`/get-key` and `/claim/{token}`."""
 
@@ -47,6 +62,7 @@ class SignupPages:
         self._services = services
         self._base_url = base_url
         self._trust_proxy = trust_proxy
+        self._cookies = Cookies(base_url)
 
     async def get_key(self, request: Request) -> Response:
         """The form, and what it sends."""
@@ -93,21 +109,41 @@ class SignupPages:
             services.entropy(api_keys.KEY_ID_BYTES), services.entropy(api_keys.SECRET_BYTES)
         )
 
-        def claim() -> Transaction[tuple[tenancy.SignupLink, tenancy.IssuedKey] | None]:
+        person_id, random = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
+        secret = request.cookies.get(self._cookies.session)
+
+        def claim() -> Transaction[Claimed | None]:
             link = yield from tenancy.find_signup(token, now_ms)
             issued = yield from tenancy.claim_signup(token, entropy, now_ms)
-            return (link, issued) if link is not None and issued is not None else None
+            if link is None or issued is None:
+                return None
+            session = (yield from people.authenticate(secret, now_ms)) if secret is not None else None
+            if session is not None and (session.is_confirmed or session.person.email == link.email):
+                yield from members.join(link.workspace_id, session.person, now_ms)
+                return Claimed(link, issued, session, None)
+            person = Person(person_id, link.email.partition("@")[0], Role.MEMBER, link.email)
+            signed_in = yield from members.join_by_claim(
+                link.workspace_id, person, random, now_ms, device=device_of(request)
+            )
+            return Claimed(link, issued, signed_in.session, signed_in.secret)
 
         claimed = await services.store.write(claim)
         if claimed is None:
             raise PageRefused(LINK_ENDED)
-        link, issued = claimed
-        snippets = (
-            *clients.http_snippets(self._base_url, issued.api_key),
-            clients.stdio_snippet(issued.api_key),
-        )
-        values = {"link": link, "key": issued.api_key, "snippets": snippets}
-        return page(request, "key.html", values)
+        key = claimed.issued.api_key
+        snippets = (*clients.http_snippets(self._base_url, key), clients.stdio_snippet(services, key))
+        values = {
+            "link": claimed.link,
+            "key": key,
+            "snippets": snippets,
+            "session": claimed.session,
+            "can_mail": services.can_send_notes,
+            "owner_link": clients.terminal_command(services, "owner-link"),
+        }
+        response = page(request, "key.html", values)
+        if claimed.secret is not None:
+            self._cookies.keep(response, self._cookies.session, claimed.secret, SESSION_TTL_MS // 1000)
+        return response
 
 
 def _key_form(

@@ -14,9 +14,10 @@ async def start(visit: Visit) -> Response:
     """Three steps, each with something to copy."""
     base_url, key = visit.services.base_url, clients.PLACEHOLDER_KEY
     values = {
-        "snippets": (clients.stdio_snippet(None), *clients.http_snippets(base_url, key)),
+        "snippets": (clients.stdio_snippet(visit.services, None), *clients.http_snippets(base_url, key)),
         "endpoint": clients.endpoint(base_url),
         "placeholder_key": key,
+        "demo": clients.terminal_command(visit.services, "demo"),
     }
     return visit.page("start.html", values)
 

@@ -109,6 +109,7 @@ async def notify(visit: Visit) -> Response:
     wrong = ""
     typed = {"kind": "email", "address": visit.person.email or ""}
     if visit.request.method == "POST":
+        visit.require_confirmed()
         form = await visit.form("notifications")
         typed = {"kind": form.get("kind", ""), "address": form.get("address", "").strip()}
         known = await visit.read(lambda: notifications.targets(visit.workspace_id))
@@ -152,6 +153,7 @@ def _unfit(visit: Visit, kind: str, address: str, known: int) -> str:
 
 async def notify_one(visit: Visit) -> Response:
     """Try one of them out, or remove it."""
+    visit.require_confirmed()
     await visit.form("notifications")
     target_id, what = visit.part("target_id"), visit.part("what")
     if what == "remove":
@@ -169,6 +171,7 @@ async def notify_one(visit: Visit) -> Response:
 async def outgoing(visit: Visit) -> Response:
     """What was posted to other servers, and what actions have cost."""
     if visit.request.method == "POST":
+        visit.require_confirmed()
         form = await visit.form("outgoing")
         delivery_id, by = form.get("delivery", ""), visit.person.name
         await visit.write(lambda: webhooks.resend(visit.workspace_id, delivery_id, visit.now_ms, by=by))

@@ -10,6 +10,12 @@ RETURNING person_id
 SELECT person_id, name, role, email FROM people
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 
+-- name: list_people_at
+-- Everybody who gave this address, the first to do so first.
+SELECT person_id, name, role, email FROM people
+WHERE workspace_id = :workspace_id AND lower(email) = :email AND ended_ms IS NULL
+ORDER BY created_ms, person_id LIMIT :most
+
 -- name: list_people
 -- Everybody who can sign in, with the workspaces that members are in and whether they ever did sign in.
 SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
@@ -89,12 +95,12 @@ RETURNING link_id
 
 -- name: insert_session
 -- A signed-in browser, as the hash of its cookie.
-INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device)
-VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device)
+INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device, assurance)
+VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device, :assurance)
 
 -- name: find_session
 -- One session by its public part, with its person.
-SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.person_id, p.name, p.role, p.email
+SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.person_id, p.name, p.role, p.email
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
 WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 

@@ -1,0 +1,31 @@
+"""What a browser is called in the list of where somebody is signed in. Knows a header and nothing else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+
+BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS: Final = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def device_of(request: Request) -> str:
+    """A browser in two words, for the list of where somebody is signed in; nothing else of it is kept."""
+    said = request.headers.get("user-agent", "")
+    browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
+    system = next((name for sign, name in SYSTEMS if sign in said), "")
+    return f"{browser} on {system}" if system else browser
