@@ -228,3 +228,58 @@ async def test_a_mail_without_recipients_is_refused_before_it_is_approved(loop: 
     assert APPROVE in {call["name"] for call in shown["next"]}
     nobody = await loop.call("chieflab_send", {"to": [], "subject": "Hi", "body": "Hello there, Ana."})
     assert (nobody.reason, nobody.payload["problems"][0]["path"]) == ("validation_error", "to")
+
+
+FALLBACK = "chieflab_use_manual_fallback"
+RECORD = "chieflab_record_manual_publish"
+
+
+@pytest.mark.rule("E94")
+async def test_a_mail_sent_by_hand_is_recorded_without_an_address(loop: Loop) -> None:
+    run = await mail(loop, "ana@example.org")
+    about = {"actionId": run["actions"][0]["id"]}
+    handed = (await loop.call(FALLBACK, about)).payload
+    approve = calls(handed)[APPROVE]["args"]
+    approved = (await loop.call(APPROVE, approve)).payload
+    done = (await loop.call(RECORD, calls(approved)[RECORD]["args"])).payload
+
+    assert "live page" not in handed["show"] and "mail program" in handed["show"]
+    assert calls(approved)[RECORD].get("needs") is None and EXECUTE not in calls(approved)
+    assert "mail program" in approved["userMessage"]
+    assert (done["status"], done.get("externalUrl")) == ("executed", None)
+    assert "by hand" in done["show"]
+    assert loop.mail.done == []
+
+
+@pytest.mark.rule("E94")
+async def test_a_fallback_after_an_approval_says_that_it_asks_again(loop: Loop) -> None:
+    run = await post(loop, "linkedin")
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call(APPROVE, about)
+    handed = (await loop.call(FALLBACK, about)).payload
+
+    assert "once more to the same text" in handed["userMessage"]
+    assert TEXT in handed["show"] and "approve linkedin" in handed["show"]
+
+
+@pytest.mark.rule("E94", "E98")
+async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_record_it(loop: Loop) -> None:
+    run = (
+        await loop.call("chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": TEXT})
+    ).payload
+    about = {"actionId": run["actions"][0]["id"]}
+    approved = (await loop.call(APPROVE, {**about, "send": True})).payload
+    refused = (await loop.call(EXECUTE, about)).payload
+    shown = refused["renderInChat"]["hn"]
+    record = next(each for each in shown["commands"] if each["tool"] == RECORD)
+    nowhere = await loop.call(RECORD, about)
+    done = (
+        await loop.call(RECORD, {**record["args"], "url": "https://news.ycombinator.com/item?id=1"})
+    ).payload
+
+    assert (approved["status"], approved["sent"]) == ("approved", False)
+    assert "address" in approved["userMessage"]
+    assert TEXT in shown["body"] and set(record["needs"]) == {"url"}
+    assert refused["recoveryTool"] is None and refused["retryable"] is False
+    assert (nowhere.reason, nowhere.payload["problems"][0]["path"]) == ("validation_error", "url")
+    assert done["status"] == "executed"

@@ -128,7 +128,7 @@ def manual_brief(effect: Effect) -> ManualBrief:
         media=media,
         advice=channel.advice,
         warnings=warnings,
-        text=_written(channel.label, where, fields, media, (*channel.advice, *warnings)),
+        text=_written(channel, where, fields, media, (*channel.advice, *warnings)),
     )
 
 
@@ -169,11 +169,21 @@ def _where(effect: Effect, channel: Channel) -> str:
 
 
 def _written(
-    label: str, where: str, fields: tuple[PasteField, ...], media: tuple[str, ...], notes: tuple[str, ...]
+    channel: Channel,
+    where: str,
+    fields: tuple[PasteField, ...],
+    media: tuple[str, ...],
+    notes: tuple[str, ...],
 ) -> str:
-    parts = [f"Publish this on {label} by hand.", f"1. Open {where}", "2. Paste each text into its field:"]
+    mail = channel is CHANNELS["email"]
+    what = "Send this e-mail by hand." if mail else f"Publish this on {channel.label} by hand."
+    parts = [what, f"1. Open {where}", "2. Paste each text into its field:"]
     parts += [f"--- {field.field} ---\n{field.text}\n--- end of {field.field} ---" for field in fields]
     parts += [f"Attach {each}" for each in media]
     parts += [f"Note: {note}" for note in notes]
-    parts.append("3. Publish it, copy the address of the live page and tell your agent to record it.")
+    parts.append(
+        "3. Send it, then tell your agent that you did."
+        if mail
+        else "3. Publish it, copy the address of the live page and tell your agent to record it."
+    )
     return "\n\n".join(parts)

@@ -9,8 +9,9 @@ from assent.engine.confirming import refuse_confirmation
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import MANUAL
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.lifecycle import gate
+from assent.lifecycle.cards import is_mail
 from assent.lifecycle.gate import Links
 from assent.lifecycle.records import Action
 from assent.lifecycle.seals import Seals
@@ -32,9 +33,9 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
 
 
 def record_publish(
-    decider: Decider, action_id: ActionId, url: str, links: Links, now_ms: int, *, seals: Seals
+    decider: Decider, action_id: ActionId, url: str | None, links: Links, now_ms: int, *, seals: Seals
 ) -> Transaction[Action]:
-    """The human published an approved action by hand, and this is where."""
+    """The human published an approved action by hand, and this is where. A mail that was sent has no address."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_execution(action, policy, now_ms, links, seals)
     refuse_confirmation(action)
@@ -50,7 +51,11 @@ def record_publish(
                 )
             ],
         )
-    changed = msgspec.structs.replace(action, executed_ms=now_ms, external_id=url, external_url=url)
+    if url is None and not is_mail(action.effect):
+        raise bad_argument("url", "the live address, as the human gave it", "none")
+    changed = msgspec.structs.replace(
+        action, executed_ms=now_ms, external_id=url or f"by-hand:{action_id}", external_url=url
+    )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
     done = yield from actions.put(
         changed, moved(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms

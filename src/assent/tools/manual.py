@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
-from assent.engine import actions, by_hand
+from assent.engine import actions, by_hand, circumstances
 from assent.engine.decisions import Decider, once_only
 from assent.engine.execution import Executed, executed
 from assent.kernel.refusals import bad_argument
-from assent.lifecycle.guidance import SuggestedCall, about_content
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail, next_calls
 from assent.lifecycle.records import Action, Assurance
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -36,27 +37,39 @@ class HandedOver(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     published: bool
     brief: ManualBrief
     user_message: str
-    next_tool_calls: tuple[SuggestedCall, ...]
     stop_rule: str
+    show: str = ""
+    """The brief for the person, and what to say."""
+    next: tuple[SuggestedCall, ...] = ()
 
 
 class RecordManualPublish(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
     action_id: ActionIdArgument
-    url: Annotated[str, msgspec.Meta(max_length=2_000, description="The live address, as the human gave it.")]
+    url: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=2_000, description="The live address, as the human gave it. An e-mail has none."
+            ),
+        ]
+        | None
+    ) = None
     idempotency_key: IdempotencyKey | None = None
 
 
 async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedOver:
     action_id = actions.require_action_id(request.action_id)
+    before, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    outlook = await circumstances.outlook(call.services, call.caller, (before,))
 
     def begin() -> Transaction[HandedOver]:
         def inner() -> Transaction[HandedOver]:
             action = yield from by_hand.hand_over(
                 _decider(call), action_id, lambda a: _link(call, a), call.now_ms
             )
-            return handed_over(action)
+            return handed_over(before, action, outlook.of(action))
 
         return once_only(
             call.caller,
@@ -73,12 +86,10 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
 
 async def record_manual_publish(call: Call, request: RecordManualPublish) -> Executed:
     action_id = actions.require_action_id(request.action_id)
-    parts = urlsplit(request.url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise bad_argument(
-            "url", "the live address, such as https://news.ycombinator.com/item?id=1", request.url[:80]
-        )
-    url = request.url.strip()
+    url = request.url.strip() if request.url is not None else None
+    parts = urlsplit(url or "")
+    if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise bad_argument("url", EXPECTED_URL, url[:80])
 
     def begin() -> Transaction[Executed]:
         def inner() -> Transaction[Executed]:
@@ -108,9 +119,11 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     return await call.services.store.write(begin)
 
 
-def handed_over(action: Action) -> HandedOver:
+def handed_over(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """The brief, and the plain word that nothing is published yet."""
-    about = {"actionId": action.action_id}
+    key, brief = action.effect.channel, manual_brief(action.effect)
+    message = _message(before, action)
+    ending = ask(key, action, around)
     return HandedOver(
         ok=True,
         action_id=action.action_id,
@@ -119,21 +132,26 @@ def handed_over(action: Action) -> HandedOver:
         revision=action.revision,
         digest=action.digest,
         published=action.status == "executed",
-        brief=manual_brief(action.effect),
-        user_message="This is published by hand. Approve it, copy the text to where it goes, and tell me the address "
-        "it is at.",
-        next_tool_calls=(
-            SuggestedCall(
-                "chieflab_approve_action", about_content(action), "only after the user approved the text"
-            ),
-            SuggestedCall(
-                "chieflab_record_manual_publish",
-                {**about, "url": "…"},
-                "the user has published it and says where",
-            ),
-        ),
-        stop_rule="Do not say that it was published before the user gave its address.",
+        brief=brief,
+        user_message=message,
+        show="\n\n".join(filter(None, (message, brief.text, ending))),
+        next=next_calls(key, action, around),
+        stop_rule="Do not say that it was published or sent before the user said so.",
     )
+
+
+def _message(before: Action, action: Action) -> str:
+    if action.status == "executed":
+        return "This was recorded as done by hand."
+    done = BY_MAIL if is_mail(action.effect) else BY_HAND
+    if action.status == "approved":
+        return f"This one goes out by hand. {done}"
+    if before.status == "approved":
+        return (
+            "Your yes was for sending it from here. By hand it goes out another way, so please say yes once more to "
+            f"the same text. Then: {done}"
+        )
+    return f"This one goes out by hand. Say yes to the text first. Then: {done}"
 
 
 def _decider(call: Call) -> Decider:
@@ -143,6 +161,8 @@ def _decider(call: Call) -> Decider:
 def _link(call: Call, action: Action) -> str:
     return call.review_url(action.run_id)
 
+
+EXPECTED_URL = "the live address, such as https://news.ycombinator.com/item?id=1"
 
 TOOLS = (
     Tool(
@@ -162,9 +182,9 @@ TOOLS = (
     Tool(
         name="chieflab_record_manual_publish",
         title="Record what was published by hand",
-        description="Records the live address of an approved action that the human published by hand. USE WHEN the "
-        "user "
-        "gives you the address. Refuses with requires_approval unless the action was approved.",
+        description="Records that the human published or sent an approved action by hand, with its live address; an "
+        "e-mail has none. USE WHEN the user says that it is out. Refuses with requires_approval unless the action was "
+        "approved.",
         category="execute",
         behaviour=DECIDES,
         request=RecordManualPublish,

@@ -17,6 +17,7 @@ from assent.engine import by_hand, change_requests, decisions, pictures, reconci
 from assent.engine.decisions import Decider, Seen
 from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
+from assent.lifecycle.cards import is_mail
 from assent.lifecycle.names import is_taken
 from assent.lifecycle.preflight import Checked
 from assent.lifecycle.records import Action, Assurance, Media
@@ -193,19 +194,20 @@ def resolve(wish: Wish) -> Transaction[Action]:
 def publish(wish: Wish) -> Transaction[Action]:
     """Somebody published an approved action by hand and says where."""
     url = wish.form.get("url", "").strip()
+    without = not url and is_mail(wish.action.effect)
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
     except ValueError:
         good = False
-    if not good or " " in url or len(url) > MAX_REASON_CHARS:
+    if not without and (not good or " " in url or len(url) > MAX_REASON_CHARS):
         raise BadFields(
             {"url": "Enter the whole address at which it can be seen, such as https://example.org/post."}
         )
     decisions.refuse_stale(wish.action, wish.seen)
     return (
         yield from by_hand.record_publish(
-            wish.decider, wish.action.action_id, url, _no_link, wish.now_ms, seals=wish.seals
+            wish.decider, wish.action.action_id, url or None, _no_link, wish.now_ms, seals=wish.seals
         )
     )
 
