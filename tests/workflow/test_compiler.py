@@ -275,3 +275,21 @@ def test_whole_numbers_may_be_written_as_fractions() -> None:
 
 def test_prose_may_be_longer_than_the_published_numbers() -> None:
     assert parse({**document(step("a-step", prompt="x" * 20_000)), "description": "x" * 800}, "long.json")
+
+
+def test_names_of_another_place_are_explained_where_they_are_used() -> None:
+    known = parse({**document(step("look")), "id": "wr.routine-look-closely"}, "routine.json")
+    asks = document(
+        step(
+            "one", prompt="Spawn a WorkRail Executor running `routine-look-closely` and `routine-elsewhere`."
+        ),
+        step("two", prompt="Run `wr.routine-look-closely`."),
+        metaGuidance=["Use the WorkRail Executor only."],
+    )
+    program = compile_definition(parse(asks, "asks.json"), {known.id: known}).program
+    first, second = (ask.prompt for ask in program.nodes if isinstance(ask, Ask))
+    told = first[-1].text
+    assert "`routine-look-closely` is the workflow `wr.routine-look-closely`" in told
+    assert "`routine-elsewhere` is not installed here" in told and "helper agent of yours" in told
+    assert len(second) == 1
+    assert "helper agent of yours" in program.preamble[0]

@@ -239,9 +239,7 @@ def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     if isinstance(found, Compiled) and pinned in (found.workflow_hash, found.older_hash):
         return ()
     now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
-    message = (
-        f"The file of {workflow_id} {now} since this run started; the run goes on with what it was pinned to."
-    )
+    message = f"The workflow {workflow_id} {now} since this run started; the run goes on with what it was pinned to."
     return (Warning("workflow_drifted", message, workflow_id),)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from assent.workflow import constructs
+from assent.workflow.constructs.names import EXECUTOR, EXECUTOR_MEANS
 from assent.workflow.constructs.prompts import lines
 from assent.workflow.constructs.routines import bodies
 from assent.workflow.functions import functions_of
@@ -117,10 +118,13 @@ def _preamble(definition: Definition) -> list[str]:
     preferences = tuple(
         f"{name}: {value}" for name, value in sorted(definition.recommended_preferences.items())
     )
+    rules = definition.meta_guidance
+    if any(EXECUTOR in rule for rule in rules):
+        rules = (*rules, EXECUTOR_MEANS)
     sections = (
         ("Before you start, these must hold", definition.preconditions),
         ("Ask the user first if it is not clear already", definition.clarification_prompts),
-        ("Rules for the whole run", definition.meta_guidance),
+        ("Rules for the whole run", rules),
         ("Documents", references),
         ("Recommended", preferences),
     )

@@ -124,6 +124,8 @@ def pending(program: Program, snapshot: Snapshot) -> Pending | None:
         for part in step.prompt
         if part.when is None or conditions.holds(part.when, names)
     ]
+    if (decided := _loop_form(program, snapshot, step)) is not None:
+        parts.append(decided)
     return Pending(
         step_id=step.id,
         title=render(step.title, names),
@@ -132,6 +134,23 @@ def pending(program: Program, snapshot: Snapshot) -> Pending | None:
         step_key=step_key(program, snapshot),
         action=_action(step, program, snapshot),
         model_tier=step.model_tier,
+    )
+
+
+def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
+    """How to decide about the loop whose round ends with this step, where its contract does not say so already."""
+    if not any(getattr(program.nodes[frame.loop], "artifact", None) for frame in snapshot.frames):
+        return None
+    if step.contract is not None and step.contract.kind == LOOP_CONTROL:
+        return None
+    due = outputs.put_together(list(_example_decisions(program, snapshot)))
+    if due is None:
+        return None
+    form = msgspec.json.format(msgspec.json.encode(due), indent=2).decode()
+    beside = " beside the others, in `artifacts`" if step.contract is not None or step.assessments else ""
+    return (
+        "This step ends a round of its loop. Decide whether there is another (`decision`: continue / stop) and send "
+        f"that in `output`{beside}:\n\n```json\n{form}\n```"
     )
 
 

@@ -16,7 +16,7 @@ from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
 from assent.workflow.issues import MAX_PATH_CHARS, Issue, shown
 from assent.workflow.patterns import Engine
-from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Contract
+from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Consequence, Contract
 from assent.workflow.shapes import mismatches
 from assent.workflow.values import Scope
 
@@ -218,17 +218,18 @@ def examples(
     if needed is None:
         return None, _example_notes(step, None, scope)
     for more in ((), *criteria_examples.documents(step.criteria or [], scope)):
-        output = _put_together([*needed, *({"kind": RESULT, **each} for each in more)])
+        output = put_together([*needed, *({"kind": RESULT, **each} for each in more)])
         notes = _example_notes(step, output, scope)
         if notes is None and step.criteria is not None:
             continue
         taken, bad = take_apart(output)
         if not bad and not check(step, notes, taken, output, lambda: scope, scope.engine):
             return output, notes
-    return _put_together(needed), None
+    return put_together(needed), None
 
 
-def _put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+def put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Artifacts as one output."""
     return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
 
 
@@ -238,16 +239,14 @@ def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dic
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
         parts.insert(0, step.contract.example or {"kind": kind_named(step.contract.ref)})
     for wanted in step.assessments if step.consequences else ():
-        if (made := _example_assessment(step, wanted)) is None:
+        if (made := example_assessment(wanted, step.consequences)) is None:
             return None
         parts.append(made)
     return parts
 
 
-def _example_assessment(step: Ask, wanted: Assessment) -> dict[str, Any] | None:
-    bad = {
-        part.level.strip().casefold() for part in step.consequences if part.assessment in (None, wanted.id)
-    }
+def example_assessment(wanted: Assessment, consequences: tuple[Consequence, ...]) -> dict[str, Any] | None:
+    bad = {part.level.strip().casefold() for part in consequences if part.assessment in (None, wanted.id)}
     dimensions: dict[str, Any] = {}
     for dimension in wanted.dimensions:
         good = [level for level in dimension.levels if level.strip().casefold() not in bad]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assent.workflow.constructs.prompts import confirmation_text, contract_text, guidance_text, work_text
+from assent.workflow.constructs.forms import form_texts
+from assent.workflow.constructs.prompts import confirmation_text, guidance_text, work_text
 from assent.workflow.constructs.steps import lower_confirm, lower_contract
 from assent.workflow.lowering import Lowering, Within
 from assent.workflow.program import Ask, Text
@@ -50,7 +51,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
                 title=f"Synthesis: {step.title}"[:200],
                 prompt=(
                     Text(text=lowering.bind(text, path)),
-                    *((contract_text(contract),) if contract else ()),
+                    *form_texts(contract, written=text),
                 ),
                 when=when,
                 contract=contract,

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.workflow.contracts import kind_named
+from assent.workflow.constructs.forms import plain
 from assent.workflow.criteria import Criteria, requirements
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import Confirm, Contract, Text
+from assent.workflow.program import Confirm, Text
 from assent.workflow.snippets import FEATURES, REFERENCES
 from assent.workflow.source import Delegation, Function, Step
 from assent.workflow.values import text_of
@@ -190,24 +190,3 @@ def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
             sometimes.append(Text(text=f"The notes must also {plain(line)}", when=when))
     texts = [Text(text=piece) for piece in _list("The notes must", always)]
     return (*texts, *sometimes)
-
-
-def plain(text: str) -> str:
-    """A text that comes through the renderer as it is: doubled braces would be placeholders."""
-    return text.replace("{{", "{ {").replace("}}", "} }")
-
-
-def contract_text(contract: Contract) -> Text:
-    """How to send what a step's contract asks for."""
-    need = "This step needs" if contract.required else "This step takes"
-    if contract.example is None:
-        return Text(
-            text=f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`, "
-            f"such as `{kind_named(contract.ref)}`."
-        )
-    example = msgspec.json.format(
-        msgspec.json.encode(contract.example, order="deterministic"), indent=2
-    ).decode()
-    return Text(
-        text=f"{need} structured output. Send it as `output`, in this form:\n\n```json\n{plain(example)}\n```"
-    )

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.workflow.constructs.forms import form_texts
+from assent.workflow.constructs.names import name_texts
 from assent.workflow.constructs.prompts import (
     confirmation_text,
-    contract_text,
     criteria_text,
     lower_prompt,
     work_text,
@@ -25,10 +26,10 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     contract = lower_contract(step.output_contract, lowering, path)
     assessments = tuple(_assessment(within.assessments[ref]) for ref in step.assessment_refs)
     prompt = lower_prompt(step, lowering, within)
-    if contract is not None:
-        prompt += (contract_text(contract),)
-    if assessments:
-        prompt += (_assessment_text(assessments),)
+    consequences = tuple(_consequence(entry) for entry in step.assessment_consequences)
+    written = "\n\n".join(part.text for part in prompt)
+    prompt += name_texts(written, lowering)
+    prompt += form_texts(contract, assessments, consequences, written)
     if step.validation_criteria is not None:
         prompt += criteria_text(step.validation_criteria)
     action = Action(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
@@ -45,7 +46,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         contract=contract,
         criteria=step.validation_criteria,
         assessments=assessments,
-        consequences=tuple(_consequence(entry) for entry in step.assessment_consequences),
+        consequences=consequences,
         notes_required=step.notes_optional is False,
         action=action,
         model_tier=step.model_tier,
@@ -157,11 +158,3 @@ def _consequence(entry: dict[str, Any]) -> Consequence:
         guidance=entry["effect"]["guidance"],
         assessment=entry["when"].get("forAssessment"),
     )
-
-
-def _assessment_text(assessments: tuple[Assessment, ...]) -> Text:
-    lines = ["## Assess your work", "Send one `wr.assessment` in `output` for each of:"]
-    for entry in assessments:
-        lines.append(f"- `{entry.id}`: {entry.purpose}")
-        lines += [f"  - `{part.id}` ({' / '.join(part.levels)}): {part.purpose}" for part in entry.dimensions]
-    return Text(text="\n".join(lines))
