@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.providers.hosted import Hosted
 from tests.providers.kit import KEYS
+from tests.review.kit import BROWSER, forms
+from tests.surfaces import BASE_URL
+
+from assent.engine import sending
+from assent.engine.decisions import SEND_JOB
+from assent.engine.jobs import Job, JobFailed, JobState
+from assent.kernel.ids import JobId
 
 APPROVE = "chieflab_approve_action"
 EXECUTE = "chieflab_execute_approved_action"
@@ -32,13 +40,12 @@ async def approved(hosted: Hosted, action_id: str) -> None:
     assert (await hosted.tool(APPROVE, actionId=action_id, digest=digest))["status"] == "approved"
 
 
-def asked_again(answer: dict[str, Any], channel: str = "linkedin") -> dict[str, Any]:
+def asked_again(answer: dict[str, Any], where: str) -> dict[str, Any]:
     """The approval that an answer offers, for exactly the content it shows."""
-    shown = answer["renderInChat"][channel]
-    (command,) = [each for each in shown["commands"] if each["tool"] == APPROVE]
-    assert command["args"]["digest"].removeprefix("sha256:").startswith(shown["digest"])
+    assert f"Goes to: {where}" in answer["show"]
     assert not any(name in answer["userMessage"] for name in TOOL_NAMES)
-    found: dict[str, Any] = {**shown, "args": command["args"]}
+    found: dict[str, Any] = next(each for each in answer["commands"] if each["tool"] == APPROVE)
+    assert set(found["args"]) == {"actionId", "digest"}
     return found
 
 
@@ -63,11 +70,11 @@ async def test_what_was_approved_before_connecting_is_shown_with_its_account_and
     await hosted.connect("zernio")  # a person, on the page
     again = await hosted.tool(EXECUTE, actionId=action_id)
     assert (again["reason"], again["recoveryTool"]) == ("requires_approval", None)
-    offered = asked_again(again)
-    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    offered = asked_again(again, "Acme (linkedin, acc_linkedin)")
     assert "Acme" in again["userMessage"]
     # Asking once more changes nothing more.
-    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    once_more = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (once_more["reason"], once_more["commands"]) == ("requires_approval", again["commands"])
     await goes_out(hosted, offered)
     assert len(hosted.zernio.on("acc_linkedin")) == 1
 
@@ -78,8 +85,7 @@ async def test_approving_what_was_staged_before_connecting_shows_the_account_fir
     await hosted.connect("zernio")
     first = await hosted.tool(APPROVE, actionId=action_id, digest=digest)
     assert (first["reason"], first["status"]) == ("stale_revision", "awaiting_approval")
-    offered = asked_again(first)
-    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    offered = asked_again(first, "Acme (linkedin, acc_linkedin)")
     await goes_out(hosted, offered)
 
 
@@ -88,7 +94,7 @@ async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -
     await approved(hosted, action_id)
     assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
     await hosted.connect("resend")
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "email")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "example.org (email, ")
     await goes_out(hosted, offered)
     assert len(hosted.resend.happened("sent")) == 1
 
@@ -103,8 +109,7 @@ async def test_an_account_that_is_gone_is_replaced_by_another_only_with_a_new_ap
     again = await hosted.tool(EXECUTE, actionId=action_id)
     assert again["reason"] == "requires_approval"
     assert hosted.zernio.happened("published") == []
-    offered = asked_again(again)
-    assert offered["goesTo"] == "Ada (linkedin, acc_linkedin_ada)"
+    offered = asked_again(again, "Ada (linkedin, acc_linkedin_ada)")
     await goes_out(hosted, offered)
     assert len(hosted.zernio.on("acc_linkedin_ada")) == 1
 
@@ -117,8 +122,7 @@ async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted
     assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
     hosted.zernio.accounts = [{**hosted.zernio.accounts[0], "_id": "acc_other", "displayName": "Other"}]
     await hosted.connect("zernio")
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id))
-    assert offered["goesTo"] == "Other (linkedin, acc_other)"
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Other (linkedin, acc_other)")
     await goes_out(hosted, offered)
 
 
@@ -149,8 +153,7 @@ async def test_connected_without_such_an_account_nothing_says_that_it_is_not_con
     still = await hosted.tool(RETRY, actionId=action_id)
     assert (still["ok"], still["preflight"]["connectorReady"]) == (True, False)
     hosted.zernio.accounts = every  # a person connects it at Zernio
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id))
-    assert offered["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Acme (linkedin, acc_linkedin)")
     await goes_out(hosted, offered)
 
 
@@ -217,3 +220,48 @@ async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Host
     (listed,) = (await hosted.tool("chieflab_list_pending_actions"))["actions"]
     for each in (found, listed):
         assert each["preflight"]["connectorReady"] and "connector_not_ready" not in each["preflight"]["gates"]
+
+
+async def test_a_page_shows_the_account_before_it_takes_an_approval(hosted: Hosted) -> None:
+    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    action_id, link = run["actions"][0]["id"], run["reviewUrl"].removeprefix(BASE_URL)
+    page = await hosted.http.get(link, follow_redirects=True)
+    await hosted.connect("zernio")
+    for then in ("", "send"):
+        (form,) = [each for each in forms(page.text) if "/approve" in each.address]
+        named = {**form.fields, "name": "Grace", **({"then": then} if then else {})}
+        page = await hosted.http.post(form.address, data=named, headers=BROWSER, follow_redirects=True)
+        record = await hosted.tool("chieflab_get_action", actionId=action_id)
+        if not then:
+            assert page.status_code == 409 and "acc_linkedin" in page.text
+            assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
+    assert record["status"] == "approved"
+
+
+async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_nothing(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    job = Job(
+        workspace_id=hosted.workspace_id,
+        job_id=JobId("job"),
+        kind=SEND_JOB,
+        key=f"{action_id}:1",
+        payload={"actionId": action_id},
+        due_ms=0,
+        state=JobState.RUNNING,
+        attempts=1,
+        lease_until_ms=None,
+        fence=1,
+        worker=None,
+        last_error=None,
+        created_ms=0,
+        finished_ms=None,
+    )
+    services = hosted.app.services
+    with pytest.raises(JobFailed):
+        await sending.send(services, job)
+    await hosted.connect("zernio")  # and the job is tried again
+    await sending.send(services, job)
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
+    assert hosted.zernio.happened("published") == []

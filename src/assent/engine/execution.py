@@ -42,7 +42,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import MEANINGS, Problem, Reason, Recovery, Refusal, Retry, Words, replayed
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate, guidance
+from assent.lifecycle import gate
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
@@ -171,7 +171,6 @@ def newly_bound(services: Services, order: Order, bound: Action) -> Refusal:
         action_id=bound.action_id,
         review_url=services.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
         user_message=blocked.said_of(bound),
-        render_in_chat=msgspec.to_builtins(guidance.as_it_is(bound)),
     )
 
 

@@ -117,7 +117,7 @@ def words_of(info: ConnectorInfo) -> Words | None:
 
 
 DONE: Final[dict[str, str]] = {
-    "connected": "Connected. What is prepared from now on can use it.",
+    "connected": "Connected. What waits for it can go out now: you see where it goes, and approve that.",
     "chosen": "Saved. What is prepared from now on goes by this.",
     "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
 }

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import actions, addressing, decisions, members, rechecking, review
+from assent.engine import actions, addressing, blocked, decisions, members, rechecking, review
 from assent.engine.review import RunReview
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, is_uuid
@@ -52,11 +52,11 @@ from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
-from assent.serving.web.review_access import NO_LINK, Access, Shown, Viewer, admit, linked_run
+from assent.serving.web.review_access import NO_LINK, VIA, Access, Shown, Viewer, admit, linked_run
 from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
 from assent.serving.web.review_forms import OPEN, Looking, Tried, permitted
 from assent.serving.web.review_html import framed
-from assent.serving.web.review_problems import BadFields, NeedsPerson, NotReady
+from assent.serving.web.review_problems import BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.review_times import when
 
 log = logging.getLogger("assent.web")
@@ -134,6 +134,8 @@ class ReviewPages:
             tried = review_problems.badly_filled(bad, action_id, name, form)
         except NotReady as unready:
             tried = review_problems.not_ready(unready, action_id, name, form)
+        except NowBound as bound:
+            tried = review_problems.now_bound(bound, action_id, name, form)
         except NeedsPerson:
             tried = review_problems.needs_person(action_id, name, form)
         except Refusal as refusal:
@@ -173,12 +175,21 @@ class ReviewPages:
         return await rechecking.recheck(self._services, action, effect)
 
     async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
-        """What could not go out now is not taken to be sent: nothing is approved by that."""
-        if decision != "send" and not (decision == "approve" and form.get("then") == "send"):
+        """What could not go out now is not taken to be sent: nothing is approved by that. Where its account can be
+        named now, it is, and the person sees it before they decide."""
+        if decision not in ("approve", "send"):
             return
-        _, action = await self._looked_up(request)
+        viewer, action = await self._looked_up(request)
         readiness = await self._ready_now(action)
-        if readiness is not None and not readiness.ready:
+        if readiness is None or readiness.ready:
+            return
+        sends = decision == "send" or form.get("then") == "send"
+        if permitted(viewer.scope, decision, send_now=sends):
+            by = viewer.session.person.name if viewer.session is not None else VIA
+            bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
+            if bound is not None:
+                raise NowBound(blocked.said_of(bound))
+        if sends and not readiness.ready:
             name = review_words.connector_name(action.effect.connector)
             raise NotReady(readiness.fix_hint or f"{name} is not ready.")
 

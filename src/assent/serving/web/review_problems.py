@@ -27,6 +27,10 @@ class NotReady(Exception):  # noqa: N818 - a state of the connector
     """It cannot be sent now; the message says why."""
 
 
+class NowBound(Exception):  # noqa: N818 - what happened
+    """Where it goes was named just now; the message says where."""
+
+
 _TYPED: Final[tuple[str, ...]] = (
     "name",
     "reason",
@@ -94,6 +98,11 @@ def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, 
     if decision == "send":
         text = f"Nothing was sent. {unready}"
     return Tried(action_id, decision, 409, "It cannot be sent now", text, {}, _typed(form))
+
+
+def now_bound(bound: NowBound, action_id: str, decision: str, form: dict[str, str]) -> Tried:
+    """Nobody has seen where it goes yet."""
+    return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _typed(form))
 
 
 def badly_filled(bad: BadFields, action_id: str, decision: str, form: dict[str, str]) -> Tried:
