@@ -42,7 +42,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import MEANINGS, Problem, Reason, Recovery, Refusal, Retry, Words, replayed
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate
+from assent.lifecycle import gate, guidance
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
