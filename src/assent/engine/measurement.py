@@ -19,7 +19,7 @@ from assent.engine.services import Services
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
-from assent.kernel.times import iso_time
+from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.measurement import (
     NOT_MEASURED,
     Baseline,
@@ -111,7 +111,7 @@ async def measure(
     if planned is None or not sent:
         raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
     if planned.due_ms > now_ms:
-        raise unavailable(f"It is too early: the server measures this run at {iso_time(planned.due_ms)}.")
+        raise unavailable(f"It is too early. Results arrive {readable_time(planned.due_ms, now_ms)}.")
     readings = await read_all(services, sent, by_hand, now_ms)
     summary = summarise(readings)
     if not summary.measured:
@@ -165,7 +165,7 @@ async def read_action(services: Services, action: Action, by_hand: dict[str, Rea
             source=source,
             channel=channel,
             status="unavailable",
-            reason="this channel has no interface for numbers; record them with chieflab_record_manual_metrics",
+            reason="this channel gives no numbers; tell me those that you see there",
         )
     try:
         return await asyncio.wait_for(

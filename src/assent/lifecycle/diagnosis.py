@@ -158,6 +158,12 @@ def as_text(found: Diagnosis) -> str:
     return "\n\n".join(parts)
 
 
+def summarise(found: Diagnosis) -> str:
+    """The diagnosis in a short paragraph: how it stands, and the heaviest finding."""
+    first = found.findings[:1]
+    return " ".join([_opening(found), *(f"{each.problem} Try: {each.try_next}" for each in first)])
+
+
 def _opening(found: Diagnosis) -> str:
     days, count = found.window_days, len(found.findings)
     things = "one thing is" if count == 1 else f"{count} things are"

@@ -12,7 +12,7 @@ import msgspec
 from assent.engine import brain, diagnosis, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
-from assent.lifecycle.diagnosis import Diagnosis, as_text
+from assent.lifecycle.diagnosis import Diagnosis, as_text, summarise
 from assent.lifecycle.diagnosis_rules import diagnose
 from assent.lifecycle.guidance import SuggestedCall
 from assent.operators import measure
@@ -69,7 +69,13 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
     return await staging.stage(
         call.services,
         _request(call, request),
-        Preparation(drafts=(draft,), outputs=outputs, next_calls=suggested(found)),
+        Preparation(
+            drafts=(draft,),
+            outputs=outputs,
+            next_calls=suggested(found),
+            user_message=summarise(found),
+            show=f"**{draft.title}**\n\n{draft.body}",
+        ),
         DiagnoseReply,
         lambda assets, staged: {"diagnosis": found},
     )

@@ -6,16 +6,22 @@ from typing import Annotated
 
 import msgspec
 
-from assent.engine import actions, measurement
+from assent.drafting import channels
+from assent.engine import actions, circumstances, measurement
 from assent.engine.decisions import once_only
 from assent.engine.measurement import Measurement, unavailable
 from assent.engine.staging import PreparedRun
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle import guidance
-from assent.lifecycle.guidance import SuggestedCall
-from assent.lifecycle.measurement import NextMove
+from assent.lifecycle.calls import NextToolCalls, SuggestedCall
+from assent.lifecycle.cards import next_calls
+from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
+from assent.lifecycle.measurement import NextMove, amount
+from assent.lifecycle.records import Action, Run
+from assent.lifecycle.standing import run_status, section_of
 from assent.ports import Transaction
+from assent.tools import result_texts
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
 from assent.tools.definition import READS, WRITES, Behaviour, Call, Tool
 from assent.tools.runs import nothing_there
@@ -73,33 +79,73 @@ class MetricsRecorded(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     run_id: str
     channel: str
     metrics: dict[str, float]
+    user_message: str = ""
+    show: str = ""
+    next: tuple[SuggestedCall, ...] = ()
 
 
 async def measure(call: Call, request: Measure) -> MeasureReply:
     workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
-    run = await call.services.store.read(lambda: actions.find_run(workspace_id, run_id))
-    if run is None:
-        raise nothing_there("run")
+
+    def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
+        run = yield from actions.find_run(workspace_id, run_id)
+        if run is None:
+            raise nothing_there("run")
+        return run, (yield from actions.run_actions(workspace_id, run_id))
+
+    run, of_run = await call.services.store.read(look)
     found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
-    guide = guidance.agent_guide((), (asset,), NEXT, run_id)
+    sent = tuple(action for action in of_run if action.executed_ms is not None)
+    shown = result_texts.show_results(found, of_run, call.now_ms)
+    said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run)}"
+    following = await _following(call, run_id, of_run)
+    guide = AgentGuide(
+        {"measurement": InChat(asset.title, shown, asset_id=asset.asset_id)},
+        said,
+        NextToolCalls(following[0], following[-1], following[1:-1]),
+        guidance.NOTHING_STAGED_STOP_RULE,
+        guidance.AGENT_DEPENDENCY,
+    )
+    states = ((action.status, action.execution_state) for action in of_run)
     return MeasureReply(
         ok=True,
         run_id=run_id,
         workspace_id=workspace_id,
         tenant_id=run.tenant_id,
-        assets=(guidance.asset_view(asset),),
+        assets=(guidance.brief_view(asset),),
         actions=(),
         review_url=call.review_url(run_id),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,
         side_effects_prepared_but_not_fired=(),
-        external_actions_executed=0,
-        agent_usefulness=guidance.usefulness((), (asset,)),
+        external_actions_executed=len(sent),
+        agent_usefulness=AgentUsefulness(1, 0, False, said),
         outputs={},
+        status=run_status(run.status, states, measured=True),
         measurement=found,
         next_move=found.next_move,
+        show=shown,
+        next=following,
     )
+
+
+async def _following(call: Call, run_id: str, of_run: tuple[Action, ...]) -> tuple[SuggestedCall, ...]:
+    """What to do next: finish the run first, then act on its results."""
+    left = [action for action in of_run if section_of(action, call.now_ms) in result_texts.OPEN]
+    around = await circumstances.look(call.services, call.caller, left[:1])
+    found = [
+        each
+        for action in left[:1]
+        for each in next_calls(action.effect.channel, action, around[action.action_id])[:1]
+    ]
+    by_hand = SuggestedCall(
+        "chieflab_record_manual_metrics",
+        {"runId": run_id},
+        "the user has numbers of a channel without an interface",
+        {"channel": "which channel", "metrics": "the numbers", "source": "where they were read"},
+    )
+    return (*found, *NEXT, by_hand)
 
 
 async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> DueRuns:
@@ -111,7 +157,7 @@ async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> Due
             DueRun(run_id=each.run_id, due_at=iso_time(each.due_ms), overdue=each.due_ms <= call.now_ms)
             for each in waiting
         ),
-        stop_rule="Do not poll: every run is measured by itself when it is due.",
+        stop_rule="Do not poll: the server measures every run when it is due.",
     )
 
 
@@ -131,8 +177,19 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         yield from measurement.record_by_hand(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
-
-        return MetricsRecorded(ok=True, run_id=run_id, channel=request.channel, metrics=request.metrics)
+        numbers = ", ".join(f"{amount(value)} {name}" for name, value in sorted(request.metrics.items()))
+        said = f"Noted for {channels.label_of(request.channel)}: {numbers} ({request.source})."
+        return MetricsRecorded(
+            ok=True,
+            run_id=run_id,
+            channel=request.channel,
+            metrics=request.metrics,
+            user_message=said,
+            show=said,
+            next=(
+                SuggestedCall("chieflab_measure", {"runId": run_id}, "the user wants to see all the results"),
+            ),
+        )
 
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
     return await call.services.store.write(
@@ -149,21 +206,21 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
 
 
 NEXT = (
-    SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to act on the next move"),
-    SuggestedCall("chieflab_check_measurement_due", {}, "to see what is still to be measured"),
-    SuggestedCall("chieflab_diagnose_marketing", {"goal": "…"}, "the user asks why it is not working"),
     SuggestedCall(
-        "chieflab_record_manual_metrics",
-        {"runId": "…", "channel": "…", "metrics": {}, "source": "…"},
-        "the user has numbers of a channel without an interface",
+        "chieflab_launch_product",
+        {},
+        "the user wants to act on the advice",
+        {"goal": "what the next launch is for", "repoContext": "what was built or changed, and for whom"},
     ),
+    SuggestedCall("chieflab_diagnose_marketing", {}, "the user asks why it is not working"),
+    SuggestedCall("chieflab_check_measurement_due", {}, "the user asks when other results arrive"),
 )
 
 DESCRIPTION = (
-    "Reads what became of a run that was published or sent: numbers per source, compared with earlier runs, and the "
-    "next move. Measurement happens by itself about a day after publishing. USE WHEN the user asks how it went and "
-    "the "
-    "time has come; too early it answers measurement_unavailable with when to come back. Numbers are never invented."
+    "Reads what became of a run that was published or sent: how much of it went out, numbers per source, compared with "
+    "earlier runs, and the next move. The server measures about a day after publishing. USE WHEN the user asks how it "
+    "went and the time has come; too early it answers measurement_unavailable with when to come back. Numbers are "
+    "never invented."
 )
 
 TOOLS = (
@@ -194,7 +251,8 @@ TOOLS = (
     Tool(
         name="chieflab_check_measurement_due",
         title="What is to be measured",
-        description="Lists runs that wait for their measurement and when it is due.",
+        description="Lists runs that wait for their measurement and when it is due. USE WHEN the user asks when "
+        "results arrive.",
         category="review",
         behaviour=READS,
         request=CheckMeasurementDue,

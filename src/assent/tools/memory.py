@@ -13,13 +13,22 @@ from assent.engine.staging import PreparedRun, Request
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
 from assent.kernel.times import iso_time
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.calls import NextToolCalls, SuggestedCall
+from assent.lifecycle.guidance import (
+    AGENT_DEPENDENCY,
+    NOTHING_STAGED_STOP_RULE,
+    AgentGuide,
+    AgentUsefulness,
+    InChat,
+)
 from assent.ports import Preparation, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
 from assent.tools.definition import READS, WRITES, Call, Tool
 
 SCOPE = "runs:write"
 OPERATOR = "chieflab-brain"
+SHOWN = 20
+MAX_LINE = 240
 
 KindArgument = Annotated[
     Literal[
@@ -226,6 +235,17 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     entries = tuple(view(entry) for entry in found)
     arguments = msgspec.to_builtins(request)
     arguments.pop("idempotencyKey", None)
+    reads = tool == "chieflab_brain_read"
+    said = _describe(found, brain.tenant_of(request.tenant_id), reads=reads)
+    shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])])
+    following = NEXT[tool]
+    guide = AgentGuide(
+        {"memory": InChat("What is remembered", shown)},
+        said,
+        NextToolCalls(following[0], following[-1], following[1:-1]),
+        NOTHING_STAGED_STOP_RULE,
+        AGENT_DEPENDENCY,
+    )
     return await staging.stage(
         call.services,
         Request(
@@ -233,24 +253,58 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
             operator=OPERATOR,
             tool=tool,
             inputs=arguments,
-            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+            # Looking makes no tenant.
+            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None and not reads else None,
             key=key,
         ),
-        Preparation(outputs={"entries": len(entries)}, next_calls=NEXT[tool]),
+        Preparation(outputs={"entries": len(entries)}, next_calls=following, user_message=said, show=shown),
         BrainReply,
-        lambda assets, staged: {"entries": entries},
+        lambda assets, staged: {
+            "entries": entries,
+            "agent_guide": guide,
+            "agent_usefulness": AgentUsefulness(0, 0, False, said),
+            "tenant_id": request.tenant_id,
+        },
     )
+
+
+def _describe(found: list[Entry], tenant: str, *, reads: bool) -> str:
+    """What was found or kept, for the person."""
+    if not reads:
+        return f"Remembered: {_line(found[0])}"
+    if not found:
+        return f"Nothing is remembered about {tenant} that fits."
+    count = "One memory" if len(found) == 1 else f"{len(found)} memories"
+    return f"{count} about {tenant}, the newest or best first:"
+
+
+def _line(entry: Entry) -> str:
+    line = " ".join(entry.body.split())
+    cut = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
+    unsure = ", not confirmed yet" if entry.state == "proposed" else ""
+    return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 
 
 NEXT = {
     "chieflab_brain_read": (
         SuggestedCall(
-            "chieflab_brain_record", {"kind": "lesson", "body": "…"}, "the user tells you something to keep"
+            "chieflab_brain_record",
+            {"kind": "lesson"},
+            "the user tells you something to keep",
+            {"body": "what to remember"},
         ),
-        SuggestedCall("chieflab_add_voice_sample", {"text": "…"}, "the user shows a text in their own voice"),
+        SuggestedCall(
+            "chieflab_add_voice_sample",
+            {},
+            "the user shows a text in their own voice",
+            {"text": "the text"},
+        ),
         SuggestedCall("chieflab_list_voice_samples", {}, "to see the voice that is known"),
     ),
-    "chieflab_brain_record": (SuggestedCall("chieflab_brain_read", {}, "to see what is known"),),
+    "chieflab_brain_record": (
+        SuggestedCall("chieflab_brain_read", {}, "the user asks what is known"),
+        SuggestedCall("chieflab_status", {}, "the user asks what is open"),
+    ),
 }
 
 
@@ -275,7 +329,7 @@ TOOLS = (
         title="Read the memory",
         description="Reads what this tenant's runs have learned: voice, facts, proofs, what worked, what was "
         "rejected "
-        "and why. USE WHEN you draft for somebody who has been here before.",
+        "and why. USE WHEN you draft for a client or product that has been here before.",
         category="primary",
         behaviour=READS,
         request=BrainRead,
@@ -287,7 +341,7 @@ TOOLS = (
         title="Remember something",
         description="Keeps a fact, a proof, a voice rule or a lesson for later runs, with its source. USE WHEN the "
         "user "
-        "tells you something that should not be forgotten. Decisions are remembered by themselves.",
+        "tells you something that should not be forgotten. Decisions are remembered without this.",
         category="primary",
         behaviour=WRITES,
         request=BrainRecord,
@@ -298,7 +352,8 @@ TOOLS = (
     Tool(
         name="chieflab_add_voice_sample",
         title="Add a voice sample",
-        description="Keeps a text in the user's own voice; later drafts follow its length, tone and habits.",
+        description="Keeps a text in the user's own voice; later drafts follow its length, tone and habits. USE WHEN "
+        "the user shows you a text that they wrote.",
         category="workspace",
         behaviour=WRITES,
         request=AddVoiceSample,
@@ -309,7 +364,8 @@ TOOLS = (
     Tool(
         name="chieflab_list_voice_samples",
         title="List voice samples",
-        description="Lists the texts that the voice was learned from.",
+        description="Lists the texts that the voice was learned from. USE WHEN the user asks whose voice "
+        "drafts follow.",
         category="workspace",
         behaviour=READS,
         request=ListVoiceSamples,
@@ -319,7 +375,8 @@ TOOLS = (
     Tool(
         name="chieflab_list_tenants",
         title="List tenants",
-        description="Lists the tenants (clients, products) of this workspace; each has a memory of its own.",
+        description="Lists the tenants (clients, products) of this workspace; each has a memory of its own. USE WHEN "
+        "you work for several clients and need a tenantId.",
         category="workspace",
         behaviour=READS,
         request=ListTenants,
@@ -329,7 +386,8 @@ TOOLS = (
     Tool(
         name="chieflab_create_tenant",
         title="Create a tenant",
-        description="Makes a tenant of this workspace. Tenants also come into being when first named in a call.",
+        description="Makes a tenant of this workspace. Tenants also come into being when first named in a call. USE "
+        "WHEN the user begins to work for another client or product.",
         category="workspace",
         behaviour=WRITES,
         request=CreateTenant,

@@ -193,7 +193,8 @@ TOOLS = (
     Tool(
         name="workflow_inspect",
         title="Look at a workflow",
-        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing.",
+        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing. USE WHEN "
+        "you choose between workflows.",
         category="workflow",
         behaviour=READS,
         request=WorkflowInspect,

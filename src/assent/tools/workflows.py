@@ -268,10 +268,9 @@ TOOLS = (
     Tool(
         name="workflow_advance",
         title="Complete a step",
-        description="Completes the pending step and gives the next one. Send stateToken and ackToken of the same "
-        "answer "
-        "unchanged, with notesMarkdown on what was done. The same call again gives the same answer; other content "
-        "from "
+        description="Completes the pending step and gives the next one. USE WHEN the step is done. Send stateToken and "
+        "ackToken of the same answer unchanged, with notesMarkdown on what was done. The same call again gives the "
+        "same answer; other content from "
         "an older token makes a branch. With stateToken alone it says where the run stands and changes nothing. A "
         "step "
         "that a person must confirm answers requires_approval until they decided.",

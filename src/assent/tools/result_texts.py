@@ -1,0 +1,81 @@
+"""Results in words for the person: what of a run went out, what came back, and what is left to do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.drafting import channels
+from assent.engine.measurement import Measurement
+from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.kernel.times import parse_time, readable_time
+from assent.lifecycle.measurement import amount
+from assent.lifecycle.records import Action
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.ports import Reading
+
+OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
+"""Sections in which something of a run is left to do."""
+
+
+def describe_sent(of_run: tuple[Action, ...]) -> str:
+    """`1 of 4 went out.`"""
+    sent = sum(action.executed_ms is not None for action in of_run)
+    return f"{sent} of {len(of_run)} went out." if len(of_run) > 1 or not sent else "It went out."
+
+
+def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
+    """The numbers of every source in a sentence: `Site: 0 views, 0 clicks after one day.`"""
+    first_ms = min((action.executed_ms for action in of_run if action.executed_ms is not None), default=None)
+    read_ms = parse_time(found.measured_at)
+    after = f" after {_elapsed(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
+    told = [f"{channels.label_of(each.channel)}: {numbers_of(each)}{after}." for each in found.sources]
+    return " ".join(told)
+
+
+def show_results(found: Measurement, of_run: tuple[Action, ...], now_ms: int) -> str:
+    """The whole result as Markdown: what went out, what came back, what is left, and the next move."""
+    lines = [f"**{describe_sent(of_run)}**"]
+    lines += [_line(action, now_ms) for action in of_run]
+    parts = ["\n".join(lines)]
+    read_ms = parse_time(found.measured_at)
+    when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
+    numbers = [f"- {channels.label_of(each.channel)}: {numbers_of(each)}" for each in found.sources]
+    parts.append("\n".join([f"**Results**{when}", *numbers]))
+    if found.baseline is not None:
+        usual = ", ".join(
+            f"{amount(value)} {name}" for name, value in sorted(found.baseline.averages.items())
+        )
+        parts.append(f"The average of {found.baseline.runs} earlier: {usual}.")
+    if any(section_of(action, now_ms) in OPEN for action in of_run):
+        parts.append("**Next:** finish what is still open above.")
+    parts.append(f"**Advice:** {found.next_move.move} {found.next_move.why}")
+    return "\n\n".join(parts)
+
+
+def numbers_of(reading: Reading) -> str:
+    """The numbers of one source, or why it has none."""
+    if reading.status != "ok":
+        return f"no numbers ({reading.reason})"
+    return (
+        ", ".join(f"{amount(value)} {name}" for name, value in sorted(reading.metrics.items()))
+        or "no numbers"
+    )
+
+
+def _line(action: Action, now_ms: int) -> str:
+    section = section_of(action, now_ms)
+    told = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
+    if action.executed_ms is not None:
+        told.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
+    else:
+        told.append(f"{SECTION_TITLES[section].lower()}. {explain(action, None, now_ms)}")
+    return "".join(told).rstrip()
+
+
+def _elapsed(ms: int) -> str:
+    """`one day`, `3 days`, `5 hours`."""
+    unit_ms, name = (DAY_MS, "day") if ms >= DAY_MS else (HOUR_MS, "hour")
+    count = ms // unit_ms
+    if count == 0:
+        return "less than an hour"
+    return f"one {name}" if count == 1 else f"{count} {name}s"
