@@ -112,12 +112,16 @@ def same_settings(settings: Settings) -> list[str]:
     if settings.sqlite_path is not None and settings.database_url != own_file:
         flags += ["--database-url", settings.database_url]
     if settings.sqlite_path is None and not settings.database_in_file:
-        flags += ["--database-url", FROM_ENVIRONMENT if _has_password(settings) else settings.database_url]
+        flags += [
+            "--database-url",
+            FROM_ENVIRONMENT if has_password(settings.database_url) else settings.database_url,
+        ]
     return flags
 
 
-def _has_password(settings: Settings) -> bool:
-    parts = urlsplit(settings.database_url)
+def has_password(database_url: str) -> bool:
+    """Whether an address may not be shown as it is."""
+    parts = urlsplit(database_url)
     return parts.password is not None or "password" in parts.query
 
 

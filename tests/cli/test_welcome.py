@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -12,7 +14,7 @@ import pytest
 from assent import cli_welcome
 from assent.__main__ import parse_stdio_flags
 from assent.engine.api_keys import SCOPES
-from assent.settings import Settings, load_settings
+from assent.settings import BadFlag, Settings, load_settings
 
 SETTINGS = Settings(
     data_dir=Path("/home/me/my data"),
@@ -51,6 +53,42 @@ def test_a_client_starts_a_process_on_the_same_data() -> None:
         else:
             assert read["database_url"] == "sqlite:////srv/other.db"
             assert read["config"] == "/etc/assent.toml"
+
+
+def words_after(command: str, database: str | None) -> list[str]:
+    """What a shell makes of a command, with the variable set or not."""
+    environment = {"PATH": os.environ["PATH"]} | ({"ASSENT_DATABASE_URL": database} if database else {})
+    program, _, rest = command.partition(" ")
+    assert program == cli_welcome.this_command()[0]
+    done = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {rest}"], capture_output=True, text=True, env=environment, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_key_is_made_in_the_database_that_the_server_uses() -> None:
+    without_password = msgspec.structs.replace(REPLICA, database_url="postgresql://me@db/assent")
+    words = shlex.split(cli_welcome.key_command(without_password, "editor"))
+    assert words[-2:] == ["--database-url", "postgresql://me@db/assent"]
+
+    command = cli_welcome.key_command(REPLICA, "editor")
+    assert "hunter2" not in command
+    assert words_after(command, REPLICA.database_url)[-2:] == ["--database-url", REPLICA.database_url]
+    assert "ASSENT_DATABASE_URL" in cli_welcome.welcome_text(REPLICA)
+    # In a shell without it the command refuses, and makes no database of its own.
+    with pytest.raises(BadFlag):
+        load_settings({"database_url": words_after(command, None)[-1]}, {"HOME": "/nonexistent"})
+
+    in_file = msgspec.structs.replace(
+        REPLICA, database_in_file=True, config_file=Path("/home/me/my data/assent.toml")
+    )
+    assert "--database-url" not in cli_welcome.key_command(in_file, "editor")
+
+
+def test_a_client_that_starts_a_process_is_not_given_a_password() -> None:
+    entry = cli_welcome.stdio_entry(REPLICA)
+    assert entry["env"] == {"ASSENT_DATABASE_URL": "YOUR_DATABASE_URL"}
+    assert "--database-url" not in entry["args"]
 
 
 def test_commands_survive_a_shell() -> None:

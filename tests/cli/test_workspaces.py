@@ -100,7 +100,17 @@ def test_keys_are_made_for_the_local_workspace_unless_another_is_named(
     assert named["apiKey"] not in assent("keys", "list", "--workspace", "acme").out
 
 
+def test_where_no_data_is_no_key_is_made_and_the_cure_is_named(assent: Assent, data_dir: Path) -> None:
+    for words in (("create",), ("list",), ("revoke", "x"), ("rotate", "x")):
+        refused = assent("keys", *words)
+        assert (refused.code, refused.out) == (1, "")
+        assert str(data_dir / "assent.db") in refused.err
+        assert "--data-dir" in refused.err and " init" in refused.err
+    assert not data_dir.exists()
+
+
 def test_a_key_can_be_limited_in_scope_and_time(assent: Assent, data_dir: Path) -> None:
+    assert assent("init").code == 0
     made = assent("keys", "create", "--scope", "runs:write", "--expires-in-days", "1", "--json").data
     assert principal(data_dir, made["apiKey"]).scopes == {"runs:write"}
     (listed,) = assent("keys", "list", "--json").data["keys"]
@@ -112,16 +122,18 @@ def test_a_key_can_be_limited_in_scope_and_time(assent: Assent, data_dir: Path) 
 
 
 def test_a_revoked_key_is_refused_and_cannot_be_revoked_again(assent: Assent, data_dir: Path) -> None:
+    assert assent("init").code == 0
     made = assent("keys", "create", "--json").data
     assert assent("keys", "revoke", made["keyId"], "--json").data["revoked"] is True
     assert rejected(data_dir, made["apiKey"])
     again = assent("keys", "revoke", made["keyId"])
     assert (again.code, again.out) == (1, "")
-    assert "assent keys list" in again.err
+    assert "keys list --workspace" in again.err
     assert assent("keys", "list", "--json").data["keys"][0]["revokedAt"] is not None
 
 
 def test_a_rotated_key_has_a_successor_with_the_same_rights(assent: Assent, data_dir: Path) -> None:
+    assert assent("init").code == 0
     old = assent("keys", "create", "--dev", "--label", "ci", "--scope", "runs:write", "--json").data
     new = assent("keys", "rotate", old["keyId"], "--json").data
     assert rejected(data_dir, old["apiKey"])

@@ -146,13 +146,13 @@ async def test_high_risk_is_refused_by_link_with_the_way_to_sign_in_and_allowed_
     house = house_on_any_store
     run = await house.stage(mail(60))
     browser, action_id = await house.opened(run), run.actions[0].id
-    assert "assent owner-link" in await house.page(browser, run.run_id)
+    assert '<a href="/sign-in">Sign in' in await house.page(browser, run.run_id)
 
     refused = await house.decide(browser, run.run_id, action_id, "approve", then="send")
 
     assert refused.status_code == 409
     assert "This needs a signed-in person" in refused.text
-    assert "assent owner-link" in refused.text
+    assert '<a href="/sign-in">Sign in' in refused.text
     assert (await house.action(action_id)).status == "awaiting_approval"
     assert await house.run_jobs() == 0
 

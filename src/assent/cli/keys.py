@@ -62,6 +62,7 @@ def create(
     """Make a key. It is shown now and never again."""
     from assent.app import open_app
 
+    session.require_data()
     scopes = tuple(dict.fromkeys(scope or api_keys.SCOPES))
     unknown = [each for each in scopes if each not in api_keys.SCOPES]
     if unknown:
@@ -93,6 +94,8 @@ def list_all(session: Session, workspace: OfWorkspace = None) -> None:
     """List the keys of a workspace, without their secrets."""
     from assent.app import open_app
 
+    session.require_data()
+
     async def read() -> tuple[Workspace, list[KeyRecord]]:
         async with open_app(session.settings) as app:
             found = await find_workspace(app.store, workspace)
@@ -107,6 +110,7 @@ def revoke(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> No
     """End a key, at once and for good."""
     from assent.app import open_app
 
+    session.require_data()
     key_id, of = _which(key, workspace)
 
     async def end() -> tuple[Workspace, bool]:
@@ -119,7 +123,7 @@ def revoke(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> No
 
     found, ended = asyncio.run(end())
     if not ended:
-        raise _no_such_key(key_id, found)
+        raise _no_such_key(session, key_id, found)
     session.give(KeyRevokedView(found.workspace_id, key_id, True), f"Key {key_id} is revoked.")
 
 
@@ -127,6 +131,7 @@ def rotate(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> No
     """End a key and make its successor with the same rights, which is shown now and never again."""
     from assent.app import open_app
 
+    session.require_data()
     (key_id, of), entropy = _which(key, workspace), key_entropy()
 
     async def replace() -> tuple[Workspace, IssuedKey | None]:
@@ -139,7 +144,7 @@ def rotate(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> No
 
     found, issued = asyncio.run(replace())
     if issued is None:
-        raise _no_such_key(key_id, found)
+        raise _no_such_key(session, key_id, found)
     _show_once(session, issued)
 
 
@@ -159,10 +164,10 @@ def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
     return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
 
 
-def _no_such_key(key_id: str, workspace: Workspace) -> Failure:
+def _no_such_key(session: Session, key_id: str, workspace: Workspace) -> Failure:
     return Failure(
         f"Workspace {workspace.name!r} has no living key {key_id!r}.\n"
-        f"See its keys: assent keys list --workspace {workspace.workspace_id}"
+        f"See its keys: {session.again('keys', 'list', '--workspace', workspace.workspace_id)}"
     )
 
 

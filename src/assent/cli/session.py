@@ -7,7 +7,6 @@ session and its own arguments; `command` adds the common flags to it and is the 
 from __future__ import annotations
 
 import inspect
-import shlex
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -17,9 +16,9 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from assent.cli_welcome import this_command
-from assent.failures import explain
-from assent.settings import BadFlag, Loaded, Settings, hide_password, load_settings
+from assent.cli_welcome import FROM_ENVIRONMENT, has_password, in_shell, this_command
+from assent.failures import Failure, explain
+from assent.settings import BadFlag, Loaded, Settings, load_settings
 
 COMMON_PANEL: Final = "Common options"
 
@@ -88,9 +87,19 @@ class Session:
                 ("database_url", "--database-url"),
             )
             if (value := self._flags.get(name)) is not None
-            for part in (flag, hide_password(str(value)))
+            for part in (flag, FROM_ENVIRONMENT if has_password(str(value)) else str(value))
         ]
-        return shlex.join([*this_command(), *words, *given])
+        return in_shell([*this_command(), *words, *given])
+
+    def require_data(self) -> None:
+        """Refuse to work on data that is not there yet: nobody means a new, empty server beside the one that runs."""
+        path = self.settings.sqlite_path
+        if path is not None and not path.exists():
+            raise Failure(
+                f"There is no database at {path} yet. A key of a new, empty one would be refused by a server that runs "
+                "on other data.\nName the data of that server with --data-dir or --database-url (it prints the whole "
+                f"command when it starts), or begin here: {self.again('init')}"
+            )
 
     @cached_property
     def loaded(self) -> Loaded:

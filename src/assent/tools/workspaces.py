@@ -61,7 +61,8 @@ async def start_signup(services: Services, email: str, name: str | None, address
     if pages is None:
         raise Refusal(
             Reason.TEMPORARILY_UNAVAILABLE,
-            user_message="The page that hands out keys is not running. Start it with: assent serve",
+            user_message="The page that hands out keys is not running. Start it with: "
+            f"{services.shell_command('serve')}",
             retry_after_seconds=30,
         )
     now_ms = services.clock.now_ms()
