@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from assent.serving.discovery import Documents
     from assent.serving.sockets import Patience
     from assent.serving.web.live import Live
     from assent.serving.web.people import PageKeys
@@ -91,6 +92,17 @@ class Surfaces:
             McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
         )
         self._live: Live | None = None
+        self._documents: Documents | None = None
+
+    def load_rest(self) -> None:
+        """Load what only some calls need, before one of them does it on the event loop while the others wait."""
+        import jsonschema  # noqa: F401 - for arguments that are wrong
+
+        from assent import built_in_connectors  # noqa: F401 - for the first action
+
+        self._app.workflows.listing()
+        if self._documents is not None:
+            _ = self._documents.openapi
 
     def end_streams(self) -> None:
         """Let go of pages that listen and calls that wait: the server is stopping."""
@@ -120,10 +132,11 @@ class Surfaces:
         base_url = self._own_address() or settings.base_url
         catalog = self.edge.catalog
         self._live = Live(self._app.services)
+        self._documents = Documents(catalog, base_url, operators())
         return build_site(
             self.edge,
             self.messages,
-            Documents(catalog, base_url, operators()),
+            self._documents,
             [
                 *page_routes(
                     self._app.services,
@@ -256,6 +269,7 @@ async def _serve(settings: Settings) -> int:
         surfaces = Surfaces(app)
         server = surfaces.server()
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
+        loading = asyncio.create_task(_load_rest(surfaces))
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, _stop, server)
@@ -264,7 +278,7 @@ async def _serve(settings: Settings) -> int:
             await server.serve(sockets=listeners)
         finally:
             leading.cancel()
-            await asyncio.gather(leading, return_exceptions=True)
+            await asyncio.gather(leading, loading, return_exceptions=True)
             for each in listeners:
                 each.close()
     finally:
@@ -272,6 +286,11 @@ async def _serve(settings: Settings) -> int:
         if leadership is not None:
             leadership.release()
     return 0
+
+
+async def _load_rest(surfaces: Surfaces) -> None:
+    await asyncio.to_thread(surfaces.load_rest)
+    gc.freeze()
 
 
 def _stop(server: uvicorn.Server) -> None:
