@@ -102,3 +102,12 @@ def test_headings_stand_below_the_title_without_a_gap(text: str, levels: str) ->
 )
 def test_the_links_of_a_text_are_its_web_addresses(text: str, links: tuple[str, ...]) -> None:
     assert markdown.render(text).links == links
+
+
+def test_a_text_with_more_marks_than_are_worth_the_work_is_shown_as_it_is_written() -> None:
+    few = "[a](https://ok.example) " * (markdown.MAX_MARKS // 10)
+    many = few + "![" * markdown.MAX_MARKS
+
+    assert markdown.render(few).links == ("https://ok.example",)
+    assert markdown.render(many).links == ()
+    assert markdown.render(many).html.startswith("<pre>[a](https://ok.example)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.drafting.matching import Steps
+from assent.drafting.matching import Steps, compare
 from assent.serving.web.word_diff import MAX_WORDS, PAGE_STEPS, Piece, changed, word_diff
 
 
@@ -51,6 +51,13 @@ def test_texts_that_repeat_themselves_are_shown_as_replaced_when_the_steps_are_u
     assert steps.used_up
     assert texts(old, new) == (old, new)
     assert {piece.change for piece in pieces} == {"same", "removed", "added"}
+
+
+def test_without_steps_left_nothing_is_compared_and_all_of_it_counts_as_replaced() -> None:
+    old, new = list("abab"), list("baba")
+
+    assert list(compare(old, new, Steps(1))) == [("replace", 0, 4, 0, 4)]
+    assert [kind for kind, *_ in compare(old, new, Steps(100))] == ["insert", "equal", "delete"]
 
 
 def test_a_long_text_with_one_changed_word_takes_a_small_part_of_the_steps() -> None:

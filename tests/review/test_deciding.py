@@ -78,6 +78,7 @@ async def test_the_holder_of_a_link_approves_under_the_name_they_give(house_on_a
     assert house.provider.done == []
     page = (await browser.get(answer.headers["location"])).text
     assert f"Approval by {someone}" in page
+    assert '<div class="callout warn">' in page and '<div class="callout ok">' not in page
     assert '<span class="badge warn">Approved over the review link</span>' in page
     assert '<span class="badge ok">' not in page and "Approved by <bdi>Ada" not in page
     assert f"Approved by {someone}" in page
