@@ -37,17 +37,17 @@ from assent.engine import (
 from assent.engine.confirming import refuse_confirmation
 from assent.engine.failpoints import failpoint
 from assent.engine.services import Services
+from assent.engine.unsent import by_hand, not_live, refusal_for, unready
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import MEANINGS, Problem, Reason, Recovery, Refusal, Retry, Words, replayed
+from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
 from assent.kernel.times import iso_time
-from assent.lifecycle import gate, guidance
+from assent.lifecycle import gate
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
-from assent.lifecycle.refusal_words import describe_by_hand
 from assent.lifecycle.review_link import LOOK, Scope
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
@@ -60,8 +60,6 @@ EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
 key for minutes only."""
-TRY_AGAIN_SECONDS: Final = 30
-"""After an attempt that reached nobody, where the provider names no time."""
 Outcome = TypeVar("Outcome")
 
 _running: Final[set[asyncio.Task[Any]]] = set()
@@ -479,78 +477,3 @@ def remembered(text: str) -> Executed:
     if msgspec.json.decode(text).get("ok"):
         return msgspec.json.decode(text, type=Executed)
     raise replayed(msgspec.json.decode(text, type=Recovery))
-
-
-def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
-    """What a caller hears about an attempt that did not succeed."""
-    connector = action.effect.connector
-    if isinstance(outcome, OutcomeUnknown):
-        return gate.unknown_outcome(action, None)
-    args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
-    usual = MEANINGS[outcome.reason].retry
-    retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
-    again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
-    words = None
-    if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
-        words = _postponed(connector, outcome.detail, again)
-    elif outcome.reason is Reason.MISSING_CONNECTOR:
-        # It may be connected, and something else is wrong with it: the connector knows what.
-        said = f"{outcome.detail[:1].upper()}{outcome.detail[1:]}".removesuffix(".")
-        words = Words(summary="Nothing was sent: the connection needs you.", user_message=f"{said}.")
-    return Refusal(
-        outcome.reason,
-        facts={"connector": connector, "detail": outcome.detail, "limited": connector},
-        words=words,
-        retry=retry,
-        retry_after_seconds=again,
-        recovery_args=args,
-        status=action.status,
-        action_id=action.action_id,
-    )
-
-
-def _postponed(connector: str, detail: str, again: int | None) -> Words:
-    """The words for an attempt that reached nobody and may be repeated."""
-    return Words(
-        summary=f"{connector} could not be reached.",
-        user_message=f"Nothing was sent: {connector} could not take this now ({detail}). I will try again in {again} "
-        "seconds.",
-        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one. If it "
-        "fails again, stop and show the message; the approval stays.",
-        stop_rule="Do not call in a loop, and do not say that it was published or sent.",
-    )
-
-
-def by_hand(action: Action) -> Refusal:
-    """A manual channel is published by a human; there is nothing to claim (E94)."""
-    return Refusal(
-        Reason.MISSING_CONNECTOR,
-        words=describe_by_hand(action),
-        render_in_chat=msgspec.to_builtins(guidance.as_it_is(action, PLAIN)),
-        retry=Retry.NEVER,
-        status=action.status,
-        action_id=action.action_id,
-    )
-
-
-def not_live(action: Action, words: Words | None = None) -> Refusal:
-    return Refusal(
-        Reason.PROVIDER_NOT_LIVE,
-        facts={"connector": action.effect.connector},
-        words=words,
-        status=action.status,
-        action_id=action.action_id,
-    )
-
-
-def unready(action: Action, readiness: Readiness) -> Refusal:
-    if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
-        return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
-    return Refusal(
-        Reason.MISSING_CONNECTOR,
-        facts={"connector": action.effect.connector},
-        words=Words(summary=readiness.summary, user_message=readiness.fix_hint),
-        recovery_args={"provider": action.effect.connector},
-        status=action.status,
-        action_id=action.action_id,
-    )
