@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -410,3 +411,51 @@ async def test_whoever_comes_back_to_a_step_is_told_which_question_is_open_there
     other = (await asked(play, at, notesMarkdown="other"))["actionId"]
     codes = {told["code"]: told["message"] for told in (await play.rehydrate(at))["warnings"]}
     assert other in codes["asked_already"] and "executed" in codes["decided_before"]
+
+
+async def waiting(play: Player) -> list[str]:
+    """What waits for a person, as an agent lists it."""
+    listed = (await play.ask("chieflab_list_pending_actions")).payload["actions"]
+    return [action["id"] for action in listed]
+
+
+async def test_only_the_last_of_several_attempts_at_a_step_waits_for_a_person(play: Player) -> None:
+    at = await at_gate(play)
+    first = (await asked(play, at, **NOTES))["actionId"]
+    second = (await asked(play, at, notesMarkdown="Release 1.5."))["actionId"]
+    assert await waiting(play) == [second]
+    assert (await play.action(first))["expired"] is True
+    refused = await play.ask(APPROVE, actionId=first)
+    assert refused.reason == "action_expired" and "another version" in refused.payload["userMessage"]
+    again = (await asked(play, at, **NOTES))["actionId"]
+    assert again not in (first, second) and await waiting(play) == [again]
+    events = await play.events(at["session"]["runId"])
+    replaced = [(body["actionId"], body["by"]) for kind, body in events if kind == "confirmation_superseded"]
+    assert replaced == [(first, second), (second, again)]
+    assert await play.journal_holds()
+
+
+async def test_a_step_that_was_passed_leaves_no_other_attempt_waiting(play: Player) -> None:
+    at = await at_gate(play)
+    yes = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, yes)
+    await asked(play, at, notesMarkdown="Release 1.5.")
+    assert len(await waiting(play)) == 1
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+    assert await waiting(play) == []
+    assert await play.journal_holds()
+
+
+async def test_questions_of_two_branches_both_wait(play: Player) -> None:
+    start = await play.start(GATED)
+    for notes in ("one plan", "another plan"):
+        await asked(play, await play.advance(start, notesMarkdown=notes), **NOTES)
+    assert len(await waiting(play)) == 2
+
+
+async def test_attempts_at_once_leave_one_question(play: Player) -> None:
+    at = await at_gate(play)
+    answers = await asyncio.gather(*(play.send(at, notesMarkdown=f"Release 1.{n}.") for n in range(6)))
+    assert {answer.reason for answer in answers} == {"requires_approval"}
+    assert len(await waiting(play)) == 1
+    assert await play.journal_holds()

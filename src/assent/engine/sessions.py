@@ -255,10 +255,12 @@ def _move(
     """A new node: the first child goes on, every further one is a branch (W12, W24)."""
     run, now_ms = node.run, desk.now_ms
     child = run.nodes
-    if asked is not None and asked.action.status is Status.APPROVED:
-        yield from confirmations.passed(desk, asked.action, child)
-        # The action's event went to this run's own stream.
-        head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
+    if asked is not None:
+        if asked.action.status is Status.APPROVED:
+            yield from confirmations.passed(desk, asked.action, child)
+            # The action's event went to this run's own stream.
+            head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
+        head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
     new = NewNode(
         node=child,
         parent=node.node,

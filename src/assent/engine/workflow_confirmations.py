@@ -25,6 +25,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
+from assent.lifecycle.refusal_words import SUPERSEDED
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -114,10 +115,29 @@ def ask(
         yield from stored.touch_run(desk.workspace_id, node.run.run_id, desk.now_ms)
     else:
         action = asked.action
+    if action.status is Status.AWAITING_APPROVAL:
+        yield from supersede(desk, head, node, action.action_id)
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not rewritten(action):
         return _passes_now(action, outcome)
     return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
+
+
+def supersede(desk: Desk, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
+    """End the questions about other content of the same node: the agent submits something else now, or has passed. An
+    approval that was given stays. The run is locked."""
+    rows = yield statements.lock_waiting_confirmations(
+        workspace_id=desk.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=desk.now_ms
+    )
+    for row in rows:
+        action, _ = yield from actions.find(desk.workspace_id, ActionId(row["action_id"]))
+        ended = msgspec.structs.replace(
+            action, expires_ms=desk.now_ms, metadata={**action.metadata, SUPERSEDED: by}
+        )
+        yield from actions.put_all(ended, (), desk.now_ms)
+        body = {"node": node.node, "actionId": action.action_id, "by": by}
+        head = yield from stored.log(head, "confirmation_superseded", body, desk.now_ms)
+    return head
 
 
 def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
@@ -208,7 +228,7 @@ def _warned(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
 def _earlier(desk: Desk, run_id: RunId, step_key: str, but: ActionId | None) -> Transaction[str | None]:
     """What became of the same step before: an effect is told, an approval is not inherited."""
     rows = yield statements.list_step_confirmations(
-        workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or ""
+        workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=desk.now_ms
     )
     happened = {row["status"] for row in rows}
     return next((said for status, said in _TOLD.items() if status in happened), None)

@@ -56,7 +56,9 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, s
     if state in TERMINAL:
         raise closed_to_executors(action, links(action))
     if action.expired(now_ms):
-        raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
+        raise Refusal(
+            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
+        )
     if state == AWAITING:
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
     approval = action.approval
@@ -100,7 +102,9 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
             action_id=action.action_id,
         )
     if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
-        raise Refusal(Reason.ACTION_EXPIRED, action_id=action.action_id)
+        raise Refusal(
+            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
+        )
     if move is Move.WITHDRAW and state == AWAITING:
         raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
 

@@ -44,6 +44,22 @@ SIGNED_IN_ANSWER: Final = Words(
     stop_rule="Never send it again before a signed-in person said that it did not happen.",
 )
 
+SUPERSEDED: Final = "supersededBy"
+"""In the metadata of a step's confirmation: the action with the content that was submitted in its place."""
+
+_REPLACED: Final = Words(
+    summary="Another version was submitted.",
+    user_message="The agent has submitted another version of this step, so this one no longer waits.",
+    fix="STOP. Show and decide the version that was submitted last (chieflab_list_pending_actions).",
+    stop_rule="Do not decide about the earlier version.",
+)
+
+
+def describe_expired(action: Action) -> Words | None:
+    """The words for an action whose time is over; None where that is all there is to say."""
+    return _REPLACED if SUPERSEDED in action.metadata else None
+
+
 _CLOSED: Final[dict[Status, Words]] = {
     Status.EXECUTED: Words(
         summary="Already {sent}.",

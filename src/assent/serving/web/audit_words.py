@@ -36,7 +36,13 @@ GROUPS: Final[tuple[Group, ...]] = (
         (
             *("action_approve", "approval_recorded", "action_reject", "action_edit", "action_withdraw"),
             *("outcome_answered", "outcome_still_unknown", "confirmation_asked", "review_links_ended"),
-            *("approval_taken_back", "changes_asked", "action_staged", "approvals_sealed"),
+            *(
+                "confirmation_superseded",
+                "approval_taken_back",
+                "changes_asked",
+                "action_staged",
+                "approvals_sealed",
+            ),
         ),
         "info",
     ),

@@ -90,6 +90,7 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "outcome_answered": _answered,
     "outcome_still_unknown": lambda facts: f"{_capital(who(facts))} looked and cannot say yet",
     "confirmation_asked": lambda facts: "A workflow asked a human",
+    "confirmation_superseded": lambda facts: "The agent submitted another version of this step",
     "connector_rechecked": lambda facts: (
         f"Connector looked at again: {'ready' if facts.get('ready') else 'not ready'}"
     ),

@@ -152,6 +152,7 @@ ON CONFLICT (workspace_id, run_id, node, content, action_id) DO NOTHING
 SELECT DISTINCT a.status FROM workflow_confirmations c
 JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.step_key = :step_key AND c.action_id <> :but
+  AND (a.status <> 'awaiting_approval' OR a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 
 -- name: find_open_confirmation
 -- What a human was last asked about this very step of a node and what can still be passed with.
@@ -160,6 +161,23 @@ JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.node = :node
   AND a.status IN ('awaiting_approval', 'approved') AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 ORDER BY c.event_seq DESC LIMIT 1
+
+-- name: lock_waiting_confirmations [sqlite]
+-- What a human is still asked about a node besides one action.
+SELECT a.action_id FROM workflow_confirmations c
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.node = :node AND c.action_id <> :but
+  AND a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+ORDER BY c.event_seq
+
+-- name: lock_waiting_confirmations [postgres]
+-- The same, locked. What a person is deciding at this moment is left out: they hold it and wait for the run.
+SELECT a.action_id FROM workflow_confirmations c
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.node = :node AND c.action_id <> :but
+  AND a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+ORDER BY c.event_seq
+FOR UPDATE OF a SKIP LOCKED
 
 -- name: list_workflow_runs
 -- Runs of a workspace, freshest first; empty filters match all.
