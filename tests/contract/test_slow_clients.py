@@ -26,6 +26,8 @@ SOON_SECONDS = 15.0
 SHORT = Patience(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=0.6, reading_pause_seconds=0.2)
 FAIR = Patience(header_seconds=1, body_pause_seconds=1, request_seconds=2, reading_pause_seconds=1)
 """For tests in which somebody is in time, also on a busy machine."""
+LONG_SECONDS = 600.0
+"""No test waits so long: whatever ends a connection, it was not this deadline."""
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
 HALF_HEADERS = b"GET /healthz HTTP/1.1\r\nHost: 127.0"
 CALL = f"POST /api/tools/{PUBLIC} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 100\r\n\r\n".encode()
@@ -111,7 +113,8 @@ async def test_headers_that_trickle_get_no_more_time(web: Surface) -> None:
 
 @pytest.mark.parametrize("begun", [b"", b"{"], ids=["nothing", "a byte"])
 async def test_a_body_that_stands_still_is_given_up_and_nothing_is_done(web: Surface, begun: bytes) -> None:
-    async with serving(web, SHORT) as server, server.client() as slow:
+    patience = Patience(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=LONG_SECONDS)
+    async with serving(web, patience) as server, server.client() as slow:
         await slow.say(CALL + begun)
 
         assert (await slow.rest()).startswith(b"HTTP/1.1 408 ")
@@ -204,7 +207,14 @@ async def test_one_too_many_takes_the_place_of_the_one_that_has_said_least(web: 
 
 
 async def test_a_client_that_reads_nothing_is_given_up(web: Surface) -> None:
-    async with serving(web, SHORT) as server, server.client() as deaf:
+    patience = Patience(
+        header_seconds=LONG_SECONDS,
+        body_pause_seconds=LONG_SECONDS,
+        request_seconds=LONG_SECONDS,
+        reading_pause_seconds=0.2,
+        header_bytes=1 << 30,
+    )
+    async with serving(web, patience) as server, server.client() as deaf:
         with pytest.raises(ConnectionError):
             async with asyncio.timeout(SOON_SECONDS):
                 while True:
