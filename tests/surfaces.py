@@ -56,6 +56,8 @@ class Outcome:
     message: dict[str, Any]
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    replay: dict[str, str] | None = None
+    """What a replayed answer has beside the payload, which is as it was first given."""
 
     @property
     def reason(self) -> str | None:
@@ -151,8 +153,9 @@ class Surface:
         if "error" in answer:
             return Outcome(answer["error"].get("data") or {}, True, answer, status, headers)
         result = answer["result"]
-        payload: dict[str, Any] = result["structuredContent"]
-        return Outcome(payload, result["isError"], answer, status, headers)
+        payload: dict[str, Any] = dict(result["structuredContent"])
+        replay = payload.pop("replay", None)
+        return Outcome(payload, result["isError"], answer, status, headers, replay)
 
     async def gather(self, calls: int, tool: str, arguments: dict[str, Any]) -> list[Outcome]:
         """The same call many times at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.gate.provider import hangs_after, refused, slowed, unreachable
 from tests.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
+from assent.kernel.times import iso_time
 from assent.tools.catalog import ALL_TOOLS, input_schema
 
 pytestmark = pytest.mark.every_surface
@@ -38,9 +40,9 @@ DECISIONS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 
 
 def text(outcome: Outcome) -> str:
-    """The answer exactly as it was sent."""
+    """The answer exactly as it was sent, but for saying that it is a replay."""
     content: str = outcome.message["result"]["content"][0]["text"]
-    return content
+    return re.sub(r',"replay":\{"of":"[^"]*","now":"[^"]*"\}\}$', "}", content)
 
 
 @pytest.mark.rule("E7", "E91")
@@ -57,6 +59,8 @@ async def test_a_repeated_decision_gets_the_first_answer_and_changes_nothing(
     surface.clock.advance(hours=1)
     again = await surface.call(tool, call)
     assert text(again) == text(first)
+    if tool != RESOLVE:
+        assert first.replay is None and again.replay is not None
     assert await surface.stored(action_id) == after
     conflict = await surface.call(tool, {**call, **others})
     assert (conflict.reason, conflict.payload["retry"]) == ("idempotency_conflict", "changed")
@@ -71,7 +75,14 @@ async def test_a_decision_repeated_after_the_world_moved_on_is_answered_and_not_
     approval = {"actionId": action_id, "idempotencyKey": "k"}
     first = await surface.call(APPROVE, approval)
     await surface.done(EDIT, actionId=action_id, body=OTHER)
-    assert text(await surface.call(APPROVE, approval)) == text(first)
+    at_ms = surface.clock.now_ms()
+    surface.clock.advance(hours=1)
+    again = await surface.call(APPROVE, approval)
+    assert text(again) == text(first)
+    assert again.replay == {
+        "of": iso_time(at_ms),
+        "now": "Nothing was done again. Now: linkedin waits for approval.",
+    }
     assert await surface.where(action_id) == "awaiting_approval"
     assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
     assert surface.calls == 0
@@ -112,7 +123,7 @@ async def test_executing_again_with_the_same_key_gives_the_same_bytes_and_no_sec
         surface.clock.advance(days=9)
         again = await surface.call(tool, call)
         assert text(again) == text(first)
-        assert again.message["result"] == first.message["result"]
+        assert again.payload == first.payload
     assert len(surface.ledger) == surface.calls == 1
 
 

@@ -100,7 +100,7 @@ async def idempotent(scene: Scene) -> None:
     first = await scene.server.call("chieflab_post", **asked)
     again = await scene.server.call("chieflab_post", **asked)
     expect(first.payload.get("runId"), "a post with a key is prepared", first.text)
-    expect(first.payload == again.payload, "the same key and arguments give the same answer")
+    expect(first.payload == again.first_payload, "the same key and arguments give the same answer")
     changed = await scene.server.call("chieflab_post", **{**asked, "goal": f"{GOAL} today"})
     expect(changed.refused, "the same key with other arguments is refused", changed.payload.get("runId"))
 

@@ -56,6 +56,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return structured if isinstance(structured, dict) else {}
 
     @property
+    def first_payload(self) -> dict[str, Any]:
+        """The payload as it was first given: a replay may say beside it that it is one."""
+        return {name: value for name, value in self.payload.items() if name != "replay"}
+
+    @property
     def reason(self) -> str | None:
         found = self.payload.get("reason")
         return found if isinstance(found, str) else None

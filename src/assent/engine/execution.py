@@ -41,7 +41,7 @@ from assent.engine.unsent import by_hand, not_live, refusal_for, unready
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, replayed
+from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, Replay, replayed
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate
 from assent.lifecycle.calls import SuggestedCall
@@ -66,7 +66,7 @@ _running: Final[set[asyncio.Task[Any]]] = set()
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The answer of every executor; a replay is equal to it."""
+    """The answer of every executor; a replay is equal to it but for `replay`."""
 
     ok: bool
     action_id: str
@@ -84,6 +84,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     user_message: str = ""
     show: str = ""
     next: tuple[SuggestedCall, ...] = ()
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

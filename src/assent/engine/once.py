@@ -1,4 +1,5 @@
-"""Idempotency records: the same key and arguments give the same answer, byte for byte (E7, C11, C12).
+"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12), and beside it `replay`, which
+says that it is one and how things are now.
 
 `recall` takes the key inside the transaction that will have the effect: a second caller with the same key
 waits there until the first has committed, then finds its answer. A refusal rolls the transaction back and
@@ -9,13 +10,22 @@ once the outcome is known.
 A key counts once in its workspace, whoever uses it, so that no effect happens twice. The answer is its holder's, the
 API key that got it: it has links with that key's rights, and another key is refused.
 
-Deliberately unaware of what a tool answers.
+Deliberately unaware of what a tool answers, but for the run and the actions that it names.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
+from assent.engine import actions
+from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
-from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.kernel.refusals import Reason, Refusal, Replay, Retry
+from assent.kernel.times import iso_time
+from assent.lifecycle.records import Action
+from assent.lifecycle.replays import describe_present
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
@@ -23,8 +33,8 @@ from assent.stores.loader import statements
 def recall(
     workspace_id: str, tool: str, key: str, request_digest: str, now_ms: int, *, holder: str | None
 ) -> Transaction[str | None]:
-    """The answer given before, or None where the caller is to go on. Refuses the key with other arguments, and to
-    everybody but its holder."""
+    """The answer given before, marked as a replay, or None where the caller is to go on. Refuses the key with other
+    arguments, and to everybody but its holder."""
     rows = yield statements.claim_key(
         workspace_id=workspace_id,
         tool=tool,
@@ -45,7 +55,35 @@ def recall(
             retry=Retry.NEVER,
         )
     answer: str | None = rows[0]["response"]
-    return answer
+    if answer is None:
+        return None
+    return (yield from _marked(workspace_id, answer, rows[0]["created_at"], now_ms))
+
+
+def _marked(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
+    """The stored answer of a tool with `replay` beside it: when it was first given, and how its actions are now."""
+    if not text.startswith('{"ok":'):
+        return text
+    answer = msgspec.json.decode(text)
+    replay = Replay(
+        iso_time(at_ms), describe_present((yield from _named(WorkspaceId(workspace_id), answer)), now_ms)
+    )
+    return msgspec.json.encode({**answer, "replay": replay}).decode()
+
+
+def _named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
+    """The actions that an answer is about: those of a run, or one."""
+    if staged := {each["id"] for each in answer.get("actions", ())}:
+        found = yield from actions.run_actions(workspace_id, answer["runId"])
+        return tuple(action for action in found if action.action_id in staged)
+    action_id = answer.get("actionId") or answer.get("id")
+    if not isinstance(action_id, str):
+        return ()
+    try:
+        action, _ = yield from actions.find(workspace_id, ActionId(action_id))
+    except Refusal:
+        return ()
+    return (action,)
 
 
 def remember(

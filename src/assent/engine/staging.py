@@ -35,7 +35,7 @@ from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.lifecycle import guidance, schedules
 from assent.lifecycle.cards import Circumstances
 from assent.lifecycle.guidance import (
@@ -81,6 +81,7 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything of the run for the person, as Markdown."""
     next: tuple[SuggestedCall, ...] = ()
     """What the agent may do without a decision of the person; the decisions are the commands of each draft."""
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 Reply = TypeVar("Reply", bound=PreparedRun)

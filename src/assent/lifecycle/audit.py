@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from assent.kernel.refusals import Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.policy import RANK
 from assent.lifecycle.records import Action, Assurance, Effect, Preflight
@@ -48,6 +49,7 @@ class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     target: dict[str, str] | None
     content: Effect
     metadata: dict[str, Any]
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 def record_of(action: Action, now_ms: int) -> ActionRecord:

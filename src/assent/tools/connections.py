@@ -12,7 +12,7 @@ from assent.engine import actions, blocked, staging
 from assent.engine.blocked import LookedAgain
 from assent.engine.decisions import once_only
 from assent.engine.staging import PreparedRun, Request
-from assent.kernel.refusals import Reason, Refusal, Words, bad_argument
+from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.lifecycle.calls import NextToolCalls, SuggestedCall
 from assent.lifecycle.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.lifecycle.records import Action
@@ -82,6 +82,7 @@ class Disconnected(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     disconnected: bool
     """False where nothing was connected."""
     user_message: str
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 class RetryBlockedAction(

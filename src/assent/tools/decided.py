@@ -6,7 +6,7 @@ import msgspec
 
 from assent.engine.circumstances import Outlook
 from assent.engine.confirming import WORKFLOW, rewritten
-from assent.kernel.refusals import Recovery
+from assent.kernel.refusals import Recovery, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import Circumstances, describe_decision, next_calls, render_card
@@ -39,6 +39,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     external_url: str | msgspec.UnsetType | None = msgspec.UNSET
     not_sent: Recovery | msgspec.UnsetType = msgspec.UNSET
     """Why it did not go out."""
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 SAYS_OF_A_STEP = {

@@ -11,7 +11,7 @@ from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import actions, by_hand, circumstances
 from assent.engine.decisions import Decider, once_only
 from assent.engine.execution import Executed, executed
-from assent.kernel.refusals import bad_argument
+from assent.kernel.refusals import Replay, bad_argument
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail, next_calls
 from assent.lifecycle.records import Action, Assurance
@@ -41,6 +41,7 @@ class HandedOver(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     show: str = ""
     """The brief for the person, and what to say."""
     next: tuple[SuggestedCall, ...] = ()
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 class RecordManualPublish(

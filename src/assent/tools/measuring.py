@@ -11,7 +11,7 @@ from assent.engine import actions, circumstances, measurement
 from assent.engine.decisions import once_only
 from assent.engine.measurement import Measurement, unavailable
 from assent.engine.staging import PreparedRun
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import guidance
 from assent.lifecycle.calls import NextToolCalls, SuggestedCall
@@ -82,6 +82,7 @@ class MetricsRecorded(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     user_message: str = ""
     show: str = ""
     next: tuple[SuggestedCall, ...] = ()
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 async def measure(call: Call, request: Measure) -> MeasureReply:

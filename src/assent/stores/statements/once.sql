@@ -14,7 +14,7 @@ ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
         THEN excluded.holder ELSE idempotency.holder END,
     expires_at = CASE WHEN idempotency.expires_at <= excluded.created_at
         THEN excluded.expires_at ELSE idempotency.expires_at END
-RETURNING request_digest, response, holder;
+RETURNING request_digest, response, holder, created_at;
 
 -- name: keep_answer
 -- Stores the answer with the effect it belongs to. An answer once stored never changes, nor does whose it is.
