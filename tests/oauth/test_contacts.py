@@ -136,7 +136,7 @@ async def test_an_access_that_was_revoked_mid_run_is_a_recovery_and_nothing_is_h
     assert await world.state("hubspot") == "expired"
     later = await world.engine.execute(action_id)
     assert isinstance(later, Refusal) and later.reason == "missing_connector"
-    assert "again" in (later.recovery().user_message or "")
+    assert "has ended" in (later.recovery().user_message or "")
     assert not created(world)
 
     await world.connect("hubspot")

@@ -97,7 +97,7 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
         ("x", "zernio", "X goes out through Zernio"),
         ("twitter", "zernio", "X goes out through Zernio"),
         ("LinkedIn", "zernio", "LinkedIn goes out through Zernio"),
-        ("email", "smtp", "E-mail goes out through Mail server or Resend"),
+        ("email", "smtp", "E-mail goes out through your mail server or Resend"),
         ("bluesky", "bluesky", "Zernio"),
     ],
 )

@@ -55,12 +55,9 @@ class KeyAccess:
         found = await self._connections.find(workspace_id, self._provider)
         if found is not None and found.live:
             return Readiness(ready=True)
-        return Readiness(
-            False,
-            Reason.MISSING_CONNECTOR.value,
-            self._how(found, workspace_id),
-            f"{self._label} is not connected.",
-        )
+        ended = found is not None and found.state is ConnectionState.EXPIRED
+        said = self._ended(found) if ended else f"{self._label} is not connected."
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found, workspace_id), said)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """An effect for a provider where a connection is one account: that one, or none without a connection."""
@@ -121,9 +118,13 @@ class KeyAccess:
             curable=True,
         )
 
+    def _ended(self, found: Connection | None) -> str:
+        why = found.problem if found is not None else None
+        return f"{why or f'{self._label} does not accept its key any more'}."
+
     def _how(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
         if found is not None and found.state is ConnectionState.EXPIRED:
-            return f"{found.problem or f'{self._label} does not accept its key any more'}. Connect it again."
+            return f"{self._ended(found)} Connect it again."
         return (
             f"{self._label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"

@@ -130,7 +130,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
         """For whoever wants to use it."""
         return (
             f"{self.grantor.label} does not know this server yet, so that nobody can be asked for consent. The person "
-            f"who runs the server registers it with {self.grantor.label}; the page for it says how."
+            f"who runs the server registers it with {self.grantor.label}."
         )
 
     @property

@@ -65,7 +65,8 @@ class OAuthAccess:
             )
         connection = await self._connections.find(workspace_id, self.provider.id)
         if connection is None or not connection.live:
-            said = f"{self.label} is not connected."
+            ended = connection is not None and connection.state is ConnectionState.EXPIRED
+            said = f"The access to {self.label} has ended." if ended else f"{self.label} is not connected."
             return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(connection), said)
         return Readiness(ready=True)
 

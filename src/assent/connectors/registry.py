@@ -26,6 +26,8 @@ class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
     auth_mode: AuthMode
     channels: tuple[str, ...]
     does: tuple[Literal["publish", "send", "measure", "contacts"], ...]
+    needed: str = ""
+    """For a person: what it takes to connect it."""
 
 
 CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
@@ -47,11 +49,12 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
     ),
     ConnectorInfo(
         id="smtp",
-        label="Mail server",
-        description="Sends e-mail through any mail server (SMTP), of yours or of this server.",
+        label="Your mail server",
+        description="Sends e-mail through any mail server (SMTP).",
         auth_mode="password",
         channels=("email",),
         does=("send",),
+        needed="You need its name, and the user and password that you send mail with.",
     ),
     ConnectorInfo(
         id="zernio",
@@ -60,6 +63,8 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("linkedin", "x", "threads", "instagram", "facebook", "bluesky", "tiktok"),
         does=("publish", "measure"),
+        needed="Zernio is a service that posts for you (zernio.com): you need an account and a key there, "
+        "under Settings, API keys.",
     ),
     ConnectorInfo(
         id="bluesky",
@@ -68,6 +73,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("bluesky",),
         does=("publish", "measure"),
+        needed="You need the handle of the account and an app password, which Bluesky makes under Settings.",
     ),
     ConnectorInfo(
         id="slack",
@@ -76,6 +82,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("slack",),
         does=("publish",),
+        needed="You need the address of an incoming webhook of the channel.",
     ),
     ConnectorInfo(
         id="resend",
@@ -84,6 +91,8 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="api_key",
         channels=("email",),
         does=("send", "measure"),
+        needed="Resend is a service that sends e-mail (resend.com): you need an account and a key there, "
+        "under API keys.",
     ),
     ConnectorInfo(
         id="ga4",
@@ -92,6 +101,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
+        needed="You sign in at Google and allow reading.",
     ),
     ConnectorInfo(
         id="search_console",
@@ -100,6 +110,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=(),
         does=("measure",),
+        needed="You sign in at Google and allow reading.",
     ),
     ConnectorInfo(
         id="hubspot",
@@ -108,6 +119,7 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
         auth_mode="oauth",
         channels=("contacts",),
         does=("contacts",),
+        needed="You sign in at HubSpot and allow contacts.",
     ),
 )
 

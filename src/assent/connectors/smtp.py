@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from assent.connectors.smtp_message import Letter
 
-NONE_THERE: Final = "E-mail has no mail server yet."
+NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
 
 PATIENCE: Final = 0.9
 """The part of the time that is used: what is known must be known before the caller stops listening."""
@@ -92,7 +92,7 @@ class SmtpConnector:
             why = found.problem or "The mail server does not accept its user and password any more."
             return Readiness(False, Reason.MISSING_CONNECTOR.value, f"{why} Connect it again.", why)
         hint = (
-            f"{NONE_THERE} Enter yours on the page for it, or connect Resend instead. In a terminal of this server: "
+            f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "
             f'assent connect smtp --workspace {workspace_id} --from "NAME <ADDRESS>" --key-stdin'
         )
         return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, NONE_THERE)

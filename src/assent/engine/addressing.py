@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import msgspec
 
+from assent.drafting import channels
 from assent.engine.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
@@ -22,6 +23,34 @@ NOT_LIVE = Readiness(
     blocker=Reason.PROVIDER_NOT_LIVE.value,
     fix_hint="Choose a channel whose connector is live, or publish by hand.",
 )
+
+
+BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hubspot"})
+"""Connectors that a person connects on a page of this server."""
+
+
+def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
+    """Where a person connects the way out of an effect, or another one of its channel; None where no page is up."""
+    address = services.page_address()
+    row = channels.BY_ID.get(effect.channel)
+    ways = (effect.connector, *(row.connectors if row is not None else ()))
+    provider = next((name for name in ways if name in BY_PAGE and name in services.connectors), None)
+    if address is None or provider is None:
+        return None
+    return f"{address}/connect/{provider}?workspace={workspace_id}"
+
+
+def connectable(readiness: Readiness) -> bool:
+    """Whether connecting would help: not where that was done, and not where the server has to be set up."""
+    return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
+
+
+def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
+    """What a person does about an effect that cannot go out: with the link where there is one, else the whole way."""
+    url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
+    if url is not None and readiness.summary is not None:
+        return f"{readiness.summary} Connect it here: {url}"
+    return readiness.fix_hint or "It cannot go out yet."
 
 
 async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:

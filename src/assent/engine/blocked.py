@@ -58,9 +58,11 @@ async def look_again(
     outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
 
+    advice = addressing.advise(services, workspace_id, action.effect, readiness)
+
     def refresh() -> Transaction[LookedAgain]:
         changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
-        return _answer(action, changed, readiness, outlook, now_ms)
+        return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
 
     return await services.store.write(
         lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
@@ -125,16 +127,14 @@ NOT_SEEN: Final = (
 )
 
 
-def _answer(
-    before: Action, action: Action, readiness: Readiness, outlook: Outlook, now_ms: int
-) -> LookedAgain:
+def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
     record, around = record_of(action, now_ms), outlook.of(action)
     key, is_open = action.effect.channel, state_of(action) not in TERMINAL
-    still = is_open and not readiness.ready
+    still = is_open and advice is not None
     if action.digest != before.digest:
         said = said_of(action)
     elif still:
-        said = f"It still cannot go out. {readiness.fix_hint or ''}".strip()
+        said = f"It still cannot go out. {advice}"
     else:
         said = SAID.get(action.status, "")
     following = next_calls(key, action, around)

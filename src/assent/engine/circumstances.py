@@ -27,9 +27,6 @@ from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blockin
 from assent.lifecycle.records import Action, Assurance, Effect, Status
 from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
 
-BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hubspot"})
-"""Connectors that a person connects on a page of this server."""
-
 READY: Final = Readiness(ready=True)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 
@@ -67,9 +64,9 @@ class Outlook:
         enough = suffices(Assurance.AGENT, needed.assurance) and needed.approvers == 1
         gate = blocking_gate(effect)
         readiness = self.readiness_of(effect)
-        help_url = (
-            self._help(effect) if gate is None and not (readiness.ready or readiness.nameable) else None
-        )
+        help_url = None
+        if gate is None and addressing.connectable(readiness):
+            help_url = addressing.connect_page(self.services, self.caller.workspace_id, effect)
         blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
         who = None
         if not decides:
@@ -102,15 +99,6 @@ class Outlook:
         host = urlsplit(action.effect.link).hostname
         other = f" (not {host})" if host and host != urlsplit(address).hostname else ""
         return f"the public feed of this server, {address}{other}"
-
-    def _help(self, effect: Effect) -> str | None:
-        address = self.services.page_address()
-        row = channels.BY_ID.get(effect.channel)
-        ways = (effect.connector, *(row.connectors if row is not None else ()))
-        provider = next((name for name in ways if name in BY_PAGE and name in self.services.connectors), None)
-        if address is None or provider is None:
-            return None
-        return f"{address}/connect/{provider}?workspace={self.caller.workspace_id}"
 
 
 async def outlook(

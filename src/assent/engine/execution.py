@@ -158,6 +158,8 @@ async def claimed(services: Services, order: Order) -> Action | Executed:
                 bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
                 if bound is not None:
                     raise newly_bound(services, order, bound) from None
+                advice = addressing.advise(services, order.workspace_id, effect, readiness)
+                readiness = msgspec.structs.replace(readiness, fix_hint=advice)
             asked = Asked(ask.connector.id, ask.action.digest, readiness)
 
 

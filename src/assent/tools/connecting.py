@@ -39,6 +39,8 @@ class Standing(msgspec.Struct, frozen=True):
     """For a person: what is missing and how it is cured."""
     connect_url: str | None = None
     connection: Connection | None = None
+    summary: str = ""
+    """What is missing, in a few words."""
 
 
 async def judge(call: Call, info: ConnectorInfo) -> Standing:
@@ -52,9 +54,11 @@ async def judge(call: Call, info: ConnectorInfo) -> Standing:
     readiness = await connector.readiness(workspace_id)
     url = page_of(call, info)
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
-        return Standing(info, "needs_configuration", readiness.fix_hint or "", url)
+        hint = readiness.fix_hint or ABSENT
+        return Standing(info, "needs_configuration", f"{hint} {url}" if url else hint, url)
     if not readiness.ready:
-        return Standing(info, "needs_connection", readiness.fix_hint or "", url)
+        said = readiness.summary or f"{info.label} is not connected."
+        return Standing(info, "needs_connection", readiness.fix_hint or "", url, summary=said)
     found = None
     if info.auth_mode != "none":
         found = await call.services.connections.find(workspace_id, info.id)
@@ -120,7 +124,7 @@ def describe(standing: Standing) -> str:
         return f"It works now{_accounts(standing.connection)}."
     if standing.state == "needs_configuration":
         return standing.hint
-    return "It is not connected yet."
+    return standing.summary or "It is not connected."
 
 
 def list_for_person(standings: Sequence[Standing]) -> str:
@@ -151,7 +155,7 @@ def say(standing: Standing, channel: Channel | None, others: Sequence[Standing],
         name = channel.label if channel is not None else "This"
         return f"{name} is published by hand: I give you the text to copy, and there is nothing to connect."
     if channel is not None and (channel.id != info.id or others):
-        through = " or ".join([info.label, *(each.info.label for each in others)])
+        through = " or ".join(_inside(each) for each in (info, *(other.info for other in others)))
         said.append(f"{channel.label} goes out through {through}.")
     if standing.state == "live":
         said.append(f"{info.label} is connected and works{_accounts(standing.connection)}.")
@@ -160,33 +164,43 @@ def say(standing: Standing, channel: Channel | None, others: Sequence[Standing],
                 f"{_drafts(waiting)} prepared before: I show you where each goes, and you approve it."
             )
         return " ".join(said)
-    said.append(f"{info.label} is not connected yet.")
+    said.append(f"{standing.summary} {info.needed}".strip())
     said.append(
-        f"Open {standing.connect_url} and connect it there; then tell me, and I try again."
+        f"Open {standing.connect_url} and enter it there; then tell me, and I try again."
         if standing.connect_url
         else standing.hint
     )
     if waiting:
         said.append(f"{_drafts(waiting)} waiting for it.")
-    if channel is None:
-        said += [_instead(each) for each in others]
+    said += [_instead(each) for each in others]
     return " ".join(said)
 
 
-def show(standing: Standing, said: str, others: Sequence[Standing]) -> str:
-    """The same as Markdown, with the way through a terminal and the other ways out."""
-    rows = [said]
-    if standing.state == "needs_connection":
-        rows.append(standing.hint)
-        rows += [f"- {each.info.label}: {each.connect_url}" for each in others if each.connect_url]
-    return "\n\n".join(filter(None, rows))
+def show(call: Call, standing: Standing, said: str) -> str:
+    """The same as Markdown, with the way through a terminal."""
+    flags = TERMINAL.get(standing.info.auth_mode)
+    if standing.state != "needs_connection" or standing.connect_url is None or flags is None:
+        return said
+    where = f"assent connect {standing.info.id} --workspace {call.caller.workspace_id} {flags}"
+    return f"{said}\n\nOr in a terminal of this server: `{where}`"
+
+
+TERMINAL: Final[dict[str, str]] = {
+    "api_key": "--key-stdin",
+    "password": '--from "NAME <ADDRESS>" --key-stdin',
+}
+
+
+def _inside(info: ConnectorInfo) -> str:
+    """Its name inside a sentence."""
+    return info.label.replace("Your ", "your ", 1)
 
 
 def _instead(other: Standing) -> str:
     if other.state == "live":
         return f"{other.info.label} is connected and can be used instead."
     where = f": {other.connect_url}" if other.connect_url else "."
-    return f"You can connect {other.info.label} instead{where}"
+    return f"You can connect {_inside(other.info)} instead{where}"
 
 
 def _drafts(count: int) -> str:

@@ -129,7 +129,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
     names = (info.id, *(each.info.id for each in others))
     waiting = await connecting.waiting_for(call, names)
     said = connecting.say(standing, channel, others, len(waiting))
-    shown = connecting.show(standing, said, others)
+    shown = connecting.show(call, standing, said)
     title = f"{info.label} is connected" if connected else f"Connect {info.label}"
     draft = Draft(type="connection", title=title, body=shown, metadata={"provider": info.id})
     following = _following(call, standing, waiting)
@@ -215,10 +215,9 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
     def end() -> Transaction[Disconnected]:
         ended = yield from connections.ending(workspace_id, info.id, by=by)
-        told = (
-            f"{info.label} is disconnected and its secrets are destroyed here. To end them at {info.label} too, remove "
-            "them there."
-        )
+        told = f"{info.label} is disconnected and its secrets are destroyed here."
+        if info.auth_mode != "password":
+            told += f" To end them at {info.label} too, remove them there."
         return Disconnected(
             ok=True,
             provider=info.id,
