@@ -565,3 +565,22 @@ async def test_markdown_holds_everything_that_a_review_came_to(play: Player) -> 
         assert said in text, said
     assert "````markdown\n`src/a.py:79` **Mend the drift**\n\n```\ncode\n```\n````" in text
     assert "### Output `mr_review.findings`" in text and "none, really" in text
+
+
+@pytest.mark.rule("W71")
+async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_once(play: Player) -> None:
+    start = await play.start(sessionId="B")
+    first = await play.advance(start, notesMarkdown="note-a1")
+    deep = await play.advance(first, notesMarkdown="note-a2", output={"kind": "plan", "text": "plan-a"})
+    await play.checkpoint(deep, "checkpoint-a")
+    await play.advance(first, notesMarkdown="note-a3")
+    await play.advance(await play.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
+    end = await play.advance(start, notesMarkdown="note-c1")
+    text = session_text.markdown(await exported(play, "B"), bundles.lineage_of, str)
+    for said in ("a1", "a2", "a3", "b1", "b2", "c1"):
+        assert text.count(f"note-{said}") == 1, said
+    assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1
+    assert "4 branches" in text and text.count("### Branch from “one”") == 2
+    assert text.count("### Branch from “two”") == 1
+    # The branch with the latest event comes first, whole.
+    assert text.index("note-c1") < text.index("note-a1") and end["stateToken"]

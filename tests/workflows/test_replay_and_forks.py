@@ -9,6 +9,8 @@ import pytest
 from tests.workflow.library import step
 from tests.workflows.kit import Payload, Player, definition, three_steps
 
+from assent.kernel.ids import is_uuid
+
 pytestmark = pytest.mark.every_surface
 
 CONTENT: Payload = {"notesMarkdown": "did it", "context": {"quantity": 3, "who": "Ada"}}
@@ -342,6 +344,13 @@ async def test_a_search_knows_the_letters_beyond_ascii(play: Player) -> None:
     if play.surface.dialect == "sqlite":
         # PostgreSQL folds by the locale of its database, and the tests' has none.
         assert len((await play.ask("workflow_resume", query="äpfel")).payload["runs"]) == 1
+
+
+@pytest.mark.rule("E3")
+async def test_the_run_of_a_workflow_has_a_uuid_like_every_run(play: Player) -> None:
+    run_id = (await play.start())["session"]["runId"]
+    assert is_uuid(run_id)
+    assert (await play.ask("chieflab_get_run", runId=run_id)).payload["runId"] == run_id
 
 
 async def test_a_ticket_may_be_a_number(play: Player) -> None:

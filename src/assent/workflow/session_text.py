@@ -1,4 +1,4 @@
-"""A session as Markdown for people: each run with the way to its tip, what was noted on it and when."""
+"""A session as Markdown for people: each run with all its branches, what was noted on them and when."""
 
 from __future__ import annotations
 
@@ -23,23 +23,46 @@ def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when:
 
 
 def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
+    """A run: the branch with the latest event whole, then of every other what it has for itself."""
     by_node = {node.node: node for node in run.nodes}
-    way: list[ExportedNode] = []
-    at = told.tip
-    while at is not None:
-        way.append(by_node[at])
-        at = by_node[at].parent
-    way.reverse()
-    complete = next((step.is_complete for step in told.steps if step.node == told.tip), False)
-    status = "complete" if complete else "running"
-    branches = f", {told.branches} branches (this is the latest)" if told.branches > 1 else ""
+    latest = {step.node: (step.latest, step.node) for step in told.steps}
+    inner = {step.parent for step in told.steps}
+    leaves = sorted(
+        (node for node in by_node if node not in inner), key=lambda node: latest[node], reverse=True
+    )
+    complete = {step.node for step in told.steps if step.is_complete}
+    count = f", {len(leaves)} branches (the latest first)" if len(leaves) > 1 else ""
+    status = "complete" if leaves and leaves[0] in complete else "running"
     parts = [
         f"## {run.name}",
-        f"Workflow `{run.workflow_id}`, run `{run.run_id}`, started {when(run.created_ms)}: {status}{branches}.",
+        f"Workflow `{run.workflow_id}`, run `{run.run_id}`, started {when(run.created_ms)}: {status}{count}.",
     ]
+    written: set[int] = set()
+    for leaf in leaves:
+        way = _way(by_node, leaf, written)
+        if written:
+            state = "complete" if leaf in complete else "running"
+            parts.append(f"### Branch from “{way[0].title or way[0].step_key}”: {state}")
+        parts += _steps(run, way, when, "####" if written else "###")
+        written |= {node.node for node in way}
+    return "\n\n".join(parts)
+
+
+def _way(by_node: dict[int, ExportedNode], leaf: int, written: set[int]) -> list[ExportedNode]:
+    """The nodes that lead to a leaf, but for those that were written already."""
+    way: list[ExportedNode] = []
+    at: int | None = leaf
+    while at is not None and at not in written:
+        way.append(by_node[at])
+        at = by_node[at].parent
+    return way[::-1]
+
+
+def _steps(run: ExportedRun, way: list[ExportedNode], when: Callable[[int], str], level: str) -> list[str]:
+    parts = []
     for node in way:
         if node.parent is not None:
-            parts.append(f"### {node.title or node.step_key}\n\nCompleted {when(node.created_ms)}.")
+            parts.append(f"{level} {node.title or node.step_key}\n\nCompleted {when(node.created_ms)}.")
         if node.notes.strip():
             parts.append(node.notes.strip())
         parts += [
@@ -48,7 +71,7 @@ def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
             if each.node == node.node
         ]
     outputs = [(node.step_key, artifact) for node in way for artifact in node.artifacts]
-    return "\n\n".join([*parts, *_results(reduce(outputs))])
+    return [*parts, *_results(reduce(outputs))]
 
 
 def _results(dashboard: Dashboard) -> list[str]:
