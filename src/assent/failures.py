@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from assent.cli_welcome import in_shell, own_command, this_command
 from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
 from assent.redaction import Redactor
@@ -37,13 +38,14 @@ def _as_it_is(error: BaseException, settings: Settings | None) -> str:
 
 def _unavailable(error: BaseException, settings: Settings | None) -> str:
     if settings is None:
-        check = "Run: assent doctor"
-    elif settings.sqlite_path is not None:
+        return f"The database cannot be used: {error}.\nRun: {in_shell([*this_command(), 'doctor'])}"
+    if settings.sqlite_path is not None:
         check = f"Check that {settings.sqlite_path} can be written by you and that its disk has space."
     else:
         shown = hide_password(settings.database_url)
         check = f"Check that the server behind {shown} runs and lets this user in."
-    return f"The database cannot be used: {error}.\n{check} Then run: assent doctor"
+    doctor = in_shell(own_command(settings, "doctor"))
+    return f"The database cannot be used: {error}.\n{check} Then run: {doctor}"
 
 
 def _refused(error: BaseException, settings: Settings | None) -> str:

@@ -54,6 +54,9 @@ POLL_SECONDS: Final = 0.5
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to let go of the port."""
 
+SQLITE_FILE: Final = b"SQLite format 3\0"
+"""What every file of the embedded database begins with."""
+
 ACCEPTED_AT_ONCE: Final = 32
 """How many the event loop accepts before it looks at what it has: fewer than the descriptors in reserve."""
 
@@ -264,6 +267,7 @@ async def _serve(settings: Settings) -> int:
         except UNFIT:
             raise
         except StoreUnavailable as error:
+            _refuse_what_is_no_database(settings)
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app)
@@ -297,6 +301,21 @@ def _stop(server: uvicorn.Server) -> None:
     """The first signal lets the calls in flight finish, the second does not."""
     server.force_exit = server.should_exit
     server.should_exit = True
+
+
+def _refuse_what_is_no_database(settings: Settings) -> None:
+    """Waiting helps with a database that is away, and not with a file that is something else."""
+    path = settings.sqlite_path
+    with contextlib.suppress(OSError):
+        if path is None:
+            return
+        with path.open("rb") as file:
+            beginning = file.read(len(SQLITE_FILE))
+        if beginning not in (b"", SQLITE_FILE):
+            raise SettingsError(
+                f"The file {path} is no SQLite database, or its beginning is damaged.\n"
+                "Put back a copy of it that works, or name another database with --data-dir or --database-url."
+            )
 
 
 def _known_here(settings: Settings) -> Leadership | None:

@@ -102,7 +102,7 @@ def ensure_data_dir(path: Path) -> None:
             path.chmod(PRIVATE_DIRECTORY)
     except OSError as error:
         raise SettingsError(
-            f"The data directory {path} cannot be used: {error.strerror}.\n"
+            f"The data directory {path} is not there and cannot be made, or is not yours to use: {error.strerror}.\n"
             "Name one that you can write to with --data-dir or ASSENT_DATA_DIR."
         ) from error
 

@@ -199,10 +199,12 @@ class _Reader:
         try:
             return parse_value(row, raw, base=base, home=self.home)
         except BadValue as bad:
-            shown = "" if row.secret else f" {hide_password(str(raw))!r}"
+            shown = (
+                "a value that is not shown here" if row.secret else f"the value {hide_password(str(raw))!r}"
+            )
             mistake = BadFlag if row.name in self.flags else SettingsError
             raise mistake(
-                f"The setting {row.name} ({source}) has the value{shown}, which does not work: {bad}.\n"
+                f"The setting {row.name} ({source}) has {shown}, which does not work: {bad}.\n"
                 f"Write {form} with {row.kind.value}."
                 + (f" Possible: {', '.join(row.choices)}." if row.choices else "")
             ) from None

@@ -61,6 +61,15 @@ def test_a_database_of_a_newer_release_is_refused_with_the_way_out(assent: Assen
         assert "Traceback" not in said
 
 
+def test_a_file_that_is_no_database_ends_the_start_and_is_named(assent: Assent, data_dir: Path) -> None:
+    data_dir.mkdir(mode=0o700)
+    (data_dir / "assent.db").write_bytes(b"This is not a database. " * 1_000)
+    done = assent("serve", "--port", "1")
+    assert (done.code, done.out) == (1, "")
+    assert str(data_dir / "assent.db") in done.err
+    assert "Traceback" not in done.err
+
+
 def test_a_busy_port_is_named_with_the_next_one(assent: Assent) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -107,6 +107,12 @@ def test_an_unknown_variable_of_ours_is_warned_about_with_a_suggestion(tmp_path:
     assert "Did you mean" not in warnings[1]
 
 
+def test_a_value_that_may_hold_a_secret_is_not_shown_and_the_sentence_is_whole() -> None:
+    message = refused({}, {"ASSENT_SMTP_URL": "hunter2"})
+    assert "hunter2" not in message
+    assert "has a value that is not shown here, which does not work" in message
+
+
 def test_previous_secrets_without_a_newest_are_refused() -> None:
     message = refused({}, {"ASSENT_SECRET_PREVIOUS": "x"})
     assert "ASSENT_SECRET_PREVIOUS" in message

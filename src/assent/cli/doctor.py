@@ -16,6 +16,7 @@ import typer
 
 from assent import __version__
 from assent.cli.session import BaseUrl, Host, Port, Session, command
+from assent.cli_welcome import in_shell, own_command
 from assent.failures import explain
 from assent.probes import Found, look_at_port, reaches_assent
 from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
@@ -220,7 +221,8 @@ def _address(settings: Settings) -> Iterator[Check]:
     if free or ours:
         yield Check("port", True, f"{where} is {'free' if free else 'served by Assent'}")
     else:
-        fix = f"Stop that program, or serve on another port: assent serve --port {settings.port % 65_535 + 1}"
+        other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
+        fix = f"Stop that program, or serve on another port: {other}"
         detail = (
             f"{where} is used by another program" if port is Found.BUSY else f"{where} cannot be listened on"
         )
@@ -228,7 +230,12 @@ def _address(settings: Settings) -> Iterator[Check]:
     if reaches_assent(settings.base_url):
         yield Check("pages", True, f"{settings.base_url} answers")
     elif free:
-        yield Check("pages", True, f"no server is running for {settings.base_url}", "assent serve")
+        yield Check(
+            "pages",
+            True,
+            f"no server is running for {settings.base_url}",
+            in_shell(own_command(settings, "serve")),
+        )
     else:
         fix = "Set ASSENT_BASE_URL to the address at which a browser reaches this server."
         yield Check("pages", False, f"{settings.base_url} does not answer as Assent", fix)

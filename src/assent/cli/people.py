@@ -111,7 +111,9 @@ def list_all(session: Session) -> None:
         f"{each.devices} signed-in browsers  {each.person_id}"
         for each in people
     ]
-    session.give({"people": people}, "\n".join(lines) or "Nobody yet. Sign in yourself: assent owner-link")
+    session.give(
+        {"people": people}, "\n".join(lines) or f"Nobody yet. Sign in yourself: {session.again('owner-link')}"
+    )
 
 
 def remove(
@@ -128,7 +130,8 @@ def remove(
 
     if not asyncio.run(end()):
         raise Failure(
-            f"There is nobody with the id {person_id!r} who could be removed.\nSee who is there: assent people list"
+            f"There is nobody with the id {person_id!r} who could be removed.\n"
+            f"See who is there: {session.again('people', 'list')}"
         )
     session.give({"personId": person_id, "removed": True}, f"Removed {person_id}.")
 
