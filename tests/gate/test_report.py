@@ -44,6 +44,18 @@ async def test_every_action_says_what_became_of_it_and_who_said_yes(surface: Gat
         assert entry["approved"]["howSure"] in told["show"]
 
 
+async def test_attempts_that_were_refused_are_in_the_report(surface: Gate) -> None:
+    action_id = await surface.staged()
+    await surface.denied(EXECUTE, actionId=action_id)
+
+    told = await surface.done(REPORT)
+
+    [attempt] = told["refusedAttempts"]
+    assert (attempt["actionId"], attempt["reason"]) == (action_id, "requires_approval")
+    assert told["actions"][0]["refusedAttempts"] == 1
+    assert attempt["detail"] in told["show"]
+
+
 @pytest.mark.own_database
 async def test_the_report_carries_the_ends_of_the_chains_and_the_newest_signature(surface: Gate) -> None:
     run = await surface.run({})
@@ -101,7 +113,7 @@ async def test_a_busy_week_is_a_page_that_says_so(surface: Gate) -> None:
 
     told = await surface.done(REPORT)
 
-    assert (len(told["actions"]), told["more"]) == (50, True)
+    assert (len(told["actions"]), told["more"]) == (25, True)
     assert len(told["show"]) < 8_000
 
 

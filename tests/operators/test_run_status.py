@@ -37,6 +37,14 @@ async def test_the_status_of_a_run_follows_its_actions(loop: Loop) -> None:
     assert seen == [(status, status) for status in expected]
 
 
+async def test_a_run_whose_drafts_were_not_decided_in_time_is_expired(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+
+    loop.clock.advance(days=31)
+
+    assert await status_of(loop, run["runId"]) == ("expired", "expired")
+
+
 async def test_a_listed_run_says_what_it_was_about_and_how_its_actions_stand(loop: Loop) -> None:
     run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
     await loop.approve_and_send(run["actions"][0]["id"])
@@ -87,8 +95,9 @@ def test_every_mix_of_states_has_one_status() -> None:
         "measured",
         "rejected",
         "failed",
+        "expired",
     }
-    pairs = [(state.status, state.execution) for state in STATES]
+    pairs = [*((state.status, state.execution) for state in STATES), ("expired", "none")]
     for size in (1, 2, 3):
         for mix in itertools.combinations(pairs, size):
             for measured in (False, True):

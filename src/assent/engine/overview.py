@@ -24,7 +24,10 @@ RECENT_MS: Final = 30 * DAY_MS
 """How far back the report looks at what is settled. What is open is listed however old it is."""
 
 LISTED: Final = 10
-"""Entries of one section."""
+"""Entries of a section of what is open."""
+
+RECENT_LISTED: Final = 5
+"""Entries of a section of what is settled."""
 
 MOST_COUNTED: Final = 1_000
 """Where a count stops."""
@@ -59,13 +62,13 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     unknown = yield statements.list_unknown_actions(**named, most=LISTED)
     awaiting = yield statements.list_awaiting_actions(**open_now)
     unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})
-    failed = yield statements.list_failed_actions(**named, since=since, most=LISTED)
-    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=LISTED)
+    failed = yield statements.list_failed_actions(**named, since=since, most=RECENT_LISTED)
+    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=RECENT_LISTED)
     counted = yield statements.count_status(
         **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
     )
-    measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=LISTED)
-    due = yield from measurement.due(workspace_id, LISTED)
+    measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
+    due = yield from measurement.due(workspace_id, RECENT_LISTED)
     lessons = yield from _lessons(workspace_id, tenant_id)
     sections = _sections((unknown, awaiting, unsent, failed, sent), now_ms)
     return Overview(

@@ -18,7 +18,7 @@ from assent.ports import Transaction
 from assent.stores.loader import statements
 
 MOST_EVENTS: Final = 500
-MOST_ACTIONS: Final = 50
+MOST_ACTIONS: Final = 25
 
 REFUSED: Final = "execution_refused"
 PREPARED: Final = "run_prepared"

@@ -16,7 +16,7 @@ from assent.engine.audit_views import EventPage, Place
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Action, Asset, Run
-from assent.lifecycle.standing import run_status
+from assent.lifecycle.standing import EXPIRED, may_expire, run_status
 from assent.ports import Rows, Transaction
 from assent.stores.loader import statements
 
@@ -31,6 +31,8 @@ class Standing(msgspec.Struct, frozen=True):
     status: str
     execution_state: str
     actions: int
+    overdue: int = 0
+    """How many of them are past their date, whether or not that matters in their state."""
 
 
 class RunLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +84,7 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def runs(
-    workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int
+    workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int, now_ms: int
 ) -> Transaction[RunPage]:
     """A page of runs, newest first. Runs of the memory and of connecting are listed only where asked for by operator:
     they stage nothing."""
@@ -93,6 +95,7 @@ def runs(
         pattern=like(search),
         before=before,
         most=most + 1,
+        now_ms=now_ms,
     )
     found = _lines(rows)
     return RunPage(found[:most], found[most - 1].run_id if len(found) > most else None)
@@ -105,7 +108,9 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
         first.setdefault(row["run_id"], row)
         counted = standings.setdefault(row["run_id"], [])
         if row["actions"]:
-            counted.append(Standing(row["action_status"], row["execution_state"], row["actions"]))
+            counted.append(
+                Standing(row["action_status"], row["execution_state"], row["actions"], row["overdue"])
+            )
     return tuple(
         RunLine(
             run_id=RunId(run_id),
@@ -124,7 +129,12 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
 
 def status_of(stored: str, standings: Iterable[Standing], *, measured: bool) -> str:
     """The status of a run, derived from how its actions stand."""
-    return run_status(stored, ((each.status, each.execution_state) for each in standings), measured=measured)
+    states = []
+    for each in standings:
+        expired = each.overdue if may_expire(each.status, each.execution_state) else 0
+        states += [(each.status, each.execution_state)] if each.actions > expired else []
+        states += [(EXPIRED, each.execution_state)] if expired else []
+    return run_status(stored, states, measured=measured)
 
 
 def run(
@@ -136,13 +146,14 @@ def run(
     before: Place,
     most_actions: int,
     most_events: int,
+    now_ms: int,
 ) -> Transaction[RunDetail | None]:
     """One run with a page of its actions after a place, and of its history before one."""
     found = yield from actions.find_run(workspace_id, run_id)
     if found is None:
         return None
     named = {"workspace_id": workspace_id, "run_id": run_id}
-    counted = yield statements.count_run_states(**named)
+    counted = yield statements.count_run_states(**named, now_ms=now_ms)
     page: dict[str, Any] = {"position": after.position, "after": after.action_id, "most": most_actions + 1}
     if state:
         rows = yield statements.list_run_actions_in(**named, **page, state=state)
@@ -154,7 +165,9 @@ def run(
     history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
     planned = yield from measurement.find(workspace_id, run_id)
     is_workflow = yield statements.find_workflow_run(**named)
-    standings = tuple(Standing(r["status"], r["execution_state"], r["actions"]) for r in counted)
+    standings = tuple(
+        Standing(r["status"], r["execution_state"], r["actions"], r["overdue"]) for r in counted
+    )
     measured = planned is not None and planned.measured_ms is not None
     return RunDetail(
         run=found,

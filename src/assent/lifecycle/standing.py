@@ -14,6 +14,7 @@ from assent.kernel.times import readable_time
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
 
 BY_HAND_CONNECTOR: Final = "manual"
+EXPIRED: Final = "expired"
 MAX_HEADLINE: Final = 80
 MAX_DESCRIPTION: Final = 120
 
@@ -116,7 +117,7 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
     """The status of a run, from the status and execution state of each of its actions.
 
     `stored` is how the run itself ended (`prepared`, `running`, `failed`, `complete`); it counts where the run staged
-    nothing. Rejected actions are settled: a run whose other actions went out is executed.
+    nothing. Rejected and expired actions are settled: a run whose other actions went out is executed.
     """
     found = set(states)
     if not found or stored != "prepared":
@@ -128,13 +129,24 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
     if ExecutionState.EXECUTING in executions:
         return "executing"
     if Status.EXECUTED in statuses:
-        if statuses - {Status.EXECUTED, Status.REJECTED}:
+        if statuses - {Status.EXECUTED, Status.REJECTED, EXPIRED}:
             return "partly_sent"
         return "measured" if measured else "executed"
     for status in (Status.AWAITING_APPROVAL, Status.APPROVED, Status.FAILED):
         if status in statuses:
             return status
-    return Status.REJECTED
+    return EXPIRED if EXPIRED in statuses else Status.REJECTED
+
+
+def state_in_run(action: Action, now_ms: int) -> tuple[str, str]:
+    """An action as the status of its run counts it."""
+    return EXPIRED if action.expired(now_ms) else action.status, action.execution_state
+
+
+def may_expire(status: str, execution_state: str) -> bool:
+    """Whether the date of an action in this state matters: it could still be sent."""
+    waits = execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+    return waits and status in (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 
 def describe_run(inputs: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from assent.drafting import channels
 from assent.engine import circumstances, overview
 from assent.engine.brain import Entry
 from assent.engine.measurement import Scheduled
-from assent.engine.overview import LISTED, MOST_COUNTED, Measured, Overview
+from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
@@ -169,7 +169,7 @@ async def status(call: Call, request: Status) -> StatusReply:
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
         ),
         lessons=tuple(
-            Lesson(entry_id=each.entry_id, tenant_id=each.tenant_id, kind=each.kind, body=each.body)
+            Lesson(entry_id=each.entry_id, tenant_id=each.tenant_id, kind=each.kind, body=_short(each))
             for each in found.lessons
         ),
     )
@@ -241,7 +241,7 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
         if not entries[section]:
             continue
         total = found.counts[section]
-        more = f", the newest {LISTED}" if total > len(entries[section]) else ""
+        more = f", the newest {len(entries[section])}" if total > len(entries[section]) else ""
         lines = [f"**{SECTION_TITLES[section]}** ({_number(total)}{more})"]
         by_id = {str(action.action_id): action for action in found.sections[section]}
         lines += [_line(each, _moment(by_id[each.action_id]), now_ms) for each in entries[section]]

@@ -19,7 +19,7 @@ from assent.lifecycle.cards import next_calls
 from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.lifecycle.measurement import NextMove, amount
 from assent.lifecycle.records import Action, Run
-from assent.lifecycle.standing import run_status, section_of
+from assent.lifecycle.standing import run_status, section_of, state_in_run
 from assent.ports import Transaction
 from assent.tools import result_texts
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
@@ -107,7 +107,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
         guidance.NOTHING_STAGED_STOP_RULE,
         guidance.AGENT_DEPENDENCY,
     )
-    states = ((action.status, action.execution_state) for action in of_run)
+    states = (state_in_run(action, call.now_ms) for action in of_run)
     return MeasureReply(
         ok=True,
         run_id=run_id,

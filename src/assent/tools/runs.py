@@ -13,7 +13,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.records import Asset
-from assent.lifecycle.standing import describe_run, run_status
+from assent.lifecycle.standing import describe_run, run_status, state_in_run
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
@@ -100,7 +100,13 @@ async def list_runs(call: Call, request: ListRuns) -> RunList:
     workspace_id = call.caller.workspace_id
     page = await call.services.store.read(
         lambda: run_views.runs(
-            workspace_id, operator="", state="", search="", before=request.cursor or "", most=request.limit
+            workspace_id,
+            operator="",
+            state="",
+            search="",
+            before=request.cursor or "",
+            most=request.limit,
+            now_ms=call.now_ms,
         )
     )
     return RunList(
@@ -144,7 +150,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         return run, assets, staged, planned
 
     run, assets, staged, planned = await call.services.store.read(begin)
-    states = ((action.status, action.execution_state) for action in staged)
+    states = (state_in_run(action, call.now_ms) for action in staged)
     measured = planned is not None and planned.measured_ms is not None
     return RunRecord(
         ok=True,

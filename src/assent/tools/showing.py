@@ -16,7 +16,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, about_content
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
-from assent.lifecycle.records import Action, ExecutionState, Status
+from assent.lifecycle.records import Action, Assurance, ExecutionState, Status
 from assent.lifecycle.standing import SECTION_TITLES, explain, section_of
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, DigestArgument
@@ -211,10 +211,15 @@ def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
     if action.status is not Status.AWAITING_APPROVAL or action.expired(now_ms):
         return explain(action, blocker, now_ms)
     if decision is not None and decision.what == "changes asked":
-        return f"{decision.by} asked for changes{comment}."
+        return f"{_name(decision)} asked for changes{comment}."
     if decision is not None and decision.what == "edited":
-        return f"It was changed by {decision.by} and waits for approval as it is now."
+        return f"{_name(decision)} changed it. It waits for approval as it is now."
     return "It waits for approval."
+
+
+def _name(decision: Decision) -> str:
+    """Who decided, for the person: a key is their agent's."""
+    return decision.by if decision.assurance != Assurance.AGENT else "Your agent"
 
 
 def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:

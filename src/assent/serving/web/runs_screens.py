@@ -74,6 +74,7 @@ RUN_STATUSES: Final[dict[str, str]] = {
     "measured": "Sent and measured",
     "rejected": "Rejected",
     "failed": "Failed",
+    "expired": "Expired",
 }
 """The status of a run in words; one that only prepared something says so by what it prepared."""
 
@@ -109,7 +110,13 @@ async def runs(visit: Visit) -> Response:
     before = visit.query("before") if is_uuid(visit.query("before")) else ""
     found = await visit.read(
         lambda: run_views.runs(
-            visit.workspace_id, operator=operator, state=state, search=search, before=before, most=RUNS
+            visit.workspace_id,
+            operator=operator,
+            state=state,
+            search=search,
+            before=before,
+            most=RUNS,
+            now_ms=visit.now_ms,
         )
     )
     asked = {"q": search, "operator": operator, "state": state}
@@ -190,6 +197,7 @@ async def story(visit: Visit) -> Response:
                 before=before,
                 most_actions=ACTIONS,
                 most_events=EVENTS,
+                now_ms=visit.now_ms,
             )
         if found is None:
             raise PageRefused(NO_SUCH_RUN)

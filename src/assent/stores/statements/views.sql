@@ -14,20 +14,22 @@ WITH picked AS (
       AND (x.status = :state OR x.execution_state = :state)))
   ORDER BY r.run_id DESC LIMIT :most
 ), counted AS (
-  SELECT p.run_id, a.status, a.execution_state, count(a.run_id) AS actions
+  SELECT p.run_id, a.status, a.execution_state, count(a.run_id) AS actions,
+         sum(CASE WHEN a.expires_ms <= :now_ms THEN 1 ELSE 0 END) AS overdue
   FROM picked p LEFT JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
   GROUP BY p.run_id, a.status, a.execution_state
 )
 SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms, r.status, m.measured_ms,
-       c.status AS action_status, c.execution_state, c.actions
+       c.status AS action_status, c.execution_state, c.actions, c.overdue
 FROM counted c LEFT JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = c.run_id
 LEFT JOIN measurements m ON m.workspace_id = :workspace_id AND m.run_id = c.run_id
 ORDER BY r.run_id DESC
 
 -- name: count_run_states
 -- How many actions of a run stand where.
-SELECT status, execution_state, count(*) AS actions FROM actions
-WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY status, execution_state
+SELECT status, execution_state, count(*) AS actions,
+       sum(CASE WHEN expires_ms <= :now_ms THEN 1 ELSE 0 END) AS overdue
+FROM actions WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY status, execution_state
 
 -- name: list_run_actions_page
 -- A page of the actions of a run in the order in which they were staged, after a place. Picked in the index first.
