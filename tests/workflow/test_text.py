@@ -76,6 +76,7 @@ def test_a_resumed_run_hears_its_rules_in_short_and_not_what_had_to_hold_before_
     assert "Have a bug." not in answer and "Which bug?" not in answer
     assert all(f"RULE {n}: keep this." in answer for n in range(6)) and "explanation" not in answer
     assert '"mode":"metadata"' in answer
+    assert "RULE 0" not in text.rehydrated(program, shown, TOKENS, recap([]), rules=False)
 
 
 @pytest.mark.rule("W50")

@@ -158,3 +158,10 @@ async def test_a_branch_that_a_step_of_a_loop_waits_at_says_its_title(play: Play
     await play.advance(await play.advance(start, notesMarkdown="first"), notesMarkdown="looked")
     [other] = (await play.advance(start, notesMarkdown="second"))["branches"]
     assert other["reached"] == "Look, round 2"
+
+
+@pytest.mark.rule("W20")
+async def test_the_rules_of_a_run_are_repeated_only_to_a_chat_that_lost_its_tokens(play: Player) -> None:
+    at = await play.start(definition("ruled", step("one"), metaGuidance=["Be kind."]), sessionId="T-7")
+    assert "Be kind." not in text_of(await play.ask("workflow_advance", stateToken=at["stateToken"]))
+    assert "Be kind." in text_of(await play.ask("workflow_resume", sessionId="T-7"))

@@ -17,8 +17,9 @@ from assent.workflow.branch_text import tell_branches
 from assent.workflow.handles import Handle
 
 
-def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
-    """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20)."""
+def rehydrate(desk: Desk, state: Handle, *, rules: bool = False) -> Transaction[Spoken]:
+    """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20).
+    `rules` of the run for a chat that has lost everything."""
     node = yield from stored.find_place(desk.workspace_id, state)
     if node is None:
         raise token_refusal("token_unknown_node")
@@ -56,7 +57,7 @@ def rehydrate(desk: Desk, state: Handle) -> Transaction[Spoken]:
     told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
     return Spoken(
         answer,
-        text.rehydrated(program, shown, tokens, told, told_of, warnings, node.snapshot.context),
+        text.rehydrated(program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules),
     )
 
 

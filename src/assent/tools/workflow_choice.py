@@ -118,14 +118,18 @@ def category_of(definition: Definition) -> Category:
 
 
 def rank(definitions: list[Definition], query: str) -> list[Definition]:
-    """Those in which a word of the query occurs; where more do, first. The name and the id count double."""
+    """Those that a query fits best, and those that it fits at least half as well. Name and id count double."""
     words = {word for word in _PARTS.split(query.casefold()) if len(word) > 2} or {query.casefold().strip()}
 
     def fit(definition: Definition) -> int:
         named, about = f"{definition.id} {definition.name}".casefold(), definition.description.casefold()
         return sum(2 * (word in named) + (word in about) for word in words)
 
-    return [each for each in sorted(definitions, key=lambda each: (-fit(each), each.id)) if fit(each)]
+    ranked = sorted(
+        ((fit(each), each.id, each) for each in definitions), key=lambda each: (-each[0], each[1])
+    )
+    least = ranked[0][0] / 2 if ranked else 0
+    return [each for score, _, each in ranked if score and score >= least]
 
 
 def _short(description: str) -> str:

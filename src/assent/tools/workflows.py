@@ -184,7 +184,7 @@ def _best(found: tuple[Found, ...]) -> Found:
 async def _rehydrated(call: Call, desk: Desk, best: Found) -> Spoken:
     state = handle_of(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
-    return await call.services.store.read(lambda: recollection.rehydrate(told, state))
+    return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
 
 
 async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:

@@ -6,9 +6,12 @@ Takes the refusal as it goes over the wire, so that text and payload cannot disa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+MOST_ARGUMENTS_CHARS: Final = 300
+"""Of a call in the text; the payload behind it has the whole."""
 
 
 def render_refusal(refusal: Mapping[str, Any]) -> str:
@@ -36,6 +39,8 @@ def render_refusal(refusal: Mapping[str, Any]) -> str:
 def _call(call: Mapping[str, Any]) -> str:
     """One call, complete but for what the person has to say."""
     arguments = msgspec.json.encode(call["args"]).decode()
+    if len(arguments) > MOST_ARGUMENTS_CHARS:
+        arguments = "with the arguments that `next` has for it"
     when = f" ({call['when']})" if call.get("when") else ""
     needs = "".join(f"; ask the person for `{name}`: {what}" for name, what in call.get("needs", {}).items())
     return f"`{call['name']}` {arguments}{when}{needs}"

@@ -23,7 +23,7 @@ SHORT_RULES_CHARS: Final = 600
 MAX_RULE_CHARS: Final = 120
 MAX_CONTEXT_LINES: Final = 20
 MAX_VALUE_CHARS: Final = 100
-_SENTENCE_END: Final = re.compile(r"(?<=[.;!?])\s")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s")
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -83,14 +83,17 @@ def rehydrated(
     branches: str = "",
     warnings: Sequence[Warning] = (),
     context: Mapping[str, Any] | None = None,
+    *,
+    rules: bool = True,
 ) -> str:
-    """The answer to a stateToken alone: what was noted and set, the other branches, and the pending step."""
+    """Where a run stands: what was noted and set, the other branches, and the pending step. `rules` for a chat that may
+    have lost them; one that still has a token has read them."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
     body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
     return _joined(
         f"# Resumed: {program.name}",
-        _reminder(program),
+        _reminder(program) if rules else "",
         notes,
         _context(context or {}),
         branches,
