@@ -337,8 +337,9 @@ TABLE: Final[tuple[Setting, ...]] = (
         name="smtp_url",
         env="ASSENT_SMTP_URL",
         kind=Kind.MAIL_SERVER,
-        doc="The mail server for approved e-mails. `smtp://` encrypts with STARTTLS (`?starttls=never` does not), "
-        "`smtps://` from the start; special characters of user and password percent-encoded.",
+        doc="The mail server of workspaces that have connected none of their own. `smtp://` encrypts with STARTTLS "
+        "(`?starttls=never` does not), `smtps://` from the start; special characters of user and "
+        "password percent-encoded.",
     ),
     Setting(
         name="smtp_from",
