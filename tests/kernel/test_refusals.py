@@ -210,6 +210,7 @@ def test_every_reason_says_what_to_repeat_and_its_words_agree(reason: Reason) ->
     shape = msgspec.to_builtins(Refusal(reason).recovery())
 
     assert (shape["retry"], shape["retryable"]) == (named, named != "never")
+    assert ("retryAfterSeconds" in filled(reason)) is (named == "same")
     assert ("retryAfterSeconds" in meaning.fix) is (meaning.retry is Retry.SAME)
     assert (shape["recoveryTool"] is not None) or meaning.retry is not Retry.AFTER_RECOVERY
     if meaning.retry is Retry.NEVER:

@@ -88,7 +88,7 @@ class Meaning(msgspec.Struct, frozen=True):
 
 WHAT_IT_DOES: Final = (
     "This server prepares posts and e-mails, asks for approval, publishes or sends them, measures the results, and "
-    "leads through workflows. It cannot do anything else, such as refunds or deleting pages."
+    "leads through workflows. It cannot refund or charge anybody, or change and delete what it did not publish."
 )
 
 MEANINGS: Final[dict[Reason, Meaning]] = {

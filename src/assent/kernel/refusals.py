@@ -157,6 +157,8 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         retry = self._retry or meaning.retry
         named = self._fill()
         added = {name: value for name, value in self._added.items() if value is not None}
+        if retry is not Retry.SAME:
+            added.pop("retry_after_seconds", None)  # there is nothing to wait for
         return Recovery(
             ok=False,
             reason=self.reason,
