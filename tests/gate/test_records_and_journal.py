@@ -50,6 +50,17 @@ async def test_an_approval_that_became_a_persons_is_found(surface: Gate) -> None
     assert await findings(surface) == [f"action {action_id}: its approval has no event"]
 
 
+@pytest.mark.parametrize("change", [{"approvers": 2}, {"policy": "sha256:" + "0" * 64}, {"mac": ""}], ids=str)
+async def test_an_approval_without_the_seal_of_this_server_is_found(
+    surface: Gate, change: dict[str, Any]
+) -> None:
+    action_id = await surface.approved()
+    approval = (await surface.stored(action_id)).approval
+    assert approval is not None
+    await surface.overwrite(action_id, approval=msgspec.structs.replace(approval, **change))
+    assert await findings(surface) == [f"action {action_id}: its approval does not have this server's seal"]
+
+
 CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
     "rejected, waiting again": ("rejected", {"status": Status.AWAITING_APPROVAL, "rejection": None}),
     "executed, waiting again": (

@@ -14,6 +14,7 @@ import msgspec
 from assent.engine import actions, journal
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Action, Status
+from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import AWAITING, TABLE, Move, State, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -57,15 +58,15 @@ class Story:
                 elif (told := self.told.get(body.get("actionId", ""))) is not None:
                     _move(told, Move(event.kind.removeprefix(PREFIX)), body)
 
-    def differences(self, found: tuple[Action, ...]) -> Iterator[str]:
-        """Where the records are not what was told, in words."""
+    def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
+        """Where the records are not what was told, in words. Without `seals` open approvals need none."""
         stored = {action.action_id: action for action in found}
         for action_id, told in self.told.items():
             action = stored.pop(action_id, None)  # type: ignore[call-overload]
             if action is None and not told.elsewhere:
                 yield f"action {action_id} is gone"
             elif action is not None:
-                yield from (f"action {action_id}: {what}" for what in _differs(action, told))
+                yield from (f"action {action_id}: {what}" for what in _differs(action, told, seals))
         for action_id in stored:
             yield f"action {action_id} was never staged"
 
@@ -89,7 +90,7 @@ def _move(told: Told, move: Move, body: dict[str, Any]) -> None:
     told.external_id = body.get("externalId") or told.external_id
 
 
-def _differs(action: Action, told: Told) -> Iterator[str]:
+def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
     if state_of(action) != told.state:
         yield f"it is {action.status}, and the journal says {told.state.status}"
     if (action.digest, action.revision) != (told.digest, told.revision):
@@ -106,15 +107,20 @@ def _differs(action: Action, told: Told) -> Iterator[str]:
         yield "its approval has no event"
     elif approval.digest != told.digest:
         yield "its approval is about other content"
+    elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
+        # Only what is open is sealed again when the master secret changes.
+        yield "its approval does not have this server's seal"
 
 
-def compare(workspace_id: str, stream_id: str, story: Story, after_seq: int) -> Transaction[list[str]]:
+def compare(
+    workspace_id: str, stream_id: str, story: Story, after_seq: int, seals: Seals | None
+) -> Transaction[list[str]]:
     """What differs, in one snapshot: with what was written since the story was read."""
     while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):
         story.read(page)
         after_seq = page[-1].seq
     found = yield from actions.run_actions(WorkspaceId(workspace_id), RunId(stream_id))
-    return list(story.differences(found))
+    return list(story.differences(found, seals))
 
 
 def unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:

@@ -15,11 +15,12 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import action_audit, journal
+from assent.engine import action_audit, earlier_approvals, journal
 from assent.engine.journal import GENESIS, Flaw, Head
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import MINUTE_MS
+from assent.lifecycle.seals import Seals
 from assent.ports import Row, Store, Transaction
 from assent.stores.loader import statements
 
@@ -68,11 +69,13 @@ class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Signer:
-    """Signs checkpoints with a key derived from the master secret; verifies with the keys of the whole ring."""
+    """Signs checkpoints with a key derived from the master secret; verifies with the keys of the whole ring, the seals
+    of approvals too."""
 
     def __init__(self, secrets: tuple[bytes, ...]) -> None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+        self.seals = Seals.of(secrets)
         seeds = [tokens.derive_key(secret, PURPOSE) for secret in secrets]
         self._keys = [Ed25519PrivateKey.from_private_bytes(seed) for seed in seeds]
 
@@ -148,9 +151,10 @@ async def verify(
     see one workspace only its streams are checked, and of the checkpoints what they say about it."""
     findings: list[Finding] = []
     streams = events = 0
+    seals = signer.seals if await store.read(earlier_approvals.sealed_before) else None
     async for head in _heads(store, workspace_id):
         streams += 1
-        count, found = await _verify_stream(store, head)
+        count, found = await _verify_stream(store, head, seals)
         events += count
         findings += found
     findings += await store.read(lambda: _headless(workspace_id))
@@ -173,7 +177,7 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
         after = (heads[-1].workspace_id, heads[-1].stream_id)
 
 
-async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
+async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[Finding]]:
     """One stream, a page at a time, and the actions that it tells of."""
     story = action_audit.Story()
     at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
@@ -191,7 +195,7 @@ async def _verify_stream(store: Store, head: Head) -> tuple[int, list[Finding]]:
         at = end
     if (problem := journal.verify_chain([], head, start=at)) is not None:
         return count, found(problem.flaw, problem.seq)
-    compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq)
+    compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq, seals)
     differing = await store.read(compare)
     return count, [Finding(what, head.workspace_id, head.stream_id) for what in differing]
 
