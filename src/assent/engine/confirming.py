@@ -5,9 +5,11 @@ Apart from deciding, because executors ask it too and need nothing of that.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle.records import Action
 
 WORKFLOW: Final = "workflow"
@@ -15,12 +17,43 @@ WORKFLOW: Final = "workflow"
 SUBMITTED: Final = "submitted"
 """The digest of what was staged, which an edit leaves as it was."""
 
+_CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
+_CUT_CHARS: Final = 100
+
 
 def rewritten(action: Action) -> bool:
     """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
     submitted = action.metadata.get(SUBMITTED)
     # What was staged by an earlier version does not say it.
     return action.revision > 1 if submitted is None else action.digest != submitted
+
+
+def is_cut(action: Action) -> bool:
+    """An earlier version left the end of a long text away, and an approval would cover all of it."""
+    body = action.effect.body
+    return (
+        action.effect.connector == WORKFLOW
+        and len(body) == MAX_CONTENT_CHARS
+        and _CUT.search(body, len(body) - _CUT_CHARS) is not None
+    )
+
+
+def refuse_cut(action: Action) -> None:
+    """Refuse to approve what cannot be read whole."""
+    if is_cut(action):
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            words=Words(
+                summary="This cannot be read whole.",
+                user_message="The end of this text is not shown, because an earlier version of the server left it "
+                "away. It cannot be approved: ask for a shorter version.",
+                fix="STOP. Submit a shorter version of the same step; it needs a new approval.",
+                stop_rule="Do not approve this action.",
+            ),
+            action_id=action.action_id,
+            status=action.status,
+            problems=[Problem("actionId", "an action whose content is shown whole", "a text that was cut")],
+        )
 
 
 def refuse_confirmation(action: Action) -> None:

@@ -16,7 +16,7 @@ import msgspec
 from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
 from assent.engine import actions, brain, credits, jobs, notifications, once, pictures, recipients
-from assent.engine.confirming import WORKFLOW
+from assent.engine.confirming import WORKFLOW, refuse_cut
 from assent.engine.staging import content_problems
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
@@ -89,6 +89,7 @@ def approve(
     refuse_stale(action, seen)
     yield from _refuse_unseen(action, seen)
     refuse_unfit(action)
+    refuse_cut(action)
     action = yield from recipients.judged(action, now_ms)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)

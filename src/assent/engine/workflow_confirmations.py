@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
-from assent.engine.confirming import SUBMITTED, WORKFLOW, rewritten
+from assent.engine.confirming import SUBMITTED, WORKFLOW, is_cut, rewritten
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
@@ -77,6 +77,8 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or action.expired(desk.now_ms) or rewritten(action):
         return None
+    if is_cut(action):
+        return None
     gate.judge_execution(
         action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id), desk.seals
     )
@@ -93,7 +95,7 @@ def ask(
     asked: Asked | None,
 ) -> Transaction[Refusal]:
     """Ask a human, once for the same content; after a rejection new content is asked about anew."""
-    if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER:
+    if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER or _unread(asked):
         action = staged(desk, node, content, digest, outcome)
         yield from actions.insert_action(action)
         body = {
@@ -121,6 +123,11 @@ def ask(
     if action.status is Status.APPROVED and not rewritten(action):
         return _passes_now(action, outcome)
     return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
+
+
+def _unread(asked: Asked) -> bool:
+    """What nobody could read whole is asked about anew, which refuses it as too long."""
+    return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 
 def supersede(desk: Desk, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
