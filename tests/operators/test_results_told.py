@@ -74,6 +74,18 @@ async def test_a_channel_without_numbers_names_no_tool_to_the_person(loop: Loop)
     assert "chieflab_" not in refused.payload["userMessage"]
 
 
+async def test_a_report_says_why_something_approved_was_not_sent(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
+    await loop.call("chieflab_approve_action", {"actionId": posted.payload["actions"][0]["id"]})
+
+    told = (await loop.call("chieflab_report")).payload
+
+    [entry] = told["actions"]
+    assert entry["outcome"] == "approvedNotSent"
+    assert "Slack" in entry["why"]
+    assert entry["why"] in told["show"]
+
+
 async def test_memory_is_shown_as_it_is_read_and_recorded(loop: Loop) -> None:
     kept = (
         await loop.call("chieflab_brain_record", {"kind": "proof", "body": "Forty clubs use it."})

@@ -93,7 +93,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
             return blocker
         if action.schedule_ms is not None and action.schedule_ms > now_ms:
             return f"It goes out {readable_time(action.schedule_ms, now_ms)}."
-        return f"The last attempt failed: {detail}." if detail else "Nobody has asked to send it yet."
+        return f"The last attempt failed: {detail}." if detail else "It is ready to go out."
     if section is Section.WAITING:
         return f"It could not go out yet: {blocker}" if blocker is not None else ""
     said = {

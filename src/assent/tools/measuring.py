@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -15,7 +16,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import guidance
 from assent.lifecycle.calls import NextToolCalls, SuggestedCall
-from assent.lifecycle.cards import next_calls
+from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.lifecycle.measurement import NextMove, amount
 from assent.lifecycle.records import Action, Run
@@ -97,9 +98,11 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     run, of_run = await call.services.store.read(look)
     found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
-    shown = result_texts.show_results(found, of_run, call.now_ms)
+    left = [action for action in of_run if section_of(action, call.now_ms) in result_texts.OPEN]
+    around = await circumstances.look(call.services, call.caller, left)
+    shown = result_texts.show_results(found, of_run, around, call.now_ms)
     said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run)}"
-    following = await _following(call, run_id, of_run)
+    following = _following(run_id, left, around)
     guide = AgentGuide(
         {"measurement": InChat(asset.title, shown, asset_id=asset.asset_id)},
         said,
@@ -131,10 +134,10 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     )
 
 
-async def _following(call: Call, run_id: str, of_run: tuple[Action, ...]) -> tuple[SuggestedCall, ...]:
+def _following(
+    run_id: str, left: list[Action], around: Mapping[str, Circumstances]
+) -> tuple[SuggestedCall, ...]:
     """What to do next: finish the run first, then act on its results."""
-    left = [action for action in of_run if section_of(action, call.now_ms) in result_texts.OPEN]
-    around = await circumstances.look(call.services, call.caller, left[:1])
     found = [
         each
         for action in left[:1]

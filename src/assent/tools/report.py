@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from assent.drafting import channels
-from assent.engine import reporting
+from assent.engine import circumstances, reporting
 from assent.engine.reporting import Report, StreamHead
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.cards import PLAIN
 from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
 from assent.lifecycle.records import Action, Approval
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
+from assent.tools.result_texts import OPEN
 
 REFUSED_SHOWN: Final = 10
 LINES_SHOWN: Final = 20
@@ -106,6 +109,12 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     since_ms = since_moment("since", request.since, call.now_ms)
     workspace_id = call.caller.workspace_id
     found = await call.services.store.read(lambda: reporting.report(workspace_id, since_ms))
+    left = [action for action in found.actions if section_of(action, call.now_ms) in OPEN]
+    around = await circumstances.look(call.services, call.caller, left)
+    why = {
+        str(action.action_id): explain(action, around.get(action.action_id, PLAIN).blocker, call.now_ms)
+        for action in found.actions
+    }
     counts = Counter(section_of(action, call.now_ms) for action in found.actions)
     message = _message(found, counts, since_ms, call.now_ms)
     link = f"{call.services.base_url}/audit"
@@ -114,7 +123,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         ok=True,
         since=iso_time(since_ms),
         user_message=message,
-        show=_show(found, message, link, call.now_ms),
+        show=_show(found, why, message, link, call.now_ms),
         next=(
             SuggestedCall("chieflab_status", {}, "the user asks what is open now"),
             SuggestedCall(
@@ -122,7 +131,10 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
             ),
         ),
         counts={section.value: counts[section] for section in ORDER if counts[section]},
-        actions=tuple(_entry(action, refused[action.action_id], call.now_ms) for action in found.actions),
+        actions=tuple(
+            _entry(action, why[action.action_id], refused[action.action_id], call.now_ms)
+            for action in found.actions
+        ),
         more=found.more,
         refused_attempts=tuple(
             RefusedAttempt(
@@ -151,14 +163,14 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     )
 
 
-def _entry(action: Action, refused: int, now_ms: int) -> ReportEntry:
+def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
     return ReportEntry(
         action_id=action.action_id,
         run_id=action.run_id,
         what=headline(action.effect),
         channel=channels.label_of(action.effect.channel),
         outcome=section_of(action, now_ms),
-        why=explain(action, None, now_ms),
+        why=why,
         sent_at=iso_time(action.executed_ms),
         url=action.external_url or "",
         external_id=action.external_id or "",
@@ -192,20 +204,21 @@ _WORDS: Final = {
 def _message(found: Report, counts: Counter[Section], since_ms: int, now_ms: int) -> str:
     told = [_WORDS[section].format(n=counts[section]) for section in ORDER if counts[section]]
     if found.refused:
-        told.append(f"{len(found.refused)} refused attempts to send")
+        count = len(found.refused)
+        told.append("one refused attempt to send" if count == 1 else f"{count} refused attempts to send")
     if found.steps:
-        told.append(f"{found.steps} workflow steps put before you")
+        told.append(f"{found.steps} workflow step(s) put before you")
     return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {', '.join(told) or 'nothing'}."
 
 
-def _show(found: Report, message: str, link: str, now_ms: int) -> str:
+def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms: int) -> str:
     parts = [message]
     left = LINES_SHOWN
     for section in ORDER:
         listed = [action for action in found.actions if section_of(action, now_ms) is section][:left]
         left -= len(listed)
         if listed:
-            lines = [_line(action, now_ms) for action in listed]
+            lines = [_line(action, why[action.action_id], now_ms) for action in listed]
             parts.append("\n".join([f"**{SECTION_TITLES[section]}**", *lines]))
     if found.refused:
         lines = [
@@ -219,19 +232,20 @@ def _show(found: Report, message: str, link: str, now_ms: int) -> str:
     return "\n\n".join(parts)
 
 
-def _line(action: Action, now_ms: int) -> str:
-    told = [f"- {channels.label_of(action.effect.channel)}: “{headline(action.effect)}”."]
+def _line(action: Action, why: str, now_ms: int) -> str:
+    told = []
     if action.executed_ms is not None:
         told.append(f"Sent {readable_time(action.executed_ms, now_ms)}.")
     if action.external_url:
         told.append(action.external_url)
-    if why := explain(action, None, now_ms):
+    if why:
         told.append(why)
     if action.approval is not None:
         told.append(
             f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
         )
-    return " ".join(told)
+    what = f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”"
+    return f"{what}: {' '.join(told)}" if told else what
 
 
 TOOLS = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from assent.drafting import channels
 from assent.engine.measurement import Measurement
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
+from assent.lifecycle.cards import PLAIN, Circumstances
 from assent.lifecycle.measurement import amount
 from assent.lifecycle.records import Action
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
@@ -32,10 +34,15 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
     return " ".join(told)
 
 
-def show_results(found: Measurement, of_run: tuple[Action, ...], now_ms: int) -> str:
-    """The whole result as Markdown: what went out, what came back, what is left, and the next move."""
+def show_results(
+    found: Measurement, of_run: tuple[Action, ...], around: Mapping[str, Circumstances], now_ms: int
+) -> str:
+    """The whole result as Markdown: what went out, what came back, what is left, and the next move.
+
+    `around` has the circumstances of what is open, by action id.
+    """
     lines = [f"**{describe_sent(of_run)}**"]
-    lines += [_line(action, now_ms) for action in of_run]
+    lines += [_line(action, around.get(action.action_id, PLAIN), now_ms) for action in of_run]
     parts = ["\n".join(lines)]
     read_ms = parse_time(found.measured_at)
     when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
@@ -62,13 +69,13 @@ def numbers_of(reading: Reading) -> str:
     )
 
 
-def _line(action: Action, now_ms: int) -> str:
+def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = section_of(action, now_ms)
     told = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
     if action.executed_ms is not None:
         told.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
     else:
-        told.append(f"{SECTION_TITLES[section].lower()}. {explain(action, None, now_ms)}")
+        told.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.blocker, now_ms)}")
     return "".join(told).rstrip()
 
 
