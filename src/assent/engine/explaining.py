@@ -15,10 +15,9 @@ from assent.engine import actions, circumstances
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, RunId, is_uuid
-from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Refusal, replayed
-from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.calls import wait_call
 from assent.lifecycle.cards import Circumstances, commands, next_calls, render_card
 from assent.lifecycle.records import Action, Status
 from assent.lifecycle.refusal_words import describe_elsewhere
@@ -27,7 +26,13 @@ from assent.ports import StoreUnavailable
 SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
 """Refusals that ask to show the content."""
 
-ABOUT_AN_ACTION: Final = SHOWN | {Reason.ACTION_CLOSED, Reason.OUTCOME_UNKNOWN, Reason.MISSING_CONNECTOR}
+ABOUT_AN_ACTION: Final = SHOWN | {
+    Reason.ACTION_CLOSED,
+    Reason.ACTION_EXPIRED,
+    Reason.CONNECTOR_FAILED,
+    Reason.MISSING_CONNECTOR,
+    Reason.OUTCOME_UNKNOWN,
+}
 """Refusals after which other calls make sense for the action."""
 
 
@@ -55,7 +60,7 @@ async def _with_calls(
     is_open = action.status is Status.AWAITING_APPROVAL or (
         action.status is Status.APPROVED and action.execution_state in ("none", "retryable")
     )
-    added: dict[str, Any] = {"next": list(_calls(key, action, around))}
+    added: dict[str, Any] = {"next": list(next_calls(key, action, around))}
     if told.reason in SHOWN and is_open:
         added["show"] = render_card(key, action, around)
         added["commands"] = list(commands(key, action, around))
@@ -78,19 +83,6 @@ def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Act
     return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), around
 
 
-def _calls(key: str, action: Action, around: Circumstances) -> tuple[SuggestedCall, ...]:
-    """What makes sense now. What is decided elsewhere is waited for."""
-    found = next_calls(key, action, around)
-    if action.status is Status.AWAITING_APPROVAL and not around.may_decide:
-        return (_wait_for(action.action_id), *found)
-    return found
-
-
-def _wait_for(action_id: str) -> SuggestedCall:
-    waiting = {"actionId": action_id, "waitSeconds": MAX_WAIT_SECONDS}
-    return SuggestedCall("chieflab_get_action", waiting, "the user decides on the review page")
-
-
 async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:
     """The link to the run that the call is about, so that a person can do what the key may not."""
     given = arguments if isinstance(arguments, dict) else {}
@@ -100,7 +92,11 @@ async def _with_link(services: Services, principal: Principal, told: Recovery, a
         with contextlib.suppress(Refusal):
             action, _ = await services.store.read(lambda: actions.find(workspace_id, ActionId(action_id)))
             url = _link(services, principal, action.run_id)
-            calls = [_wait_for(action_id)] if action.status is Status.AWAITING_APPROVAL else []
+            calls = (
+                [wait_call(action_id, "the user decides on the review page")]
+                if action.status is Status.AWAITING_APPROVAL
+                else []
+            )
             return msgspec.structs.replace(
                 told, review_url=url, action_id=action_id, status=action.status, next=calls
             )

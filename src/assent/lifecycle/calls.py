@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.lifecycle.records import Action
 
 EXECUTE: Final = "chieflab_execute_approved_action"
@@ -58,4 +59,11 @@ def execute_call(action: Action, when: str) -> SuggestedCall:
         EXECUTE,
         {"actionId": action.action_id, "idempotencyKey": execution_key(action.action_id, action.revision)},
         when,
+    )
+
+
+def wait_call(action_id: str, when: str) -> SuggestedCall:
+    """The call that answers once an action has moved on."""
+    return SuggestedCall(
+        "chieflab_get_action", {"actionId": action_id, "waitSeconds": MAX_WAIT_SECONDS}, when
     )

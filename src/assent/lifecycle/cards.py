@@ -12,7 +12,7 @@ import msgspec
 
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import iso_time
-from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call
+from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.records import Action, Effect
 
@@ -283,19 +283,34 @@ def _commands_after_approval(key: str, action: Action, circumstances: Circumstan
 
 def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
     """The calls that make sense for an action as it is now, complete, and only those that this caller may make."""
-    about: dict[str, Any] = {"actionId": action.action_id}
     if action.execution_state == "outcome_unknown":
-        return (SuggestedCall("chieflab_get_action", about, "in a minute, to see what became of it"),)
+        return _calls_after_doubt(action, circumstances)
     if action.status == "awaiting_approval":
-        return tuple(
+        said = tuple(
             SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs)
             for each in commands(key, action, circumstances)
         )
+        if circumstances.may_decide:
+            return said
+        return (wait_call(action.action_id, "the user decides on the review page"), *said)
     if action.status == "approved":
         return _calls_after_approval(key, action, circumstances)
     if action.status == "executed":
         return (SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"),)
     return (_revised(action),) if action.effect.connector != WORKFLOW else ()
+
+
+def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
+    wait = wait_call(action.action_id, "now: the server asks the provider where it can")
+    if not circumstances.may_edit:
+        return (wait,)
+    needs = {
+        "outcome": "happened or did_not_happen, as the user saw it",
+        "evidence": "what the user saw and where",
+    }
+    about = {"actionId": action.action_id}
+    tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has looked there", needs)
+    return (wait, tell)
 
 
 def _calls_after_approval(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import short_digest
-from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_content
+from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
 from assent.lifecycle.cards import (
     PLAIN,
     Circumstances,
@@ -260,11 +260,7 @@ def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> S
             when = f"only after the user said “approve {key}”"
             return SuggestedCall("chieflab_approve_action", about_content(action), when)
     first = next(iter(keyed.values()))
-    return SuggestedCall(
-        "chieflab_get_action",
-        {"actionId": first.action_id, "waitSeconds": 50},
-        "to learn what the person decides on the review page",
-    )
+    return wait_call(first.action_id, "the user decides on the review page")
 
 
 def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:

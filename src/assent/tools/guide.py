@@ -11,9 +11,8 @@ from assent.engine import circumstances, overview
 from assent.engine.brain import Entry
 from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
-from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.calls import SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.records import Action
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline
@@ -156,7 +155,7 @@ async def status(call: Call, request: Status) -> StatusReply:
         workspace_id=workspace_id,
         user_message=_message(found),
         show=_show(found, entries, now_ms),
-        next=(_next(found, around, now_ms),),
+        next=_next(found, around, now_ms),
         counts=found.counts,
         went_out=entries[Section.WENT_OUT],
         approved_not_sent=entries[Section.APPROVED_NOT_SENT],
@@ -269,16 +268,21 @@ def _totals(each: MeasuredEntry) -> str:
     return ", ".join(f"{value:g} {name}" for name, value in sorted(each.totals.items())) or "no numbers"
 
 
-def _next(found: Overview, around: dict[str, Circumstances], now_ms: int) -> SuggestedCall:
-    """The most urgent first: what may have gone out, what waits, what is stuck, what can be learned, something new."""
+def _next(found: Overview, around: dict[str, Circumstances], now_ms: int) -> tuple[SuggestedCall, ...]:
+    """The most urgent call; where nothing is open, the calls that begin something."""
+    urgent = _most_urgent(found, around, now_ms)
+    return (urgent,) if urgent is not None else BEGIN
+
+
+def _most_urgent(found: Overview, around: dict[str, Circumstances], now_ms: int) -> SuggestedCall | None:
+    """What may have gone out comes first, then what waits, what is stuck, and what can be learned."""
     if unknown := found.sections.get(Section.UNKNOWN):
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
         return SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
     if waiting := found.sections.get(Section.WAITING):
         if any(around[action.action_id].may_decide for action in waiting):
             return SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
-        about = {"actionId": waiting[0].action_id, "waitSeconds": MAX_WAIT_SECONDS}
-        return SuggestedCall("chieflab_get_action", about, "the user decides on the review page")
+        return wait_call(waiting[0].action_id, "the user decides on the review page")
     for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
         for action in found.sections.get(section, ()):
             if calls := next_calls(action.effect.channel, action, around[action.action_id]):
@@ -286,7 +290,7 @@ def _next(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Sug
     overdue = [each for each in found.due if each.due_ms <= now_ms]
     if overdue:
         return _measure(overdue[0])
-    return LAUNCH
+    return None
 
 
 def _measure(due: Scheduled) -> SuggestedCall:
@@ -299,6 +303,19 @@ LAUNCH: Final = SuggestedCall(
     "the user wants to launch something",
     {"goal": "what the launch is for", "repoContext": "what was built or changed, and for whom"},
 )
+POST: Final = SuggestedCall(
+    "chieflab_post",
+    {},
+    "the user wants one post",
+    {"channel": "where it appears, such as linkedin, x or site", "body": "the text, written by you"},
+)
+SEND: Final = SuggestedCall(
+    "chieflab_send",
+    {},
+    "the user wants to write to someone",
+    {"to": "the addresses", "subject": "the subject", "body": "the text, written by you"},
+)
+BEGIN: Final = (LAUNCH, POST, SEND)
 
 TOOLS = (
     Tool(

@@ -14,7 +14,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.calls import SuggestedCall, about_content
+from assent.lifecycle.calls import SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
 from assent.lifecycle.records import Action, Assurance, ExecutionState, Status
 from assent.lifecycle.standing import SECTION_TITLES, explain, section_of
@@ -121,7 +121,8 @@ def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:
     if request.digest is not None and not _same(action, request.digest):
         return "changed"
     awaited = action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms)
-    return None if awaited or seen.sending else "nothing_to_wait_for"
+    in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+    return None if awaited or in_doubt or seen.sending else "nothing_to_wait_for"
 
 
 def _same(action: Action, digest: str) -> bool:
@@ -226,9 +227,8 @@ def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall
     action = seen.action
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
-        again = {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}
-        look = SuggestedCall(NAME, again, "the user decides on the page: answers when they have")
-        return (*following, look) if around.may_decide else (look, *following)
+        wait = wait_call(action.action_id, "the user decides on the review page")
+        return (*following, wait) if around.may_decide else following
     return following
 
 
