@@ -163,10 +163,20 @@ async def test_an_approval_that_sends_is_answered_with_its_result(surface: Gate)
 
 
 async def test_what_is_decided_already_is_answered_at_once(surface: Gate) -> None:
-    for state in ("approved", "rejected", "executed", "failed", "outcome_unknown"):
+    for state in ("approved", "rejected", "executed", "failed"):
         action_id = await surface.bring_to(state)
         told = await surface.done(GET, actionId=action_id, waitSeconds=50)
         assert told["waiting"]["ended"] == "nothing_to_wait_for", state
+
+
+async def test_an_unknown_outcome_is_waited_for(surface: Gate) -> None:
+    action_id = await surface.bring_to("outcome_unknown")
+    waiter = await waiting(surface, action_id)
+
+    await surface.answer_as_person(action_id, happened=True)
+
+    told = await waiter.answer()
+    assert (told["status"], told["waiting"]["ended"]) == ("executed", "changed")
 
 
 async def test_content_that_changed_before_the_call_is_answered_at_once(surface: Gate) -> None:

@@ -29,9 +29,11 @@ async def test_nothing_is_said_to_be_open_in_an_empty_workspace(loop: Loop) -> N
 
     assert [told[section] for section in (*SECTIONS, "measured", "lessons")] == [[]] * 8
     assert told["show"]
-    [following] = told["next"]
-    assert following["name"] == "chieflab_launch_product"
-    assert set(following["needs"]) == {"goal", "repoContext"}
+    assert {each["name"]: set(each["needs"]) for each in told["next"]} == {
+        "chieflab_launch_product": {"goal", "repoContext"},
+        "chieflab_post": {"channel", "body"},
+        "chieflab_send": {"to", "subject", "body"},
+    }
 
 
 async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop: Loop) -> None:

@@ -42,7 +42,7 @@ async def complete(services: Services, principal: Principal, refusal: Refusal, a
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
             return replayed(await _with_link(services, principal, told, arguments))
-        known = told.next is not msgspec.UNSET or told.replay is not msgspec.UNSET
+        known = told.next is not msgspec.UNSET
         if refusal.reason in ABOUT_AN_ACTION and isinstance(told.action_id, str) and not known:
             return replayed(await _with_calls(services, principal, told, ActionId(told.action_id)))
     return refusal
@@ -93,7 +93,7 @@ async def _with_link(services: Services, principal: Principal, told: Recovery, a
             action, _ = await services.store.read(lambda: actions.find(workspace_id, ActionId(action_id)))
             url = _link(services, principal, action.run_id)
             calls = (
-                [wait_call(action_id, "the user decides on the review page")]
+                [wait_call(action, "the user decides on the review page")]
                 if action.status is Status.AWAITING_APPROVAL
                 else []
             )

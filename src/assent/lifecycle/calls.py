@@ -62,8 +62,8 @@ def execute_call(action: Action, when: str) -> SuggestedCall:
     )
 
 
-def wait_call(action_id: str, when: str) -> SuggestedCall:
-    """The call that answers once an action has moved on."""
+def wait_call(action: Action, when: str) -> SuggestedCall:
+    """The call that answers once an action is no longer what it is now."""
     return SuggestedCall(
-        "chieflab_get_action", {"actionId": action_id, "waitSeconds": MAX_WAIT_SECONDS}, when
+        "chieflab_get_action", {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}, when
     )

@@ -292,7 +292,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
         )
         if circumstances.may_decide:
             return said
-        return (wait_call(action.action_id, "the user decides on the review page"), *said)
+        return (wait_call(action, "the user decides on the review page"), *said)
     if action.status == "approved":
         return _calls_after_approval(key, action, circumstances)
     if action.status == "executed":
@@ -301,7 +301,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    wait = wait_call(action.action_id, "now: the server asks the provider where it can")
+    wait = wait_call(action, "now: the server asks the provider where it can")
     if not circumstances.may_edit:
         return (wait,)
     needs = {

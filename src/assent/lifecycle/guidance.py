@@ -260,7 +260,7 @@ def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> S
             when = f"only after the user said “approve {key}”"
             return SuggestedCall("chieflab_approve_action", about_content(action), when)
     first = next(iter(keyed.values()))
-    return wait_call(first.action_id, "the user decides on the review page")
+    return wait_call(first, "the user decides on the review page")
 
 
 def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:

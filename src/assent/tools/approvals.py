@@ -10,7 +10,16 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, blocked, circumstances, decisions, execution, pictures, rechecking
+from assent.engine import (
+    actions,
+    blocked,
+    circumstances,
+    decisions,
+    execution,
+    explaining,
+    pictures,
+    rechecking,
+)
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.failpoints import failpoint
@@ -23,7 +32,7 @@ from assent.lifecycle.cards import next_calls, render_card
 from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import channel_keys
 from assent.lifecycle.preflight import Checked
-from assent.lifecycle.records import Assurance, Media
+from assent.lifecycle.records import Assurance, ExecutionState, Media
 from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.offloading import run_long_apart
 from assent.ports import Transaction
@@ -163,9 +172,7 @@ async def _send(call: Call, answer: Decided) -> Decided:
     try:
         done = await execution.execute(call.services, order)
     except Refusal as refusal:
-        why = refusal.recovery()
-        said = f"Approved. It was not sent: {why.user_message}"
-        return msgspec.structs.replace(answer, sent=False, not_sent=why, user_message=said, show=said)
+        return await _not_sent(call, answer, refusal)
     return msgspec.structs.replace(
         answer,
         sent=True,
@@ -175,6 +182,26 @@ async def _send(call: Call, answer: Decided) -> Decided:
         user_message=f"Approved. {done.user_message}",
         show=f"Approved. {done.show}",
         next=done.next,
+    )
+
+
+async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
+    """The approval with why it did not go out, or that nobody knows, and the action as the attempt left it."""
+    completed = await explaining.complete(call.services, call.caller, refusal, {})
+    why, action_id = completed.recovery(), ActionId(answer.action_id)
+    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    around = (await circumstances.look(call.services, call.caller, [action]))[action_id]
+    unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
+    said = f"Approved. {why.user_message}" if unknown else f"Approved. It was not sent: {why.user_message}"
+    return msgspec.structs.replace(
+        answer,
+        sent=msgspec.UNSET if unknown else False,
+        not_sent=why,
+        status=action.status,
+        execution_state=action.execution_state,
+        user_message=said,
+        show=said,
+        next=next_calls(action.effect.channel, action, around),
     )
 
 

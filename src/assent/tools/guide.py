@@ -282,7 +282,7 @@ def _most_urgent(found: Overview, around: dict[str, Circumstances], now_ms: int)
     if waiting := found.sections.get(Section.WAITING):
         if any(around[action.action_id].may_decide for action in waiting):
             return SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
-        return wait_call(waiting[0].action_id, "the user decides on the review page")
+        return wait_call(waiting[0], "the user decides on the review page")
     for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
         for action in found.sections.get(section, ()):
             if calls := next_calls(action.effect.channel, action, around[action.action_id]):

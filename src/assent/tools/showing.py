@@ -227,7 +227,7 @@ def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall
     action = seen.action
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
-        wait = wait_call(action.action_id, "the user decides on the review page")
+        wait = wait_call(action, "the user decides on the review page")
         return (*following, wait) if around.may_decide else following
     return following
 
