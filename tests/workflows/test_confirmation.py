@@ -350,10 +350,24 @@ async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
     approved = await play.decide(APPROVE, refusal["actionId"])
     assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
     following = approved["next"][0]
-    assert (following["name"], set(following["needs"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    assert following["name"] == "workflow_advance" and "needs" not in following
+    passed = await play.ask("workflow_advance", **following["args"])
+    assert passed.payload["pending"]["stepId"] == "after"
     other = await asked(play, at, notesMarkdown="Release 2.0.")
     rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
-    assert [call["name"] for call in rejected["next"]] == ["workflow_advance"]
+    [again] = rejected["next"]
+    assert (again["name"], set(again["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    assert "call" not in (await play.action(other["actionId"]))["metadata"]
+
+
+async def test_of_a_long_submission_the_next_call_says_what_to_add(play: Player) -> None:
+    at = await at_gate(play)
+    content = {"notesMarkdown": "word " * 2_000, "context": {"a": 1}}
+    approved = await play.decide(APPROVE, (await asked(play, at, **content))["actionId"])
+    following = approved["next"][0]
+    assert set(following["needs"]) == {"notesMarkdown", "context"}
+    passed = await play.ask("workflow_advance", **following["args"], **content)
+    assert passed.payload["pending"]["stepId"] == "after"
 
 
 async def test_a_text_that_was_changed_back_is_what_the_agent_submitted(play: Player) -> None:

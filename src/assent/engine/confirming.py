@@ -19,6 +19,8 @@ SUBMITTED: Final = "submitted"
 
 _CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
 _CUT_CHARS: Final = 100
+CALL: Final = "call"
+"""The arguments of the advance that waits, as far as they are short: with them it can be repeated."""
 
 
 def rewritten(action: Action) -> bool:

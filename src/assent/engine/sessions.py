@@ -196,7 +196,7 @@ def step(
         asked = yield from confirmations.settled(desk, state, digest, asked)
     outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))
     if isinstance(outcome, NeedsConfirmation):
-        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked))
+        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, ack))
     if isinstance(outcome, Blocked):
         return (yield from _block(desk, head, node, program, outcome, ack, edge))
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
-from assent.engine.confirming import SUBMITTED, WORKFLOW, is_cut, rewritten
+from assent.engine.confirming import CALL, SUBMITTED, WORKFLOW, is_cut, rewritten
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
@@ -30,9 +30,11 @@ from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
-from assent.workflow.handles import Handle
+from assent.workflow.handles import Handle, mint
 
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
+MAX_CALL_CHARS: Final = 4_096
+"""Of the content of an advance that is kept beside its question; the agent has a longer one itself."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -93,10 +95,11 @@ def ask(
     digest: str,
     outcome: NeedsConfirmation,
     asked: Asked | None,
+    ack: Handle,
 ) -> Transaction[Refusal]:
     """Ask a human, once for the same content; after a rejection new content is asked about anew."""
     if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER or _unread(asked):
-        action = staged(desk, node, content, digest, outcome)
+        action = staged(desk, node, content, digest, outcome, _call(desk, ack, content))
         yield from actions.insert_action(action)
         body = {
             "node": node.node,
@@ -259,7 +262,25 @@ _TOLD: Final = {
 }
 
 
-def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome: NeedsConfirmation) -> Action:
+def _call(desk: Desk, ack: Handle, content: Content) -> dict[str, Any]:
+    """The advance with this content: its arguments, and the names of those that are too long to be kept."""
+    state = Handle("st", ack.run_id, ack.node, ack.series)
+    tokens = {"stateToken": mint(desk.keys, state), "ackToken": mint(desk.keys, ack)}
+    sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
+    given = {name: value for name, value in sent.items() if value is not None}
+    if len(_json(given)) <= MAX_CALL_CHARS:
+        return {"args": {**tokens, **given}, "left": []}
+    return {"args": tokens, "left": list(given)}
+
+
+def staged(
+    desk: Desk,
+    node: NodeRecord,
+    content: Content,
+    digest: str,
+    outcome: NeedsConfirmation,
+    call: dict[str, Any],
+) -> Action:
     """The action that stands for passing this step with this content."""
     details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
     if outcome.action is not None:
@@ -293,6 +314,7 @@ def staged(desk: Desk, node: NodeRecord, content: Content, digest: str, outcome:
             "stepKey": outcome.step_key,
             "workflowId": node.run.workflow_id,
             SUBMITTED: effect.digest(),
+            CALL: call,
         },
     )
 

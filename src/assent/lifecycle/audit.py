@@ -85,5 +85,6 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         schedule_for=iso_time(action.schedule_ms),
         target=action.effect.target,
         content=action.effect,
-        metadata=action.metadata,
+        # What it takes to repeat a call is no fact about the action.
+        metadata={name: value for name, value in action.metadata.items() if name != "call"},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from assent.engine.circumstances import Outlook
-from assent.engine.confirming import WORKFLOW, rewritten
+from assent.engine.confirming import CALL, WORKFLOW, rewritten
 from assent.kernel.refusals import Recovery, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
@@ -49,7 +49,8 @@ SAYS_OF_A_STEP = {
 APPROVED_AS_CHANGED = (
     "Approved, but as it was changed. The workflow goes on once that text is submitted and approved."
 )
-TOKENS = {"stateToken": "as in the call that was refused", "ackToken": "as in the call that was refused"}
+TOKENS = ("stateToken", "ackToken")
+AS_SENT = "as in the call that was refused"
 
 
 def decided(action: Action, move: str, outlook: Outlook) -> Decided:
@@ -88,9 +89,12 @@ def _said_of_a_step(action: Action) -> str | None:
 def _next_of_a_step(action: Action, around: Circumstances) -> tuple[SuggestedCall, ...]:
     """A workflow goes on by the agent's own next advance."""
     advance = action.executor_tool
+    call = action.metadata.get(CALL, {"args": {}, "left": list(TOKENS)})
+    tokens = {name: call["args"][name] for name in TOKENS if name in call["args"]}
+    left = dict.fromkeys(call["left"], AS_SENT)
     if action.status == "rejected":
         again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
-        return (SuggestedCall(advance, {}, again, TOKENS),)
+        return (SuggestedCall(advance, tokens, again, {} if tokens else left),)
     if action.status != "approved":
         return next_calls(action.effect.channel, action, around)
     passing = (
@@ -101,4 +105,6 @@ def _next_of_a_step(action: Action, around: Circumstances) -> tuple[SuggestedCal
     withdraw = SuggestedCall(
         "chieflab_withdraw_approval", {"actionId": action.action_id}, "the user changes their mind"
     )
-    return (SuggestedCall(advance, {}, passing, TOKENS), withdraw)
+    if rewritten(action):
+        return (SuggestedCall(advance, tokens, passing, {} if tokens else left), withdraw)
+    return (SuggestedCall(advance, call["args"], passing, left), withdraw)

@@ -102,7 +102,8 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
             WorkflowSummary(workflow_id=each.id, name=each.name, description=_short(each.description))
             for each in wanted[: request.limit]
         ),
-        invalid=tuple(_invalid(each) for each in (*shelf.invalid, *refused)),
+        # Who asks for something is not told about files that are none.
+        invalid=() if request.query else tuple(_invalid(each) for each in (*shelf.invalid, *refused)),
         left_out=dict(left_out),
         note=note,
     )
@@ -118,7 +119,7 @@ def category_of(definition: Definition) -> Category:
 
 
 def rank(definitions: list[Definition], query: str) -> list[Definition]:
-    """Those that a query fits best, and those that it fits at least half as well. Name and id count double."""
+    """Those that a query fits best, and those that it fits at least a third as well. Name and id count double."""
     words = {word for word in _PARTS.split(query.casefold()) if len(word) > 2} or {query.casefold().strip()}
 
     def fit(definition: Definition) -> int:
@@ -128,7 +129,7 @@ def rank(definitions: list[Definition], query: str) -> list[Definition]:
     ranked = sorted(
         ((fit(each), each.id, each) for each in definitions), key=lambda each: (-each[0], each[1])
     )
-    least = ranked[0][0] / 2 if ranked else 0
+    least = ranked[0][0] / 3 if ranked else 0
     return [each for score, _, each in ranked if score and score >= least]
 
 
