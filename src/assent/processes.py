@@ -154,7 +154,12 @@ class Surfaces:
                     base_url=base_url,
                     trust_proxy=settings.trust_proxy_headers,
                 ),
-                *feed_routes(self._app.services, self._app.visits, base_url=base_url),
+                *feed_routes(
+                    self._app.services,
+                    self._app.visits,
+                    base_url=base_url,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

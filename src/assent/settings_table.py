@@ -138,7 +138,8 @@ TABLE: Final[tuple[Setting, ...]] = (
         low=1,
         high=1_000_000_000,
         default=PAGES_PER_MINUTE,
-        doc="Pages that one review link or one signed-in browser may ask for in a minute, beside the calls.",
+        doc="Pages that one review link, one signed-in browser or one address at the sign-in page may ask for in a "
+        "minute, beside the calls; for public pages ten times as many.",
     ),
     Setting(
         name="signups_per_hour",

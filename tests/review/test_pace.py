@@ -11,6 +11,8 @@ from tests.review.kit import House, form, path_of, post
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import Surface
 
+from assent.engine.tenancy import LOCAL_WORKSPACE
+
 MOST = 5
 
 
@@ -104,3 +106,21 @@ async def test_pages_are_not_calls(tmp_path: Path) -> None:
     await house.page(browser, prepared["runId"])
 
     await house.close()
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-in/not-a-link"])
+async def test_an_address_that_asks_too_often_how_to_sign_in_waits(house: House, path: str) -> None:
+    browser = house.browser()
+    for _ in range(MOST):
+        assert (await browser.get(path)).status_code != 429
+
+    assert_limited(await browser.get("/sign-in"))
+
+
+async def test_a_reader_of_the_feed_has_ten_times_as_many_pages(house: House) -> None:
+    browser, path = house.browser(), f"/feed/{LOCAL_WORKSPACE}"
+    for _ in range(10 * MOST):
+        assert (await browser.get(path)).status_code == 404
+
+    assert_limited(await browser.get(f"{path}/atom.xml"))
+    assert (await browser.get("/sign-in")).status_code == 200

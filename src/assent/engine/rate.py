@@ -44,6 +44,11 @@ def pages_window(most: int) -> Window:
     return Window("pages", "this page", most, MINUTE_MS)
 
 
+def public_pages_window(most: int) -> Window:
+    """What everybody may read: ten times as often, because an address may be that of many people."""
+    return Window("public pages", "this page", 10 * most, MINUTE_MS)
+
+
 def signups_window(most: int) -> Window:
     return Window("signups", "signups from this address", most, HOUR_MS)
 

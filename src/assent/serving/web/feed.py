@@ -31,6 +31,7 @@ from assent.serving.web import feed_documents, markdown
 from assent.serving.web.edge import Endpoint, page_endpoint
 from assent.serving.web.feed_documents import Entry
 from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.pace import Pace
 from assent.serving.web.pictures import PICTURE_HEADERS, answer
 from assent.serving.web.problems import NOT_FOUND, PageRefused
 from assent.serving.web.rendering import page
@@ -71,9 +72,11 @@ class Listed(msgspec.Struct, frozen=True):
     iso: str
 
 
-def feed_routes(services: Services, visits: Visits, *, base_url: str) -> list[Route]:
+def feed_routes(
+    services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
+) -> list[Route]:
     """The routes of the feed."""
-    pages = FeedPages(services, visits, base_url=base_url)
+    pages, pace = FeedPages(services, visits, base_url=base_url), Pace(services, trust_proxy=trust_proxy)
     table: tuple[tuple[str, Endpoint], ...] = (
         ("/feed/{workspace}", pages.posts),
         ("/feed/{workspace}/", pages.posts),
@@ -83,7 +86,18 @@ def feed_routes(services: Services, visits: Visits, *, base_url: str) -> list[Ro
         ("/feed/{workspace}/{post}/go", pages.go),
         ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
     )
-    return [Route(path, page_endpoint(endpoint, base_url), methods=("GET",)) for path, endpoint in table]
+    return [
+        Route(path, page_endpoint(_paced(pace, endpoint), base_url), methods=("GET",))
+        for path, endpoint in table
+    ]
+
+
+def _paced(pace: Pace, endpoint: Endpoint) -> Endpoint:
+    async def counted(request: Request) -> Response:
+        await pace.of_reader(request.scope)
+        return await endpoint(request)
+
+    return counted
 
 
 class FeedPages:

@@ -1,4 +1,4 @@
-"""How often one link or one signed-in browser may ask for pages. Calls of the API are counted elsewhere.
+"""How often one link, one signed-in browser or one address may ask for pages. Calls of the API are counted elsewhere.
 
 Counted is who was recognised, so that nobody uses up another's share with a made-up cookie; in this process alone,
 because looking writes nothing.
@@ -6,25 +6,42 @@ because looking writes nothing.
 
 from __future__ import annotations
 
+from starlette.types import Scope
+
 from assent.engine import people
 from assent.engine.people import Session
+from assent.engine.rate import public_pages_window
 from assent.engine.services import Services
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.lifecycle.review_link import ReviewClaims
+from assent.serving.guard import client_address
 from assent.serving.web.review_access import Shown
 
 
 class Pace:
     """Counts requests for pages; one too many is `rate_limited`."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, trust_proxy: bool = False) -> None:
         self._services = services
+        self._trust_proxy = trust_proxy
 
     async def of_session(self, session: Session) -> None:
         await self._count(f"session {session.session_id}")
 
     async def of_link(self, claims: ReviewClaims) -> None:
         await self._count(f"link {claims.run_id} {claims.exp}")
+
+    async def of_stranger(self, scope: Scope) -> None:
+        """Somebody at a page for whoever is not signed in yet, by their address."""
+        await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
+
+    async def of_reader(self, scope: Scope) -> None:
+        """Somebody who reads what is public. An address may be that of many: a house, or a proxy."""
+        services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
+        window = public_pages_window(services.pages.most)
+        await services.page_limiter.count(
+            window, SYSTEM_WORKSPACE, f"reader {address}", services.clock.now_ms()
+        )
 
     async def of(self, shown: Shown) -> None:
         """Whoever shows this: the session where it is one, as for everything else, or the link."""

@@ -22,6 +22,7 @@ from assent.serving.web.console import Entry
 from assent.serving.web.devices import device_of
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
+from assent.serving.web.pace import Pace
 from assent.serving.web.people import (
     HOW_TO_SIGN_IN,
     SIGN_IN_FIRST,
@@ -68,6 +69,7 @@ class SignInPages:
         trust_proxy: bool = False,
     ) -> None:
         self._trust_proxy = trust_proxy
+        self._pace = Pace(services, trust_proxy=trust_proxy)
         self._entries = entries
         self._services = services
         self._keys = keys
@@ -77,6 +79,7 @@ class SignInPages:
 
     async def how(self, request: Request) -> Response:
         """How to sign in, or who is signed in; and the form by which a link is mailed."""
+        await self._pace.of_stranger(request.scope)
         mailed_to, wrong = "", ""
         if request.method == "POST":
             mailed_to, wrong = await self._mail(request)
@@ -115,6 +118,7 @@ class SignInPages:
 
     async def link(self, request: Request) -> Response:
         """The button, and what it does."""
+        await self._pace.of_stranger(request.scope)
         token = request.path_params["token"]
         form = await read_form(request) if request.method == "POST" else {}
         now_ms = self._services.clock.now_ms()
