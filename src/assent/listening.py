@@ -1,9 +1,9 @@
 """Which addresses a process listens on, and where the pages of its data are.
 
 A port of this machine is taken on every loopback address that it has, or not at all: a link that names one of them can
-then reach nobody else. `serve` listens where the settings say. A `stdio` process hands out links to the server that
-runs on the same data; where none does, it listens itself, on another port where the usual one is taken. What holds the
-address that is announced is known by a file lock and not by asking: whoever answers at a port can say anything.
+then reach no other program. `serve` listens where the settings say. A `stdio` process hands out links to the server
+that runs on the same data; where none does, it listens itself, on another port where the usual one is taken. That an
+announced address is held is known by a file lock and not by asking: a program at a port can say anything.
 """
 
 from __future__ import annotations
@@ -137,12 +137,12 @@ class Pages:
         self.own: str | None = None
         """The address that this process listens on."""
         self.address: str | None = None
-        """Where links lead, as of the last look; None where nobody serves pages."""
+        """Where links lead, as of the last look; None where no process serves pages."""
         self._passing = False
 
     @property
     def elsewhere(self) -> bool:
-        """Whether somebody said where the pages of this database are, which other machines serve, too."""
+        """Whether the settings say where the pages of this database are, which other machines serve, too."""
         return self._settings.sqlite_path is None and self._settings.base_url != self._usual
 
     @property
@@ -202,7 +202,7 @@ class Pages:
         if self.address not in (self._usual, self._settings.base_url):
             words += ["--port", self.address.rpartition(":")[2]]
         keep = in_shell(own_command(self._settings, *words))
-        return f"The link works while this chat is open. To keep it working, start the server: `{keep}`"
+        return f"Links to {self.address} work while this chat is open. To keep them working, start the server: `{keep}`"
 
 
 class OwnPages:
@@ -232,7 +232,7 @@ class OwnPages:
 
 
 async def _serve_on_demand(make_server: Callable[[], uvicorn.Server], listeners: list[socket.socket]) -> None:
-    """Load the web server when somebody first knocks: most stdio processes never need it."""
+    """Load the web server when the first browser knocks: most stdio processes never need it."""
     loop = asyncio.get_running_loop()
     knocked = asyncio.Event()
     for listener in listeners:

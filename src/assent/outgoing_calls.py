@@ -1,4 +1,4 @@
-"""What the server asks of addresses that somebody named, as its inside sees it: bounded, checked, never an exception of
+"""What the server asks of addresses that others named, as its inside sees it: bounded, checked, never an exception of
 the network. What is loaded for it waits until it is needed.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
-    """A page of somebody else's, read as data and bounded in every way; or why not."""
+    """A page of others, read as data and bounded in every way; or why not."""
     from assent.drafting.page import Fetched, read_page, read_text
     from assent.outgoing import FetchRefused, fetch_page
 
@@ -55,7 +55,7 @@ async def post_webhook(
     headers: Mapping[str, str],
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
 ) -> Reply:
-    """One POST to an address that a caller chose. Every name is looked up and checked anew; nothing is followed."""
+    """One POST to an address that a caller chose. Every name is looked up and checked again; nothing is followed."""
     from assent.outgoing import FetchRefused, post_json
 
     try:

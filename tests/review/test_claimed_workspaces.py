@@ -98,6 +98,7 @@ async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_
     for path in (f"/connect?workspace={workspace_id}", f"/connect/zernio?workspace={workspace_id}"):
         assert (await browser.get(path)).status_code == 200
     assert f"/connect?workspace={workspace_id}" in page.text
+    assert f"<bdi>{EMAIL}</bdi>" in page.text
     # Nothing of other workspaces.
     other = await town.house.stage(post())
     assert (await browser.get(f"/runs/{other.run_id}")).status_code == 404

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import os
+import re
 from http.cookies import SimpleCookie
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -211,3 +214,22 @@ async def test_the_events_say_who_could_read_a_link(house: House) -> None:
 
     assert event.kind == "sign_in_link_issued"
     assert msgspec.json.decode(event.body)["shownTo"] == "pipe"
+
+
+async def test_pages_name_whole_commands_at_the_machine_and_no_folders_elsewhere(
+    house: House, tmp_path: Path
+) -> None:
+    owner = await house.owner()
+
+    assert f"owner-link --data-dir {tmp_path}" in (await house.browser().get("/sign-in")).text
+    start = html.unescape((await owner.get("/start")).text)
+    assert f"demo --data-dir {tmp_path}" in start
+    [entry] = re.findall(r'"command": "(/[^"]+)"', start)
+    assert Path(entry).is_absolute()
+    assert '"--data-dir"' in start
+
+    public = House(f"sqlite:///{tmp_path}/assent.db", tmp_path, "https://assent.example.com")
+    shown = (await public.browser().get("/sign-in")).text
+    await public.close()
+    assert "assent owner-link" in shown
+    assert str(tmp_path) not in shown

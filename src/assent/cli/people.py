@@ -112,7 +112,8 @@ def list_all(session: Session) -> None:
         for each in people
     ]
     session.give(
-        {"people": people}, "\n".join(lines) or f"Nobody yet. Sign in yourself: {session.again('owner-link')}"
+        {"people": people},
+        "\n".join(lines) or f"No person can sign in yet. Sign in yourself: {session.again('owner-link')}",
     )
 
 
@@ -130,7 +131,7 @@ def remove(
 
     if not asyncio.run(end()):
         raise Failure(
-            f"There is nobody with the id {person_id!r} who could be removed.\n"
+            f"There is no person with the id {person_id!r} who could be removed.\n"
             f"See who is there: {session.again('people', 'list')}"
         )
     session.give({"personId": person_id, "removed": True}, f"Removed {person_id}.")

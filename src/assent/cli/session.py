@@ -92,7 +92,7 @@ class Session:
         return in_shell([*this_command(), *words, *given])
 
     def require_data(self) -> None:
-        """Refuse to work on data that is not there yet: nobody means a new, empty server beside the one that runs."""
+        """Refuse to work on data that is not there yet: a new, empty server beside the one that runs is not meant."""
         path = self.settings.sqlite_path
         if path is not None and not path.exists():
             raise Failure(

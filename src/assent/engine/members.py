@@ -86,7 +86,7 @@ def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Tra
 def join_by_claim(
     workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
 ) -> Transaction[SignedIn]:
-    """Whoever claims a sign-up is in its workspace, and signed in as far as holding an address goes (C26)."""
+    """Who claims a sign-up is in its workspace, and signed in as far as holding an address goes (C26)."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -105,7 +105,7 @@ def join_by_claim(
 
 
 def join(workspace_id: WorkspaceId, person: Person, now_ms: int) -> Transaction[None]:
-    """Somebody who is known is in one more workspace; an owner is in all of them."""
+    """A known person is in one more workspace; an owner is in all of them."""
     if person.role is Role.MEMBER:
         yield statements.add_membership(
             workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms

@@ -56,8 +56,8 @@ class Services:
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
     review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
-    """The signed link to a run, for what its receiver may do; empty where no page is up: its token would go to whoever
-    holds the port."""
+    """The signed link to a run, for what its receiver may do; empty where no page is up: its token would go to
+    the program that holds the port."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int

@@ -1,6 +1,6 @@
-"""Signing in by a link that is mailed to the address that somebody gave (C26).
+"""Signing in by a link that is mailed to the address that a person gave (C26).
 
-Whoever reads that mailbox is a person to this server; the agent that asked for the key is not. The request only writes
+Who reads that mailbox is a person to this server; the agent that asked for the key is not. The request only writes
 down that a mail is wanted: the answer is the same, and as fast, whether anybody is known there. The links are made when
 the mail is written, so they lie nowhere, work once and end within an hour.
 """
@@ -52,8 +52,8 @@ async def send(services: Services, job: Job) -> None:
         f"Open this in your browser to sign in. It works once, within {MAILED_LINK_TTL_MS // MINUTE_MS} minutes"
         f"{'; each link is for another workspace that was made with this address' if len(made) > 1 else ''}:\n\n"
         f"{links}\n\n"
-        "Whoever opens it decides as you, so pass it on to nobody, your agent included. You did not ask for it? Then "
-        "do nothing, and nothing happens.\n"
+        "It lets its reader decide as you, so do not pass it on, not to your agent either. You did not ask for it? "
+        "Then do nothing, and nothing happens.\n"
     )
     try:
         await services.send_note(made[0][0].email or email, SUBJECT, text, job.job_id)

@@ -115,7 +115,7 @@ SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
 """From a terminal to a browser takes a minute; a link that lies around longer is a key under the mat."""
 
 SIGN_IN_MAILS_PER_HOUR: Final = 5
-"""Links that one address is mailed, and that one client can have mailed: nobody needs more, and strangers get none."""
+"""Links that one address is mailed, and that one client can have mailed: it is enough, and strangers get none."""
 
 MAILED_LINK_TTL_MS: Final = 60 * MINUTE_MS
 """A mail may take its time; the link in it works once."""

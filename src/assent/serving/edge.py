@@ -233,7 +233,7 @@ def encoded(payload: Any) -> str:
 def refused(
     refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, told: Recovery | None = None
 ) -> Answer:
-    """A refusal as an answer; `told` where more is said than by itself."""
+    """A refusal as an answer; `told` where more is said than it says alone."""
     return Answer(
         _TEXT.encode(told or refusal.recovery()).decode(),
         status=refusal.http_status,

@@ -3,7 +3,7 @@
 The first process to lock `leader.lock` leads; the lock ends with its process, so another takes over by itself. A
 `stdio` process that leads gives way to `assent serve`, which holds `serve.lock` while it runs or wants to start. The
 leader announces where its pages are, so that every process on the directory can hand out links that work; so does
-`serve` as soon as it listens, whoever leads then. What is announced counts while the lock beside it is held.
+`serve` as soon as it listens, also where another leads. What is announced counts while the lock beside it is held.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FileLock:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def held_by_somebody(self) -> bool:
+    def is_held_anywhere(self) -> bool:
         """Whether any process holds it, without keeping it."""
         if self._descriptor is not None:
             return True
@@ -93,7 +93,7 @@ class Leadership:
         return self._taken(self._serve, self._serving)
 
     def serve_wanted(self) -> bool:
-        return self._serve.held_by_somebody()
+        return self._serve.is_held_anywhere()
 
     def announce(self, address: str | None) -> None:
         """Publish where the pages of the leader are."""
@@ -107,7 +107,7 @@ class Leadership:
     def announced(self) -> Announcement | None:
         """What `serve` said, if it runs; else what the leading process said, if one leads."""
         for lock, path in ((self._serve, self._serving), (self._leader, self._announcement)):
-            if lock.held_by_somebody():
+            if lock.is_held_anywhere():
                 with contextlib.suppress(OSError, msgspec.MsgspecError):
                     return msgspec.json.decode(path.read_bytes(), type=Announcement)
         return None

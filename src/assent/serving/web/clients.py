@@ -64,7 +64,7 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
 
 def stdio_snippet(services: Services, key: str | None) -> Snippet:
     """For clients that start a process of their own on this server's data; without a key it works in the local
-    workspace. Somebody at another machine learns nothing of this one's folders."""
+    workspace. A reader at another machine learns nothing of this one's folders."""
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
     if on_this_machine(services):

@@ -1,4 +1,4 @@
-"""What a browser is called in the list of where somebody is signed in. Knows a header and nothing else."""
+"""What a browser is called in the list of a person's browsers. Knows a header and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SYSTEMS: Final = (
 
 
 def device_of(request: Request) -> str:
-    """A browser in two words, for the list of where somebody is signed in; nothing else of it is kept."""
+    """A browser in two words, for the list of a person's browsers; nothing else of it is kept."""
     said = request.headers.get("user-agent", "")
     browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
     system = next((name for sign, name in SYSTEMS if sign in said), "")

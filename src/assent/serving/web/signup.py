@@ -3,7 +3,7 @@
 Looking changes nothing, so that a mail scanner or a link preview cannot use a link up (security.md 4). A link that is
 used, expired or unknown gets one answer.
 
-Whoever takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
+Who takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
 enough for the inbox, for reviewing and for connecting providers; the page says how one becomes a person.
 """
 
@@ -121,7 +121,7 @@ class SignupPages:
             if session is not None and (session.is_confirmed or session.person.email == link.email):
                 yield from members.join(link.workspace_id, session.person, now_ms)
                 return Claimed(link, issued, session, None)
-            person = Person(person_id, link.email.partition("@")[0], Role.MEMBER, link.email)
+            person = Person(person_id, link.email[:MAX_NAME_CHARS], Role.MEMBER, link.email)
             signed_in = yield from members.join_by_claim(
                 link.workspace_id, person, random, now_ms, device=device_of(request)
             )
