@@ -7,7 +7,16 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.process.running import Serve, StdioClient, eventually, fetch, free_port, is_healthy, path_of
+from tests.process.running import (
+    SECRETS,
+    Serve,
+    StdioClient,
+    eventually,
+    fetch,
+    free_port,
+    is_healthy,
+    path_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -112,3 +121,19 @@ def test_what_stdio_hands_out_and_publishes_is_at_the_server_on_the_same_data(tm
         client.call("chieflab_approve_action", actionId=action_id, digest=shown["digest"])
         sent = client.call("chieflab_execute_approved_action", actionId=action_id, idempotencyKey="execute-1")
         assert sent["externalUrl"].startswith(f"{server.base_url}/feed/")
+
+
+def test_on_postgresql_links_lead_to_the_server_of_the_same_database(
+    empty_postgres_url: str, tmp_path: Path
+) -> None:
+    shared = {"ASSENT_DATABASE_URL": empty_postgres_url, "ASSENT_PORT": str(free_port()), **SECRETS}
+    with Serve(tmp_path, shared) as server, StdioClient(tmp_path, shared) as client:
+        client.ask("initialize")
+        url = client.call("chieflab_signup_workspace", email="ada@example.org")["deliveryUrl"]
+        assert url.startswith(f"{server.base_url}/claim/")
+        assert fetch(server.port, "GET", path_of(url))[0] == 200
+        assert server.terminate() == 0
+        own = client.call("chieflab_signup_workspace", email="ada@example.org")
+        port = int(own["deliveryUrl"].split(":")[2].partition("/")[0])
+        assert fetch(port, "GET", path_of(own["deliveryUrl"]))[0] == 200
+        assert "while this chat is open" in own["userMessage"]
