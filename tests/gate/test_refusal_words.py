@@ -19,7 +19,7 @@ from tests.gate.kit import (
     Gate,
 )
 
-from assent.kernel.times import iso_time
+from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.policy import PRESETS
 
 TEXTS = ("summaryForUser", "userMessage", "fixActionForAgent", "stopRule")
@@ -100,12 +100,12 @@ async def test_withdrawing_what_is_not_approved_is_answered_as_that(surface: Gat
 
 
 async def test_before_its_time_the_answer_says_when_and_offers_no_executor(surface: Gate) -> None:
-    later = iso_time(surface.clock.now_ms() + 3_600_000)
-    action_id = await surface.approved(scheduleFor=later)
+    later_ms = surface.clock.now_ms() + 3_600_000
+    action_id = await surface.approved(scheduleFor=iso_time(later_ms))
     answer = await surface.denied(EXECUTE, actionId=action_id)
 
     texts = judge(answer)
-    assert str(later) in answer["userMessage"]
+    assert full_time(later_ms) in answer["userMessage"]
     assert "not approved" not in texts
     assert EXECUTE not in {name for name, _, _ in calls_in(answer)}
 

@@ -26,6 +26,12 @@ def parse_time(text: str) -> int | None:
     return int(moment.timestamp() * 1000) if moment.tzinfo is not None else None
 
 
+def full_time(ms: int) -> str:
+    """A moment in a sentence that is read later: `22 September 2026 at 14:05 UTC`."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return f"{moment.day} {moment:%B %Y} at {moment:%H:%M} UTC"
+
+
 def readable_time(ms: int, now_ms: int) -> str:
     """A moment in a sentence: `today at 14:05 UTC`, `tomorrow at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
     moment, now = (datetime.fromtimestamp(each / 1000, UTC) for each in (ms, now_ms))

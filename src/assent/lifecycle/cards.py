@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.times import iso_time
+from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.records import Action, Effect
@@ -88,7 +88,7 @@ def _alongside(action: Action) -> list[tuple[str, str]]:
     if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
-        found.append(("Goes out", str(iso_time(action.schedule_ms))))
+        found.append(("Goes out", full_time(action.schedule_ms)))
     return found
 
 
@@ -192,7 +192,7 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None:
-        return f"It goes out at {iso_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
+        return f"It goes out on {full_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
     if not circumstances.may_execute:
         return "This chat may not send it. Open the review page and send it there."
     return f"Say “send {key}” and it goes out, or “withdraw {key}”."

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.kernel.refusals import Words
-from assent.kernel.times import iso_time
+from assent.kernel.times import full_time
 from assent.lifecycle.policy import RANK, Policy
 from assent.lifecycle.records import Action, Assurance, Severity, Status
 
@@ -112,7 +112,7 @@ def describe_closed(action: Action) -> Words:
 
 def describe_early(schedule_ms: int) -> Words:
     """The words for an approved action whose time has not come."""
-    when = iso_time(schedule_ms)
+    when = full_time(schedule_ms)
     return Words(
         summary="This goes out later.",
         user_message=f"This was approved for {when} and goes out then. To send it earlier, change its time and approve "

@@ -8,7 +8,7 @@ from typing import Final
 
 from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import bad_argument
-from assent.kernel.times import iso_time
+from assent.kernel.times import full_time, iso_time
 
 LEEWAY_MS: Final = DAY_MS
 """How long an action stays open after its time: for a connector that is not ready, or a server that was down."""
@@ -37,6 +37,6 @@ def said(usual_ms: int | None, expires_ms: int | None) -> tuple[str, ...]:
     if usual_ms == expires_ms or usual_ms is None or expires_ms is None:
         return ()
     return (
-        f"Its time is after it would have expired ({iso_time(usual_ms)}), so it stays open until "
-        f"{iso_time(expires_ms)}.",
+        f"Its time is after it would have expired ({full_time(usual_ms)}), so it stays open until "
+        f"{full_time(expires_ms)}.",
     )
