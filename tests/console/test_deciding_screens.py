@@ -222,3 +222,29 @@ async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen
     await at.page.get_by_role("button", name="Approve", exact=True).click()
     await expect(at.page.get_by_role("status")).to_contain_text("Approved.")
     assert (await house.action(action_id)).revision == 2
+
+
+@every_look
+async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_card(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    house.provider.then = works
+    run = await house.stage(post(body=LONG), mail(), post("x", body="A short one."))
+    decided = run.actions[2].id
+    at = await screen(f"/runs/{run.run_id}?action={decided}&open=ask", width=width, dark=dark)
+    card = at.page.locator(f"#action-{decided}")
+    await card.locator("form[data-decision=ask] textarea").fill("Shorter, please.")
+    await card.get_by_role("button", name="Ask for changes").click()
+
+    await expect(card.get_by_role("status")).to_be_in_viewport()
+    assert await at.page.evaluate("document.activeElement.id") == f"action-{decided}"
+    await at.check()
+
+    await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")
+    await card.get_by_role("button", name="Approve", exact=True).click()
+    await expect(card.get_by_role("status")).to_be_in_viewport()
+    await at.goto("/inbox")
+    await at.ready()
+    await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()
+    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("Nobody has sent it yet.")
+    await at.check()

@@ -24,6 +24,7 @@ from tests.surfaces import Surface
 
 from assent.kernel.toolsets import TOOLSETS
 from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.tools.definition import Tool
 from assent.tools.toolsets import TOOLSET_OF
 
 CATEGORIES = {"primary", "review", "execute", "workspace", "workflow", "legacy"}
@@ -150,6 +151,11 @@ def test_a_description_names_only_tools_that_are_listed_with_it(entry: dict[str,
 
 def everything_callable() -> set[str]:
     return {name for tool in ALL_TOOLS for name in (tool.name, *tool.aliases, *tool.legacy_names)}
+
+
+@pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
+def test_every_description_says_when_to_use_the_tool(tool: Tool) -> None:
+    assert "USE WHEN" in tool.description
 
 
 async def test_an_open_object_may_come_as_text(surface: Surface) -> None:

@@ -110,6 +110,7 @@ async def test_a_mail_to_nobody_cannot_be_approved(house: House) -> None:
 
     assert f'/actions/{action.id}/approve"' not in page
     assert "Nobody is named to receive this" in card_of(page, action.id)
+    assert f"action={action.id}&amp;open=approve" not in (await browser.get("/inbox")).text
     edited = await house.decide(browser, run.run_id, action.id, "edit", recipients="ann@example.org")
     assert edited.status_code == 303
     approved = await house.decide(browser, run.run_id, action.id, "approve", then="send")

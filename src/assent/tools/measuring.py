@@ -243,9 +243,8 @@ TOOLS = (
     Tool(
         name="chieflab_post_launch_review",
         title="Review a launch",
-        description="The same as chieflab_measure, for replaying a review whose scheduled measurement came back "
-        "empty, "
-        "12 to 24 hours later. DO NOT call it on a normal launch.",
+        description="The same as chieflab_measure. USE WHEN a scheduled measurement came back empty, 12 to 24 hours "
+        "later, to replay it. DO NOT call it on a normal launch.",
         category="review",
         behaviour=KEEPS,
         request=Measure,

@@ -42,6 +42,8 @@ class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     workspace: str
     state: Badge | None
+    missing: str
+    """What must change before it can be approved, or nothing."""
     stopped: str
     """Why it did not go out, as far as that is known."""
     severity: Badge
@@ -101,6 +103,7 @@ def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
         destination=review_words.destination(action.effect),
         workspace=waiting.workspace_name,
         state=_badge(action, state),
+        missing=review_words.missing(action.effect) if state == AWAITING else "",
         stopped=_stopped(action, state),
         severity=SEVERITIES[severity],
         why=review_words.why_severe(action),
