@@ -291,7 +291,8 @@ async def test_an_approved_mail_goes_out_once_and_its_message_id_is_kept(
             assert isinstance(reply, Executed)
             assert reply.message_id == inbox.message()["Message-ID"]
             assert (await engine.action(action_id)).external_id == reply.message_id
-            assert await engine.execute(action_id, key="k") == reply
+            again = await engine.execute(action_id, key="k")
+            assert isinstance(again, Executed) and again.message_id == reply.message_id
     assert len(inbox.taken) == 1
 
 

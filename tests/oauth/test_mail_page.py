@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,12 +13,15 @@ from tests.connectors.kit import engine_with
 from tests.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
 from tests.oauth.desk import WHERE, Desk, at_desk
 from tests.sqlite_files import new_sqlite
+from tests.surfaces import ManualClock
 
 from assent.connectors.key_access import API_KEY
+from assent.connectors.smtp import SmtpConnector
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.connection import Credentials, NewConnection
+from assent.ports import NotSent
 from assent.testing.operator import Wanted
 
 SENDER = "Ann <ann@shop.example>"
@@ -154,3 +158,15 @@ async def test_disconnecting_destroys_the_password(at_home: Desk, post: Post) ->
     assert (await at_home.press("smtp", "disconnect")).status_code == 303
     assert await at_home.house.app.connections.access(LOCAL_WORKSPACE, "smtp") is None
     assert not [row for row in (await at_home.house.everything())["vault_secrets"] if "smtp" in row]
+
+
+async def test_a_name_that_cannot_be_looked_up_in_time_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(host: str, port: int) -> str:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr("assent.connectors.smtp.REACH_SECONDS", 0.01)
+    connector = SmtpConnector(None, None, ManualClock(), reach=never)
+    with pytest.raises(NotSent) as refused:
+        await connector.verify("smtp://mail.example.org", 5.0)
+    assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, True)

@@ -265,3 +265,19 @@ async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_not
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
     assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
     assert hosted.zernio.happened("published") == []
+
+
+async def test_an_agent_that_only_follows_the_answers_gets_through(hosted: Hosted) -> None:
+    """It makes the first call that each answer names; a person acts where an answer says that one is needed."""
+    answer = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    call, made, asked_for = answer["agentGuide"]["nextToolCalls"]["primary"], 0, 0
+    while answer.get("status") != "executed":
+        assert (made := made + 1) <= 6, "a loop"
+        answer = await hosted.tool(call["name"], **call["args"])
+        if answer.get("agentUsefulness", {}).get("needsHuman"):
+            asked_for += 1
+            assert f"/connect/zernio?workspace={hosted.workspace_id}" in answer["show"]
+            await hosted.connect("zernio")
+        assert answer.get("status") == "executed" or not answer["next"][0].get("needs"), answer
+        call = answer["next"][0]
+    assert asked_for == 1 and len(hosted.zernio.on("acc_linkedin")) == 1

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assent.connectors.approved import action_of
-from assent.connectors.key_access import API_KEY, unnamed
+from assent.connectors.key_access import API_KEY, PATIENCE, Deadline, unnamed
 from assent.connectors.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
 
-PATIENCE: Final = 0.9
-"""The part of the time that is used: what is known must be known before the caller stops listening."""
+REACH_SECONDS: Final = 3.0
+"""For looking up the name of a mail server."""
 
 ANY_ADDRESS: Final = "anyAddress"
 """Among the settings of a connection: whoever has the terminal of this server may name a host of its own network."""
@@ -129,13 +129,14 @@ class SmtpConnector:
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
+        deadline = Deadline(timeout_seconds)
         way = await self._way(action.workspace_id, action.effect)
         from assent.connectors.smtp_message import compose
 
         # In a thread, because a long text takes longer to write and to read back than others should wait.
         letter = await asyncio.to_thread(compose, action, way.sender, self._clock.now_ms())
         try:
-            return await self._hand_over(way.server, letter, timeout_seconds)
+            return await self._hand_over(way.server, letter, deadline.left())
         except NotSent as refused:
             if refused.reason is Reason.MISSING_CONNECTOR and way.connection is not None:
                 await self._stored().mark_expired(
@@ -149,7 +150,7 @@ class SmtpConnector:
         from assent.connectors.smtp_message import note
 
         letter = note(to, subject, text, key, way.sender, self._clock.now_ms())
-        await self._hand_over(way.server, letter, timeout_seconds)
+        await self._hand_over(way.server, letter, timeout_seconds * PATIENCE)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """What a mail server says to its address, such as smtp://user:password@mail.example.org:587."""
@@ -195,7 +196,13 @@ class SmtpConnector:
         """The server with the number to connect to, where a workspace chose its host."""
         if settings.get(ANY_ADDRESS) or self._reach is None:
             return server
-        return msgspec.structs.replace(server, number=await self._reach(server.host, server.port))
+        try:
+            async with asyncio.timeout(REACH_SECONDS):
+                number = await self._reach(server.host, server.port)
+        except TimeoutError:
+            detail = f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
+        return msgspec.structs.replace(server, number=number)
 
     def _for_everybody(self) -> Way:
         if self._default is None:
@@ -210,10 +217,9 @@ class SmtpConnector:
     async def _found(self, workspace_id: WorkspaceId) -> Connection | None:
         return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
 
-    async def _hand_over(self, server: MailServer, letter: Letter, timeout_seconds: float) -> Delivered:
+    async def _hand_over(self, server: MailServer, letter: Letter, patience: float) -> Delivered:
         from assent.connectors.smtp_conversation import Conversation, postponed
 
-        patience = timeout_seconds * PATIENCE
         conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
         # One that is called off ends later, in a way that nobody asks about any more.
@@ -221,7 +227,7 @@ class SmtpConnector:
         try:
             said = await asyncio.wait_for(asyncio.shield(exchange), patience)
         except TimeoutError as error:
-            waited = f"within {patience:g} seconds"
+            waited = f"within {patience:.1f} seconds"
             if conversation.call_off():
                 raise postponed(f"the mail server was not ready {waited}") from error
             raise OutcomeUnknown(f"no last word from the mail server {waited}") from error
