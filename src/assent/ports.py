@@ -359,6 +359,12 @@ class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
     schedule_ms: int | None = None
     expires_ms: int | None = None
     metadata: dict[str, Any] = {}
+    paths: dict[str, str] = {}
+    """Where each part of the content stands in the arguments as they were sent."""
+
+
+THIS_RUN: Final = "\0this run"
+"""Stands in a suggested call for the id of the run that is being prepared."""
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):

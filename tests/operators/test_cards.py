@@ -35,7 +35,6 @@ async def test_a_post_on_the_site_says_which_site(loop: Loop) -> None:
     assert f"{BASE_URL}/feed/{run['workspaceId']}/" in run["show"]
     assert "(not ledgerleaf.example.dev)" in run["show"]
     assert f"> {TEXT}" in run["show"] and "approve site" in run["show"]
-    assert run["agentGuide"]["renderInChat"]["site"]["goesTo"] in run["show"]
 
 
 async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Loop) -> None:
@@ -85,13 +84,11 @@ async def test_an_approved_post_names_one_executor_with_its_key(loop: Loop) -> N
 
 async def test_one_yes_approves_and_sends(loop: Loop) -> None:
     run = await post(loop)
-    command = next(
-        each
-        for each in run["agentGuide"]["renderInChat"]["site"]["commands"]
-        if each["say"] == "approve and send site"
-    )
-    answer = (await loop.call(command["tool"], command["args"])).payload
-    again = (await loop.call(command["tool"], {**command["args"], "idempotencyKey": "k"})).payload
+    yes = {**run["agentGuide"]["renderInChat"]["site"]["commands"][0]["args"], "send": True}
+    answer = (await loop.call(APPROVE, yes)).payload
+    again = (await loop.call(APPROVE, {**yes, "idempotencyKey": "k"})).payload
+
+    assert "approve and send site" in run["show"]
 
     assert (answer["status"], answer["sent"]) == ("executed", True)
     assert answer["externalUrl"] in answer["show"] and "Results arrive in about 24 hours." in answer["show"]
@@ -283,3 +280,94 @@ async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_re
     assert refused["recoveryTool"] is None and refused["retryable"] is False
     assert (nowhere.reason, nowhere.payload["problems"][0]["path"]) == ("validation_error", "url")
     assert done["status"] == "executed"
+
+
+async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
+    launch = (await loop.call("chieflab_launch_product", {"channels": ["site", "hn"], **CLUB})).payload
+    write = calls(launch)["chieflab_post"]
+    joined = (
+        await loop.call(write["name"], {**write["args"], "title": "Show HN: Ledgerleaf", "body": TEXT})
+    ).payload
+
+    assert "1 of 2 drafts" in launch["agentGuide"]["userMessage"] and "Hacker News" in launch["show"]
+    assert write["args"] == {"channel": "hn", "runId": launch["runId"]}
+    assert set(write["needs"]) == {"body", "title"}
+    assert joined["actions"][0]["channel"] == "hn"
+    run = (await loop.call("chieflab_get_run", {"runId": joined["runId"]})).payload
+    assert launch["runId"] in str(run)
+
+
+async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
+    fact = "Ledgerleaf matches 4,000 payments in a minute."
+    first = await post(loop, repoContext={"whatChanged": fact, "targetCustomer": "treasurers"})
+    alone = await post(loop, "linkedin", body=fact)
+    joined = await post(loop, "linkedin", body=fact, runId=first["runId"])
+    edited = (
+        await loop.call(
+            "chieflab_edit_action", {"actionId": joined["actions"][0]["id"], "body": f"{fact} Really."}
+        )
+    ).payload
+
+    assert "nothing in the evidence" in alone["show"]
+    assert "nothing in the evidence" not in joined["show"] + edited["show"]
+    unknown = await loop.call(
+        "chieflab_post", {"channel": "x", "body": TEXT, "runId": alone["actions"][0]["id"]}
+    )
+    assert unknown.reason == "wrong_workspace"
+
+
+async def test_drafts_may_have_titles_and_no_line_is_said_twice(loop: Loop) -> None:
+    drafts = {
+        "hn": "Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file.",
+        "site": {"title": "Ledgerleaf 2", "body": "Ledgerleaf 2\n\nIt reads bank statements."},
+        "email": {"subject": "News from Ledgerleaf", "body": "Dear all,\n\nit reads bank statements now."},
+    }
+    arguments = {"drafts": drafts, "email": {"to": ["ana@example.org"], "subject": "Other"}, **CLUB}
+    run = (await loop.call("chieflab_launch_product", arguments)).payload
+    shown = {key: entry["body"] for key, entry in run["agentGuide"]["renderInChat"].items()}
+
+    assert shown["hn"] == "Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file."
+    assert shown["site"] == "Ledgerleaf 2\n\nIt reads bank statements."
+    assert "Subject: News from Ledgerleaf" in shown["email"]
+
+
+@pytest.mark.rule("E59")
+async def test_a_launch_says_how_it_is_measured(loop: Loop) -> None:
+    pack = (
+        await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin", "landing"], **CLUB})
+    ).payload["launchPack"]
+
+    assert pack["measurement"] == {"afterHours": 24, "read": ["site", "linkedin"], "toldByHand": []}
+
+
+async def test_a_goal_that_no_draft_speaks_of_is_said_to_be_kept(loop: Loop) -> None:
+    composed = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
+    own = (await loop.call("chieflab_launch_product", {"drafts": {"site": TEXT}, **CLUB})).payload
+
+    assert "Your goal is kept" in composed["agentGuide"]["userMessage"]
+    assert "Your goal is kept" not in own["agentGuide"]["userMessage"]
+    nothing = await loop.call("chieflab_send", {"to": "ana@example.org", "goal": "thank her for the meeting"})
+    assert nothing.reason == "missing_repo_context" and "body" in nothing.payload["fixActionForAgent"]
+
+
+async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Loop) -> None:
+    run = await post(loop, "landing", body="(delete the old landing page, please)")
+
+    assert run["actions"] == []
+    assert "Nothing was published" in run["agentGuide"]["userMessage"]
+    assert "does not reach that page" in run["agentGuide"]["userMessage"]
+
+
+async def test_a_problem_is_named_at_the_argument_that_was_sent(loop: Loop) -> None:
+    sent = (
+        ("chieflab_post", {"channel": "bluesky", "body": "word " * 100}, "body"),
+        ("chieflab_post", {"channel": "site", "body": "Hello {{first_name}}, it is here."}, "body"),
+        ("chieflab_post", {"channel": "hn", "title": "x" * 90, "body": TEXT}, "title"),
+        ("chieflab_launch_product", {"drafts": {"bluesky": "word " * 100}}, "drafts.bluesky"),
+        ("chieflab_launch_product", {"drafts": {"hn": {"title": "x" * 90, "body": TEXT}}}, "drafts.hn.title"),
+        ("chieflab_post", {"channel": "hn"}, "body"),
+    )
+    for tool, arguments, path in sent:
+        outcome = await loop.call(tool, {**arguments, **({} if "body" in arguments else CLUB)})
+        assert outcome.reason == "validation_error", arguments
+        assert [problem["path"] for problem in outcome.payload["problems"]] == [path], arguments

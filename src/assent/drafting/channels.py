@@ -196,7 +196,7 @@ def check(
 ) -> Check:
     """Whether the channel takes this. `title` is the subject of an e-mail; `parts` are the posts of a thread."""
     row = BY_ID[channel_id]
-    problems = [*_length(row, body, parts), *_title(row, title)]
+    problems = [*_length(row, body, parts), *title_problems(row, title)]
     advice = [*_habits(row, body, parts)]
     tags = len(_HASHTAG.findall(body))
     if row.hashtags_most is not None and tags > row.hashtags_most:
@@ -238,7 +238,8 @@ def _length(row: Channel, body: str, parts: Sequence[str]) -> list[str]:
     return problems
 
 
-def _title(row: Channel, title: str) -> list[str]:
+def title_problems(row: Channel, title: str) -> list[str]:
+    """What the channel would refuse about a title or subject."""
     if row.title is None:
         return []
     what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")

@@ -43,7 +43,19 @@ def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
         first, _, rest = body.partition("\n")
         if (found := _PREHEADER.match(first)) and rest.strip():
             preheader, body = one_line(found.group(1)), rest.strip()
-    return Supplied(title or _derived(row, body, name), body, preheader)
+    title = title or _derived(row, body, name)
+    return Supplied(title, body if row.shape == "email" else _without_title(title, body), preheader)
+
+
+def _without_title(title: str, body: str) -> str:
+    """The body without a first line that is the title again; a body of that line alone stays."""
+    first, _, rest = body.partition("\n")
+    same = _plain(first) == _plain(title)
+    return rest.strip() if same and rest.strip() else body
+
+
+def _plain(line: str) -> str:
+    return one_line(line, 2_000).strip("#* .。").casefold()
 
 
 def _derived(row: Channel, body: str, name: str) -> str:

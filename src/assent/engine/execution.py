@@ -57,6 +57,8 @@ log = logging.getLogger("assent.execution")
 MANUAL: Final = "manual"
 RECONCILE_JOB: Final = "reconcile_action"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
+PUBLISH_TOOL: Final = "chieflab_publish_approved_post"
+SEND_TOOL: Final = "chieflab_send_approved_email"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
 key for minutes only."""
@@ -273,11 +275,12 @@ def claim(
 def refuse_wrong_tool(action: Action, tool: str) -> None:
     """A bound executor fires its own kind only; the general one fires all that can be fired."""
     refuse_confirmation(action)
-    if tool not in (action.executor_tool, EXECUTE_TOOL):
+    bound = SEND_TOOL if action.effect.verb in ("email", "send") else PUBLISH_TOOL
+    if tool not in (action.executor_tool, bound, EXECUTE_TOOL):
         raise Refusal(
             Reason.VALIDATION_ERROR,
             action_id=action.action_id,
-            problems=[Problem("actionId", f"an action whose executorTool is {tool}", action.executor_tool)],
+            problems=[Problem("actionId", f"an action that {tool} fires", action.effect.type)],
         )
 
 

@@ -89,6 +89,11 @@ def _known(action: Action) -> Transaction[Known]:
     tenant_id = brain.tenant_of(action.tenant_id)
     entries, lessons, _ = yield from lessons_read.recollect(action.workspace_id, tenant_id)
     given = evidence_given(run) if run is not None else {}
+    if run is not None and run.parent_run_id is not None:
+        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
+        earlier = evidence_given(parent) if parent is not None else {}
+        for name in ("repo_context", "brand"):
+            given[name] = {**earlier.get(name, {}), **given[name]}
     return Known(asset, gathering.gather(**given, entries=entries), lessons)
 
 

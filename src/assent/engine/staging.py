@@ -52,7 +52,7 @@ from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run,
 from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.webhooks import event_of
 from assent.offloading import run_long_apart
-from assent.ports import Draft, Preparation, StagedEffect, Transaction
+from assent.ports import THIS_RUN, Draft, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
@@ -119,7 +119,8 @@ async def stage(
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     await run_long_apart(chars, refuse_theater, preparation)
     for index, wanted in enumerate(preparation.effects):
-        schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), f"actions[{index}].scheduleFor")
+        path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
+        schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)
     # The review link is signed with secrets that are known once the store is open; a local call may be the first.
     await services.store.open()
     now_ms = services.clock.now_ms()
@@ -162,6 +163,9 @@ async def stage(
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
     staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
+    preparation = msgspec.structs.replace(
+        preparation, next_calls=tuple(named_run(call, run.run_id) for call in preparation.next_calls)
+    )
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }
@@ -215,6 +219,12 @@ async def stage(
     if request.webhook_url is not None:
         services.wake_jobs()
     return reply
+
+
+def named_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
+    """A suggested call about the run that is being prepared."""
+    args = {name: run_id if value == THIS_RUN else value for name, value in call.args.items()}
+    return msgspec.structs.replace(call, args=args)
 
 
 def store(
@@ -415,7 +425,7 @@ def prepared(
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,
-        side_effects_prepared_but_not_fired=tuple(PreparedEffect(a.action_id, a.effect.type) for a in staged),
+        side_effects_prepared_but_not_fired=tuple(PreparedEffect(a.action_id) for a in staged),
         external_actions_executed=0,
         agent_usefulness=guidance.usefulness(staged, assets),
         outputs=preparation.outputs,
@@ -429,12 +439,17 @@ def prepared(
 def refuse_theater(preparation: Preparation) -> None:
     """A human must be able to read what they approve (E18, E19, E48)."""
     problems = [
-        problem
+        Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)
-        for problem in content_problems(staged.effect, f"actions[{index}].")
+        for each in content_problems(staged.effect)
     ]
     if problems:
-        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+        # A title that was taken from the text has the same place as the text.
+        first = {each.path: each for each in reversed(problems)}
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
+        )
 
 
 READ_FIELDS: Final = ("body", "title", "subject", "preheader")
@@ -446,34 +461,30 @@ DECODES_HEADERS: Final = frozenset({"resend"})
 """Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
 
 
-def content_problems(effect: Effect, where: str = "") -> list[Problem]:
+def content_problems(effect: Effect) -> list[Problem]:
     """What keeps a content from being put before a human."""
     problems = []
     if len(effect.body) > MAX_CONTENT_CHARS:
         problems.append(
-            Problem(
-                f"{where}body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters"
-            )
+            Problem("body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters")
         )
     for field in READ_FIELDS:
         shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
         # A body must be there; the other fields may be empty.
         if (shown or field == "body") and (finding := theater_in(shown)) is not None:
-            problems.append(Problem(f"{where}{field}", f"the text itself: {finding.why}", finding.excerpt))
+            problems.append(Problem(field, f"the text itself: {finding.why}", finding.excerpt))
     for field in ONE_LINE:
         # A second line could become a header of its own.
         if not is_one_line(text := getattr(effect, field)):
-            problems.append(
-                Problem(f"{where}{field}", "one line without control characters", repr(text[:80]))
-            )
+            problems.append(Problem(field, "one line without control characters", repr(text[:80])))
     if effect.connector in DECODES_HEADERS:
         problems += [
-            Problem(f"{where}{field}", "no text that mail programs decode (=?…?=)", repr(text[:80]))
+            Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
             for field in ("title", "subject", "sender")
             if has_encoded_word(text := getattr(effect, field))
         ]
     if len(effect.recipients) > MAX_RECIPIENTS:
         problems.append(
-            Problem(f"{where}recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
+            Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
         )
     return problems

@@ -63,10 +63,16 @@ def readable_body(action: Action) -> str:
     """The text that will be sent, whole, with everything that goes along above it."""
     effect = action.effect
     head = [f"{name}: {value}" for name, value in _mail_head(effect)]
-    if effect.title and effect.title != effect.subject:
+    if _has_title(effect):
         head.append(effect.title)
     head += [f"{name}: {value}" for name, value in _alongside(action)]
     return "\n".join([*head, "", effect.body] if head else [effect.body])
+
+
+def _has_title(effect: Effect) -> bool:
+    """Whether the title says something beside the subject and the first line of the text."""
+    first = effect.body.partition("\n")[0].strip("#* .")
+    return bool(effect.title) and effect.title not in (effect.subject, first)
 
 
 def _mail_head(effect: Effect) -> list[tuple[str, str]]:
@@ -117,7 +123,7 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
     facts += [
         (name, _with_privacy(effect, value) if name == "To" else value) for name, value in _mail_head(effect)
     ]
-    if effect.title and effect.title != effect.subject:
+    if _has_title(effect):
         facts.append(("Title", effect.title))
     facts += _alongside(action)
     found = action.preflight
@@ -177,7 +183,7 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
         yes = f"“approve {key}”"
         if _can_go(action, circumstances):
             yes += f", “approve and send {key}”"
-        return f"Say {yes}, “reject {key}”, or tell me what to change."
+        return f"Say {yes}, “reject {key}”, or what to change."
     link = f" {circumstances.review_url}" if circumstances.review_url else ""
     change = " You can still tell me what to change." if circumstances.may_edit else ""
     return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
@@ -256,9 +262,6 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
     found = []
     if circumstances.may_decide and not circumstances.unfit:
         found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
-        if _can_go(action, circumstances):
-            args = {**about_content(action), "send": True}
-            found.append(Command(f"approve and send {key}", "chieflab_approve_action", args))
     if circumstances.may_edit:
         wanted = {"to": "who gets it"} if circumstances.unfit else {"body": "the new text"}
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))

@@ -16,14 +16,13 @@ from assent.lifecycle.cards import (
     PLAIN,
     Circumstances,
     commands,
-    destination,
     goes_to,
     quoted,
     readable_body,
     render_card,
 )
 from assent.lifecycle.records import Action, Asset, Preflight
-from assent.lifecycle.transitions import TABLE, TERMINAL
+from assent.lifecycle.transitions import TABLE
 
 __all__ = [
     "AgentGuide",
@@ -38,7 +37,7 @@ __all__ = [
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which does not look: it offers decisions and no sending."""
 
-STOP_RULE: Final = "Show this and stop: nothing goes out before the human decides."
+STOP_RULE: Final = "Show this, then stop until the human decides."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
 NOTHING_TO_APPROVE: Final = "Here is the result. Nothing needs your approval."
 
@@ -56,15 +55,16 @@ AGENT_DEPENDENCY: Final = (
 class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One draft to show: `body` is what will be sent, word for word."""
 
-    title: str
     body: str
+    title: str = ""
+    """Of a draft that nothing is staged for; what is staged says it in its text."""
     action_id: str | None = None
     asset_id: str | None = None
     """Of a draft that nothing is staged for."""
     digest: str | None = None
     commands: tuple[Command, ...] = ()
     goes_to: str | None = None
-    """Where it goes; that is approved along with the text."""
+    """The account it goes to; that is approved along with the text."""
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
@@ -108,31 +108,29 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     digest: str
     asset_id: str | None
     preflight: Preflight
-    target: dict[str, str] | None
+    target: dict[str, str] | None = None
     """The account it goes to; none where no account is connected for it."""
 
 
 class ActionRef(msgspec.Struct, frozen=True, rename="camel"):
-    """A staged action where the answer has it whole elsewhere."""
+    """A staged action that the answer has whole among its actions."""
 
     id: str
-    channel: str
 
 
 class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
     """One line of `sideEffectsPreparedButNotFired`."""
 
     action_id: str
-    type: str
 
 
-class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel"):
-    """What this call saved the agent, and what is left to it."""
+class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What this call did for the agent, and what is left to it."""
 
     prepared_assets: int
     staged_actions: int
     needs_human: bool
-    next_best_step: str
+    next_best_step: str = ""
 
 
 def asset_view(asset: Asset) -> AssetView:
@@ -175,7 +173,7 @@ def brief_view(asset: Asset) -> AssetView:
 
 
 def action_ref(action: Action) -> ActionRef:
-    return ActionRef(action.action_id, action.effect.channel)
+    return ActionRef(action.action_id)
 
 
 def agent_guide(
@@ -194,7 +192,7 @@ def agent_guide(
     """
     keyed, around = channel_keys(actions), circumstances or {}
     shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
-    shown |= {key: InChat(title, body, asset_id=made) for key, title, body, made in _beside(keyed, assets)}
+    shown |= {key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, assets)}
     look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
     if not actions:
         return AgentGuide(
@@ -209,7 +207,7 @@ def agent_guide(
         user_message=_message(keyed, around, notes),
         next_tool_calls=NextToolCalls(
             _primary(keyed, around),
-            SuggestedCall(look.name, {"runId": run_id}, "the user is away: give them reviewUrl, look later"),
+            SuggestedCall(look.name, {}, "the user is away: give reviewUrl"),
         ),
         stop_rule=STOP_RULE,
         agent_dependency=AGENT_DEPENDENCY,
@@ -254,10 +252,10 @@ def show_run(
 
 def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
     """The approval of the first action that this caller can approve; else a look at what the person decides."""
-    for key, action in keyed.items():
+    for action in keyed.values():
         found = around.get(action.action_id, PLAIN)
         if found.may_decide and not found.unfit:
-            when = f"only after the user said “approve {key}”"
+            when = "the user said yes to it"
             return SuggestedCall("chieflab_approve_action", about_content(action), when)
     first = next(iter(keyed.values()))
     return wait_call(first, "the user decides on the review page")
@@ -274,7 +272,7 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     ]
     yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
     if yes:
-        said.append(f"Say {', '.join(yes)}; or reject, or tell me what to change.")
+        said.append(f"Say {', '.join(yes)}, or what to change.")
     said += dict.fromkeys(each.who_decides for each in found.values() if each.who_decides)
     return " ".join(said)
 
@@ -292,12 +290,11 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
 
 def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
     return InChat(
-        title=action.effect.title or action.effect.subject or f"Draft for {action.effect.channel}",
         body=readable_body(action),
         action_id=action.action_id,
         digest=short_digest(action.digest),
         commands=commands(key, action, circumstances),
-        goes_to=destination(action, circumstances),
+        goes_to=goes_to(action.effect.target),
     )
 
 
@@ -307,17 +304,15 @@ def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str
 
 
 def _reached() -> dict[str, Any]:
-    """Which statuses an action can go to from each, from the same table that runs it."""
+    """Which statuses an action can go to from each, from the same table that runs it. The others are final."""
     found: dict[str, dict[str, None]] = {}
     for (start, _), end in TABLE.items():
         found.setdefault(start.status, {})[end.status] = None
-    moves = {start: [end for end in ends if end != start] for start, ends in found.items()}
-    return {**moves, "final": sorted({state.status for state in TERMINAL})}
+    return {start: [end for end in ends if end != start] for start, ends in found.items()}
 
 
 STATE_MACHINE: Final = _reached()
 
 
 def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:
-    step = "Show it and wait for the human." if actions else "Show it to the human."
-    return AgentUsefulness(len(assets), len(actions), bool(actions), step)
+    return AgentUsefulness(len(assets), len(actions), bool(actions))

@@ -16,8 +16,7 @@ from assent.lifecycle.records import Effect
 from assent.operators.definition import Workbench
 from assent.ports import Draft, StagedEffect
 
-PUBLISH: Final = "chieflab_publish_approved_post"
-SEND: Final = "chieflab_send_approved_email"
+EXECUTE: Final = "chieflab_execute_approved_action"
 
 
 class Supplied(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +25,8 @@ class Supplied(msgspec.Struct, frozen=True, kw_only=True):
     body: str
     title: str = ""
     subject: str = ""
+    paths: dict[str, str] = {}
+    """Where each part stands in the arguments as they were sent; by its own name where nothing is said."""
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,12 +61,7 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
     if isinstance(made, NeedsDraft):
         return made
     if made.problems:
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[
-                Problem(f"{channel.id}.body", problem, "the text as it is") for problem in made.problems
-            ],
-        )
+        raise _unfit(channel, made, _paths(supplied))
     draft = Draft(
         type=channel.id if channel.action else "landing",
         title=made.title or made.subject or f"{channel.label} draft",
@@ -77,11 +73,34 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made) if channel.action else None,
+        effect=staged(bench, channel, made, _paths(supplied)) if channel.action else None,
     )
 
 
-def staged(bench: Workbench, channel: Channel, made: Composed) -> StagedEffect:
+def _paths(supplied: Supplied | None) -> dict[str, str]:
+    """Where each part stands in the arguments. A title that nobody gave was taken from the text."""
+    given = supplied or Supplied(body="")
+    at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
+    if supplied is not None and not supplied.title:
+        at["title"] = at["body"]
+    return at
+
+
+def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
+    """What the channel would refuse, at the arguments that say it."""
+    name = "subject" if channel.shape == "email" else "title"
+    of_title = channels.title_problems(channel, made.subject or made.title)
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        problems=[
+            Problem(paths.get(part, part), problem, "the text as it is")
+            for problem in made.problems
+            for part in [name if problem in of_title else "body"]
+        ],
+    )
+
+
+def staged(bench: Workbench, channel: Channel, made: Composed, paths: dict[str, str]) -> StagedEffect:
     """The effect of publishing or sending a text, with what a human should know about it."""
     mail = channel.shape == "email"
     details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
@@ -101,11 +120,12 @@ def staged(bench: Workbench, channel: Channel, made: Composed) -> StagedEffect:
     )
     return StagedEffect(
         effect=effect,
-        executor_tool=SEND if mail else PUBLISH,
+        executor_tool=EXECUTE,
         warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
         recommendations=made.recommendations,
         schedule_ms=bench.schedule_ms,
         metadata={"angle": made.angle},
+        paths=paths,
     )
 
 

@@ -38,6 +38,8 @@ class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
 
     channel: str
     needs: str
+    wanted: str = ""
+    """What a draft for it has to look like."""
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,11 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[ChannelNote, ...]
     positioning: str
     angle: str
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that have a draft."""
+        return tuple(each.channel.id for each in self.written)
 
 
 def headlines(plan: LaunchPlan) -> tuple[str, ...]:
@@ -64,7 +71,7 @@ def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Suppl
     for name in ordered:
         made = write(bench, known_channel(name), drafts.get(name))
         if isinstance(made, NeedsDraft):
-            missing.append(ChannelNote(name, made.reason))
+            missing.append(ChannelNote(name, made.reason, made.wanted))
         else:
             written.append(made)
     stance = composer.positioning(bench.evidence, bench.lessons)
@@ -76,12 +83,9 @@ def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Suppl
         channel="positioning",
         metadata={"claims": [msgspec.to_builtins(claim) for claim in stance.claims]},
     )
-    outputs: dict[str, Any] = {
-        "positioning": stance.text,
-        "launchAngle": angle.text,
-        "channels": [each.channel.id for each in written],
-        "draftsNeeded": [msgspec.to_builtins(note) for note in missing],
-    }
+    outputs: dict[str, Any] = {"channels": [each.channel.id for each in written]}
+    if missing:
+        outputs["draftsNeeded"] = [note.channel for note in missing]
     return LaunchPlan(
         preparation=Preparation(
             drafts=(*(each.draft for each in written), positioning),

@@ -28,6 +28,4 @@ def prepare(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Pr
 
 
 def of_one(written: Written) -> Preparation:
-    return Preparation(
-        drafts=(written.draft,), effects=placed((written,)), outputs={"channel": written.channel.id}
-    )
+    return Preparation(drafts=(written.draft,), effects=placed((written,)))

@@ -7,34 +7,32 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.drafting import channels
 from assent.drafting import evidence as gathering
-from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.naming import name_of
-from assent.drafting.page import Page
 from assent.drafting.records import Composed, NeedsDraft
-from assent.engine import brain, journal, lessons_read, long_runs, staging
+from assent.engine import long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
-from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.kernel.times import iso_time
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.lifecycle.guidance import ActionRef, AssetView, SuggestedCall, action_ref
-from assent.offloading import SHORT_CHARS, run_apart, run_long_apart
+from assent.lifecycle.records import Action
+from assent.offloading import run_apart, run_long_apart
 from assent.operators import email, launch, post
 from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
 from assent.operators.launch import ChannelNote, LaunchPlan
-from assent.ports import Preparation
-from assent.tools.arguments import addresses, is_mailbox, line, moment
+from assent.ports import THIS_RUN, Measurable, Preparation
+from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.gathering import count_chars, find_joined, gather_bench, too_little
 from assent.tools.graphics import illustrated
 from assent.tools.long_runs import patiently
-from assent.tools.operator_requests import Brand, LaunchProduct, MailOptions, Post, Send
+from assent.tools.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
 
 SCOPE = "runs:write"
 
@@ -42,7 +40,14 @@ SCOPE = "runs:write"
 class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
     channel: str
     asset_id: str
-    title: str
+
+
+class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the launch is measured (S0 §9): when, which channels the server reads, and which the person tells."""
+
+    after_hours: float
+    read: tuple[str, ...]
+    told_by_hand: tuple[str, ...]
 
 
 class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -50,6 +55,7 @@ class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     launch_angle: str
     channels: tuple[ChannelAsset, ...]
     drafts_needed: tuple[ChannelNote, ...]
+    measurement: MeasurementPlan | None = None
 
 
 class LaunchReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
@@ -85,10 +91,11 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 positioning=plan.positioning,
                 launch_angle=plan.angle,
                 channels=tuple(
-                    ChannelAsset(each.channel.id, asset.asset_id, asset.title)
+                    ChannelAsset(each.channel.id, asset.asset_id)
                     for each, asset in zip(plan.written, assets, strict=False)
                 ),
                 drafts_needed=plan.missing,
+                measurement=_plan_measurement(call, staged),
             ),
             "publish_actions": tuple(action_ref(action) for action in staged),
             "images": staging.images(call.services, assets),
@@ -105,23 +112,25 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
 
 async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
     """What is to be launched and how: all that may take its time, a page to read, a model to ask, pictures to draw."""
-    mail = request.email or MailOptions()
-    bench = await _bench(
+    mail, given = request.email or MailOptions(), request.drafts or {}
+    bench = await gather_bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
     )
     subject = line("email.subject", mail.subject or "")
-    drafts = {
-        known_channel(name, f"drafts.{name}").id: Supplied(body=text)
-        for name, text in (request.drafts or {}).items()
-    }
-    if subject and "email" in drafts:
-        drafts["email"] = Supplied(body=drafts["email"].body, subject=subject)
+    drafts = {known_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
+    if subject and "email" in drafts and not drafts["email"].subject:
+        drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
     if not gathering.enough(bench.evidence) and not drafts:
-        raise _too_little(bench)
+        raise too_little(bench)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(launch.prepare, bench, wanted, drafts)
-    preparation = _guided(bench, plan.preparation, NEXT_LAUNCH)
+    following = tuple(_write(note) for note in plan.missing)
+    preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
+    preparation = msgspec.structs.replace(
+        preparation,
+        notes=_notes(plan, request.goal, composed=any(each not in drafts for each in plan.channels)),
+    )
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
     if request.images_needed:
@@ -132,23 +141,98 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     return plan, preparation
 
 
+def _draft(name: str, given: str | DraftGiven) -> Supplied:
+    """A text of the agent, with the paths under which it was sent."""
+    if isinstance(given, str):
+        path = f"drafts.{name}"
+        return Supplied(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
+    at = {field: f"drafts.{name}.{field}" for field in ("body", "title", "subject")}
+    return Supplied(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
+
+
+def _write(note: ChannelNote) -> SuggestedCall:
+    """The call that brings a draft for a channel which has none."""
+    titled = known_channel(note.channel).title_required
+    needs = {"body": f"a text written for this channel: {note.wanted or note.needs}"}
+    if titled:
+        needs["title"] = "its title"
+    args = {"channel": note.channel, "runId": THIS_RUN}
+    return SuggestedCall("chieflab_post", args, "you have written the text", needs)
+
+
+def _notes(plan: LaunchPlan, goal: str | None, *, composed: bool) -> tuple[str, ...]:
+    """What the person is told about the launch as a whole."""
+    labels = [known_channel(note.channel).label for note in plan.missing]
+    total = len(plan.written) + len(labels)
+    notes = []
+    if labels:
+        verb = "needs" if len(labels) == 1 else "need"
+        notes.append(
+            f"{len(plan.written)} of {total} drafts are there: {', '.join(labels)} still {verb} a text that is "
+            "written for its readers. I can write it."
+        )
+    if goal and composed:
+        notes.append(
+            "Your goal is kept with the launch. These texts are made from the product's own facts and do not speak "
+            "about it; tell me if they should."
+        )
+    return tuple(notes)
+
+
+def _plan_measurement(call: Call, staged: tuple[Action, ...]) -> MeasurementPlan:
+    connectors = call.services.connectors
+    by_channel = {action.effect.channel: connectors.get(action.effect.connector) for action in staged}
+    read = tuple(name for name, connector in by_channel.items() if isinstance(connector, Measurable))
+    return MeasurementPlan(
+        after_hours=round(call.services.measure_after_ms / HOUR_MS, 2),
+        read=read,
+        told_by_hand=tuple(name for name in by_channel if name not in read),
+    )
+
+
 async def prepare_post(call: Call, request: Post) -> PostReply:
     channel = known_channel(request.channel)
-    bench = await _bench(call, request, brand=request.brand)
+    joined = await find_joined(call, request.run_id)
+    bench = await gather_bench(call, request, brand=request.brand, joined=joined)
     supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
     if supplied is None and not gathering.enough(bench.evidence):
-        raise _too_little(bench)
+        raise too_little(bench)
     if supplied is None:
         bench = await _drafted(call, bench, [channel.id])
-    made = await run_long_apart(_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
+    made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
-        raise bad_argument("body", made.reason, "no text")
+        raise _unwritten(made, "chieflab_post", {"channel": channel.id})
+    if not channel.action:
+        made = msgspec.structs.replace(made, user_message=NOT_OURS_TO_CHANGE.format(label=channel.label))
+    asked = _request(call, request, post.INFO.id, "chieflab_post")
+    if joined is not None:
+        asked = msgspec.structs.replace(
+            asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
+        )
     return await staging.stage(
         call.services,
-        _request(call, request, post.INFO.id, "chieflab_post"),
+        asked,
         _guided(bench, made, NEXT_POST),
         PostReply,
         lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
+    )
+
+
+NOT_OURS_TO_CHANGE = (
+    "{label}: here is the text. Nothing was published, changed or staged: this server does not reach that page. Put "
+    "the text there yourself."
+)
+
+
+def _unwritten(made: NeedsDraft, tool: str, args: dict[str, Any]) -> Refusal:
+    """The server composes nothing for this; the agent writes the text."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        user_message="This one needs a text that is written for its readers. I can write it.",
+        problems=[Problem("body", f"{made.reason} {made.wanted}", "no text")],
+        recovery_tool=tool,
+        recovery_args=args,
+        recovery_needs={"body": made.wanted},
     )
 
 
@@ -156,17 +240,17 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     given = [request.to] if isinstance(request.to, str) else request.to
     if not given:
         raise bad_argument("to", "at least one e-mail address", "none")
-    bench = await _bench(call, request, sender=request.sender, recipients=addresses("to", given))
+    bench = await gather_bench(call, request, sender=request.sender, recipients=addresses("to", given))
     supplied = (
         Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
     if supplied is None and not gathering.enough(bench.evidence):
-        raise _too_little(bench)
+        raise too_little(bench)
     if supplied is None:
         bench = await _drafted(call, bench, ["email"])
-    made = await run_long_apart(_chars(request, bench, supplied), email.prepare, bench, supplied)
+    made = await run_long_apart(count_chars(request, bench, supplied), email.prepare, bench, supplied)
     if isinstance(made, NeedsDraft):
-        raise bad_argument("body", made.reason, "no text")
+        raise _unwritten(made, "chieflab_send", {"to": given})
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
@@ -205,130 +289,6 @@ def _with_subject(made: Preparation, subject: str) -> Preparation:
         for each in made.drafts
     )
     return msgspec.structs.replace(made, drafts=drafts, effects=effects)
-
-
-async def _bench(
-    call: Call,
-    request: Any,
-    *,
-    brand: Brand | None = None,
-    sender: str | None = None,
-    recipients: tuple[str, ...] = (),
-) -> Workbench:
-    """Gather what the operator may know: the product page, the repository's facts, and the tenant's memory."""
-    if sender is not None and not is_mailbox(sender):
-        raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
-    schedule = getattr(request, "schedule_for", None)
-    schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
-    page, warnings, fetched = await _page(call, request.product_url)
-    tenant_id = brain.tenant_of(request.tenant_id)
-    entries, lessons, kinds = await call.services.store.read(
-        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
-    )
-    context = request.repo_context.given() if request.repo_context is not None else {}
-    if request.goal and "launchGoal" not in context:
-        context["launchGoal"] = request.goal
-    chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
-    return Workbench(
-        evidence=await run_long_apart(
-            chars,
-            gathering.gather,
-            product_url=request.product_url or "",
-            page=page,
-            repo_context=context,
-            brand=msgspec.to_builtins(brand) if brand is not None else {},
-            entries=entries,
-        ),
-        lessons=lessons,
-        connectors=frozenset(call.services.connectors),
-        ready=await _ready(call),
-        kinds=kinds,
-        now_ms=call.now_ms,
-        warnings=warnings,
-        fetched=fetched,
-        schedule_ms=schedule_ms,
-        sender=sender or call.services.default_sender,
-        recipients=recipients,
-    )
-
-
-def _chars(request: Any, bench: Workbench, supplied: Supplied | None) -> int:
-    """How much there is to read and compare. Composing is never a short work."""
-    if supplied is None:
-        return SHORT_CHARS + 1
-    learned = bench.lessons
-    return (
-        len(msgspec.json.encode(request))
-        + sum(len(fact.text) for fact in bench.evidence.facts)
-        + sum(len(each.before) + len(each.after) for each in learned.edits)
-        + sum(len(each.text) + len(each.reason) for each in learned.rejections)
-        + sum(len(each.text) for each in learned.refused_claims)
-    )
-
-
-async def _ready(call: Call) -> frozenset[str]:
-    """Which of the channels' connectors could perform for this workspace now."""
-    known = call.services.connectors
-    names = [
-        name for name in dict.fromkeys(n for row in channels.TABLE for n in row.connectors) if name in known
-    ]
-    found = await asyncio.gather(*(known[name].readiness(call.caller.workspace_id) for name in names))
-    return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
-
-
-async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
-    """The product page, or the warning that says why it could not be read; and what was asked for, which is on record
-    whatever becomes of the call."""
-    if url is None:
-        return None, (), None
-    if not _is_web_address(url):
-        raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
-    now_ms = call.services.clock.now_ms()
-    found = await call.services.read_page(url)
-    fetched: dict[str, Any] = {"url": url, "fetchedAt": iso_time(now_ms), "status": found.status}
-    if found.found_at not in ("", url):
-        fetched["foundAt"] = found.found_at
-    if found.problem:
-        fetched["problem"] = found.problem
-    workspace_id = call.caller.workspace_id
-    event = journal.NewEvent("page_fetched", {**fetched, "by": call.caller.name})
-    await call.services.store.write(lambda: journal.append(workspace_id, workspace_id, [event], now_ms))
-    if found.page is None:
-        return None, (f"The product page could not be read: {found.problem}",), fetched
-    return found.page, _odd(found.page), fetched
-
-
-def _odd(page: Page) -> tuple[str, ...]:
-    """What a human should know about a page before trusting a draft that was made from it."""
-    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name)
-    said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
-    found = {
-        "The product page was read and says nothing in words.": not said,
-        "The product page speaks to AI systems; that text was left out. Check the page.": any(
-            speaks_to_a_model(text) for text in said
-        ),
-        "The product page is very large; only its beginning was read.": page.truncated,
-    }
-    return tuple(warning for warning, holds in found.items() if holds)
-
-
-def _too_little(bench: Workbench) -> Refusal:
-    """What is missing, and why the page that was named does not help."""
-    if not bench.warnings:
-        return Refusal(Reason.MISSING_REPO_CONTEXT)
-    why = " ".join(bench.warnings)
-    wanted = "I need to know what you built; without that the first drafts would be generic."
-    return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}")
-
-
-def _is_web_address(url: str) -> bool:
-    """Whether an address may stand as the link of a post: nothing that runs, no password, one word."""
-    try:
-        parts = urlsplit(url)
-        bare = bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bare and url.isprintable() and " " not in url
 
 
 def _request(call: Call, request: Any, operator: str, tool: str) -> Request:

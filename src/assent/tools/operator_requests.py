@@ -67,6 +67,12 @@ class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
 
 
+class DraftGiven(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    body: Text
+    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+
+
 class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     product_url: Url | None = None
     goal: Goal | None = None
@@ -88,8 +94,11 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     email: MailOptions | None = None
     drafts: (
         Annotated[
-            dict[str, Text],
-            msgspec.Meta(max_length=20, description="Your own text per channel id; kept as it is."),
+            dict[str, Text | DraftGiven],
+            msgspec.Meta(
+                max_length=20,
+                description="Your own text per channel id, or {body, title, subject}; kept as it is.",
+            ),
         ]
         | None
     ) = None
@@ -103,6 +112,15 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
 
 class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
+    run_id: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=100, description="A run that this post joins: its evidence counts here, too."
+            ),
+        ]
+        | None
+    ) = None
     body: Text | None = None
     title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     goal: Goal | None = None
