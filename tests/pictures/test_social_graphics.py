@@ -96,7 +96,7 @@ async def test_a_brand_may_be_just_a_name_and_emoji_are_said_to_be_left_out(surf
 async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: Surface) -> None:
     run = await launch(surface)
 
-    by_channel = {action["channel"]: action for action in run["publishActions"]}
+    by_channel = {action["channel"]: action for action in run["actions"]}
     records = {
         channel: (await surface.call("chieflab_get_action", {"actionId": action["id"]})).payload
         for channel, action in by_channel.items()

@@ -149,9 +149,15 @@ def action_view(action: Action) -> ActionView:
         revision=action.revision,
         digest=action.digest,
         asset_id=action.asset_id,
-        preflight=action.preflight,
+        preflight=_brief(action.preflight),
         target=action.effect.target,
     )
+
+
+def _brief(found: Preflight) -> Preflight:
+    """The preflight with the first sentence of the hint; the card has the link, the action's record the rest."""
+    first, dot, rest = (found.connector_fix_hint or "").partition(". ")
+    return msgspec.structs.replace(found, connector_fix_hint=first + ".") if dot and rest else found
 
 
 def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
