@@ -115,3 +115,15 @@ async def test_the_run_that_fits_best_is_resumed_and_an_open_one_before_a_comple
     assert resumed["stateToken"] == open_one["stateToken"]
     alone = (await play.ask("workflow_resume", query="empty file", sessionId="A")).payload["resumed"]
     assert alone["stateToken"] == done["stateToken"]
+
+
+async def test_a_search_reads_a_bounded_part_of_the_history(play: Player) -> None:
+    long = await noted(play, "long", "begins here " + "x" * 5_000 + " ends there")
+    assert await found(play, "begins") == {"long"} and await found(play, "ends") == set()
+    again = {"id": "again", "title": "Again", "type": "loop", "body": [step("look")]}
+    loop = {"type": "for", "count": 110, "maxIterations": 200}
+    at = await play.start(definition("looped", {**again, "loop": loop}), sessionId="looped")
+    for n in range(105):
+        at = await play.advance(at, notesMarkdown=f"round-{n:03}")
+    assert await found(play, "round-104") == {"looped"} and await found(play, "round-001") == set()
+    assert long["stateToken"] and await found(play, "looped") == {"looped"}

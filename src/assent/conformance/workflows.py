@@ -74,7 +74,14 @@ async def rehydrate(scene: Scene) -> None:
     expect(refused.reason == "validation_error", "output without an ackToken is refused", refused.payload)
 
 
-@check("W1", "W2", "W3", "W4", "a token that is altered, cut, of another version or kind is refused by name")
+@check(
+    "W1",
+    "W2",
+    "W3",
+    "W4",
+    "W76",
+    "a token that is altered, cut, of another version or kind is refused by name",
+)
 async def tokens(scene: Scene) -> None:
     at = await started(scene)
     state, ack = at["stateToken"], at["ackToken"]
@@ -88,6 +95,9 @@ async def tokens(scene: Scene) -> None:
     for reason, token in bad.items():
         answer = await scene.server.call("workflow_advance", stateToken=token, ackToken=ack)
         expect(answer.reason == reason, f"{token} is {reason}", answer.payload)
+        content = answer.result["content"]
+        expect(len(content) == 2, "a refusal has two parts", len(content))
+        expect(not content[0]["text"].lstrip().startswith("{"), "the first is text to read")
     swapped = await scene.server.call("workflow_advance", stateToken=ack, ackToken=state)
     expect(
         swapped.reason == "token_scope_mismatch", "swapped tokens are token_scope_mismatch", swapped.payload

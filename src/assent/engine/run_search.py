@@ -1,7 +1,8 @@
 """Finding a run again: by session, by workflow, or by any word of what was noted on it (workflow_resume).
 
 A search ranks by how many of its words occur in a run's session, names, titles, notes and checkpoints. It reads the
-newest runs of a workspace, and of each the newest nodes: its cost is bounded whatever the history.
+newest runs of a workspace, of each the newest nodes, and of each the beginning: its cost is bounded whatever the
+history.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from assent.workflow.handles import Handle, mint
 
 WORDS: Final = 6
 """Words of a query that count; the statement has a place for each."""
-RUNS_SEARCHED: Final = 300
-NODES_SEARCHED: Final = 300
-"""Of each run, the newest."""
+RUNS_SEARCHED: Final = 200
+NODES_SEARCHED: Final = 100
+CHARS_SEARCHED: Final = 4_000
+"""Of the newest runs, the newest nodes of each, and the beginning of what was noted there: 80 MB at the very worst, a
+megabyte in life, which takes 35 ms."""
 LATEST: Final = 5
 """Runs that are listed where nothing fits."""
 
@@ -62,6 +65,7 @@ def find_runs(
         **{f"word_{number}": pattern for number, pattern in enumerate(patterns, 1)},
         runs=RUNS_SEARCHED,
         newest=NODES_SEARCHED,
+        chars=CHARS_SEARCHED,
         **filters,
     )
     return (yield from _describe(desk, [(row, row["words_found"]) for row in rows]))

@@ -199,10 +199,10 @@ WITH recent AS (
 told (run_id, said) AS (
   SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
   UNION ALL
-  SELECT r.run_id, n.title || ' ' || n.notes FROM recent r
+  SELECT r.run_id, n.title || ' ' || substr(n.notes, 1, :chars) FROM recent r
   JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
   UNION ALL
-  SELECT r.run_id, c.notes FROM recent r
+  SELECT r.run_id, substr(c.notes, 1, :chars) FROM recent r
   JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
     AND c.node >= r.nodes - :newest
 ),
@@ -234,10 +234,10 @@ WITH recent AS (
 told (run_id, said) AS (
   SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
   UNION ALL
-  SELECT r.run_id, n.title || ' ' || n.notes FROM recent r
+  SELECT r.run_id, n.title || ' ' || substr(n.notes, 1, :chars) FROM recent r
   JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
   UNION ALL
-  SELECT r.run_id, c.notes FROM recent r
+  SELECT r.run_id, substr(c.notes, 1, :chars) FROM recent r
   JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
     AND c.node >= r.nodes - :newest
 ),
