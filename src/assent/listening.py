@@ -53,7 +53,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
                 made.append(_listener(address, port))
             except OSError as error:
                 if error.errno not in _ABSENT or address == host or len(wanted) == 1:
-                    raise
+                    raise OSError(error.errno, error.strerror, address) from error
     except OSError:
         for each in made:
             each.close()
@@ -88,26 +88,24 @@ def bind(settings: Settings) -> list[socket.socket]:
                 f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
             ) from error
         other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
-        raise SettingsError(f"{_who_holds(settings)}, or choose another port: {other}") from error
+        raise SettingsError(
+            f"{_who_holds(settings, error.filename)}, or choose another port: {other}"
+        ) from error
 
 
-def _who_holds(settings: Settings) -> str:
+def _who_holds(settings: Settings, address: str) -> str:
     from assent.probes import reaches_assent
 
-    where = f"Port {settings.port} on {settings.host}"
+    where = f"Port {settings.port} on {address}"
     said = leadership_of(settings, "command").announced()
     if said is not None and said.address == own_address(settings.host, settings.port):
         who = "server" if said.role == "serve" else "chat"
         return (
             f"{where} is in use by Assent itself: a {who} serves this data at {said.address} already. Use it"
         )
-    if any(reaches_assent(own_address(host, settings.port)) for host in _asked(settings.host)):
+    if reaches_assent(own_address(address, settings.port)):
         return f"{where} is in use by another Assent, which serves other data or is a chat that is open. Stop that one"
     return f"{where} is in use by another program. Stop that program"
-
-
-def _asked(host: str) -> tuple[str, ...]:
-    return LOOPBACKS if host in _LOOPBACK_HOSTS else (host,)
 
 
 def leadership_of(settings: Settings, role: str) -> Leadership:

@@ -164,9 +164,13 @@ def test_a_link_that_ends_with_the_chat_says_how_to_keep_it(tmp_path: Path) -> N
 
 def test_a_taken_port_is_said_to_be_another_program_s_or_our_own(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, free_port())
-    with another_program("127.0.0.1", settings.port):
-        with pytest.raises(SettingsError, match="another program"):
+    for held in loopbacks_here():
+        with (
+            another_program(held, settings.port),
+            pytest.raises(SettingsError, match=f"on {held} is in use by another program"),
+        ):
             bind(settings)
+    with another_program("127.0.0.1", settings.port):
         serve = Leadership(tmp_path, "serve")
         assert serve.claim_serve()
         serve.announce_serving(settings.base_url)

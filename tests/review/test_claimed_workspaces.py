@@ -11,14 +11,16 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.review.kit import House, forms, mail, post
+from tests.review.kit import House, forms, mail, path_of, post
 from tests.sqlite_files import new_sqlite
 
 from assent.engine import actions, staging, tenancy
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Assurance, Status
 from assent.ports import Preparation, StagedEffect
+from assent.serving.edge import Credentials
 from assent.serving.web.people import CONFIRM_FIRST
 
 KEY = re.compile(r"clp_live_[A-Za-z0-9_-]{64}")
@@ -95,7 +97,15 @@ async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_
 
     inbox = await browser.get("/inbox")
     assert (inbox.status_code, run.actions[0].id in inbox.text) == (200, True)
-    for path in (f"/connect?workspace={workspace_id}", f"/connect/zernio?workspace={workspace_id}"):
+    # The link that the agent is given for its human opens for the one who took the key.
+    town.house.provider.ready = Readiness(False, "missing_connector")
+    [key] = set(KEY.findall(page.text))
+    credentials = Credentials(api_key=key)
+    asked = await town.house.surfaces.edge.answer(
+        "chieflab_connect_provider", {"provider": "zernio"}, credentials, "203.0.113.7"
+    )
+    assert asked.reason is None, asked.text
+    for path in (f"/connect?workspace={workspace_id}", path_of(asked.value["connectUrl"])):
         assert (await browser.get(path)).status_code == 200
     assert f"/connect?workspace={workspace_id}" in page.text
     assert f"<bdi>{EMAIL}</bdi>" in page.text
