@@ -115,11 +115,9 @@ class Surfaces:
 
     def server(self) -> uvicorn.Server:
         """The pages and calls over HTTP, with as many connections as the settings and the descriptors allow."""
-        from assent.serving.sockets import Patience, affordable
+        from assent.serving.sockets import Patience
 
-        settings = self._app.settings
-        reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
-        patience = Patience(connections=affordable(settings.max_connections, reserved))
+        patience = Patience(connections=connections_of(self._app.settings))
         return http_server(self.site(), self.end_streams, patience)
 
     def site(self) -> ASGIApp:
@@ -177,6 +175,14 @@ class Surfaces:
             review_cookies=KeyRing.for_purpose(master, "review-cookie"),
             forms=KeyRing.for_purpose(master, "form"),
         )
+
+
+def connections_of(settings: Settings) -> int:
+    """How many connections one process serves: as many as are set, and as it has descriptors for."""
+    from assent.serving.sockets import affordable
+
+    reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
+    return affordable(settings.max_connections, reserved)
 
 
 def http_server(

@@ -17,7 +17,10 @@ from tests.cli.conftest import Assent, Done
 from assent.app import open_app
 from assent.engine import jobs
 from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.kernel.limits import DAY_MS
+from assent.ports import Single
 from assent.settings import load_settings
+from assent.stores.loader import statements
 
 
 @pytest.fixture
@@ -45,6 +48,25 @@ def test_a_fresh_machine_is_well_and_stays_untouched(assent: Assent, data_dir: P
     assert checks(done)["database"]["fix"] == "assent init"
 
 
+def test_the_quota_and_the_cap_are_shown_and_a_full_quota_is_found(
+    assent: Assent, data_dir: Path, free_port: int
+) -> None:
+    assent("init")
+    done = assent("doctor", "--json")
+    assert "200 MB a day" in checks(done)["storage"]["detail"]
+    assert checks(done)["clients"]["detail"].endswith(" at a time")
+
+    async def fill_the_day() -> None:
+        settings = load_settings({"data_dir": str(data_dir)}, {"HOME": str(data_dir)}).settings
+        async with open_app(settings) as app:
+            day = app.clock.now_ms() // DAY_MS
+            bound = statements.add_stored_bytes(workspace_id=LOCAL_WORKSPACE, day=day, bytes=200_000_000)
+            await app.store.write(Single(bound))
+
+    asyncio.run(fill_the_day())
+    assert failing(assent("doctor", "--json")) == ["storage"]
+
+
 def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) -> None:
     assent("init")
     before = sorted(data_dir.iterdir())
@@ -57,11 +79,13 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "database",
         "jobs",
         "connections",
+        "storage",
+        "clients",
         "port",
         "pages",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 9
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 11
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before

@@ -18,6 +18,7 @@ from assent import __version__
 from assent.cli.session import BaseUrl, Host, Port, Session, command
 from assent.cli_welcome import in_shell, own_command
 from assent.failures import explain
+from assent.ports import Transaction
 from assent.probes import Found, look_at_port, reaches_assent
 from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
 from assent.settings import Settings, SettingsError, hide_password
@@ -70,6 +71,7 @@ def doctor(session: Session, host: Host = None, port: Port = None, base_url: Bas
         _data_dir(settings),
         _secrets(settings),
         *asyncio.run(_database(settings)),
+        _cap(settings),
         *_address(settings),
         Check("limit of a local server", True, HONEST_LIMIT),
     ]
@@ -165,7 +167,7 @@ async def _database(settings: Settings) -> list[Check]:
             )
         ]
     checks = [Check(name, True, f"{shown}, schema version {state.current}")]
-    for look, about in ((_jobs, "jobs"), (_connections, "connections")):
+    for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
         try:
             checks.append(await look(settings))
         except Exception as error:
@@ -211,6 +213,50 @@ async def _connections(settings: Settings) -> Check:
         else None
     )
     return Check("connections", True, ", ".join(counts) or "no provider is connected", fix)
+
+
+async def _storage(settings: Settings) -> Check:
+    """What a workspace may store in a day, and who has stored most of it today."""
+    from assent.app import SystemClock
+    from assent.engine import quota, tenancy
+    from assent.stores import open_store
+
+    def used() -> Transaction[list[tuple[int, str]]]:
+        found = []
+        for place in (yield from tenancy.list_workspaces()):
+            found.append(((yield from quota.stored(place.workspace_id, now_ms)), place.name))
+        return found
+
+    now_ms = SystemClock().now_ms()
+    store = open_store(settings.database_url, pool_size=1)
+    try:
+        most, name = max(await store.read(used), default=(0, ""))
+    finally:
+        await store.close()
+    allowed = f"a workspace may store {settings.storage_quota_mb:,} MB a day"
+    if not most:
+        return Check("storage", True, f"{allowed}; none has stored anything today")
+    detail = f"{allowed}; “{name}” has stored most today, {most / 1_000_000:.1f} MB"
+    full = most >= settings.storage_quota_mb * 1_000_000
+    fix = "Wait until midnight (UTC), or allow more with ASSENT_STORAGE_QUOTA_MB." if full else None
+    return Check("storage", not full, detail, fix)
+
+
+def _cap(settings: Settings) -> Check:
+    """How many connections one process serves."""
+    from assent.processes import connections_of
+
+    most = connections_of(settings)
+    detail = f"{most:,} at a time"
+    if most == settings.max_connections:
+        return Check("clients", True, detail)
+    return Check(
+        "clients",
+        True,
+        f"{detail}, not the {settings.max_connections:,} that are set: the system gives a process too few file "
+        "descriptors",
+        "Raise the limit of open files where the server is started (ulimit -n).",
+    )
 
 
 def _address(settings: Settings) -> Iterator[Check]:
