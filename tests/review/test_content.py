@@ -139,6 +139,32 @@ def test_a_background_is_shown_as_it_was_written_and_loads_nothing() -> None:
     assert "evil.example" not in shown
 
 
+def test_the_style_of_the_whole_is_shown_around_what_it_holds() -> None:
+    shown = framed(
+        '<html><body bgcolor="#000000" text="#ffffff" style="background:url(https://evil.example/a.png);'
+        'font-size:20px"><p>White on black</p></div><p>still</p></body></html>'
+    )
+
+    body = shown.split("<body>")[1].replace(" ", "")
+    assert body.startswith('<divstyle="background-color:#000000;color:#ffffff;font-size:20px"><p>')
+    assert body.endswith("<p>still</p></div></body></html>") and "evil.example" not in shown
+
+
+@pytest.mark.parametrize(
+    ("html", "named"),
+    [
+        ("<style>p{display:none}</style><p>Hi</p>", True),
+        ('<link rel="stylesheet" href="https://a.example/a.css"><p>Hi</p>', True),
+        ("<p style='color:red'>Hi</p>", False),
+    ],
+)
+async def test_a_style_sheet_that_is_left_out_is_named(house: House, html: str, named: bool) -> None:
+    run = await house.stage(mail(html=html))
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert ("It has a style sheet, which is left out here" in page) is named
+
+
 async def test_where_the_connector_is_not_ready_the_page_says_so_and_how_to_cure_it(house: House) -> None:
     run = await house.stage(post())
     house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio in the settings.")

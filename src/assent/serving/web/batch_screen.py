@@ -52,6 +52,7 @@ class Item(msgspec.Struct, frozen=True):
 
     action_id: str
     happens: str
+    overdue: bool
     content: Content
 
 
@@ -142,7 +143,10 @@ def _found(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 
 def _item(action: Action, now_ms: int) -> Item:
-    return Item(action.action_id, review_words.what_happens(action.effect), content_of(action, now_ms))
+    overdue = action.schedule_ms is not None and action.schedule_ms <= now_ms
+    return Item(
+        action.action_id, review_words.what_happens(action.effect), overdue, content_of(action, now_ms)
+    )
 
 
 def _digests(form: dict[str, str]) -> dict[str, str]:

@@ -60,6 +60,11 @@ def links_of(source: str) -> list[tuple[str, str]]:
     return [(url, words) for url, words in found if url.strip() and not url.startswith("#")]
 
 
+def tags_of(source: str) -> Iterator[Tag]:
+    """Every tag, in order; what stands in a style sheet comes as the attribute `style` of its own."""
+    return (part for part in _parts(source) if isinstance(part, Tag))
+
+
 def _loaded(tag: Tag) -> Iterator[str]:
     """What a tag leads to besides being a link."""
     for name, value in tag.attributes.items():

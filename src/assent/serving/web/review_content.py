@@ -13,6 +13,7 @@ from assent.kernel.canonical import short_digest
 from assent.lifecycle.guidance import goes_to
 from assent.lifecycle.records import Action, Effect, Severity
 from assent.serving.web import review_links, review_pictures, review_words
+from assent.serving.web.review_html import has_style_sheet
 from assent.serving.web.review_links import Listed, Target
 from assent.serving.web.review_pictures import Shown
 from assent.serving.web.review_preview import Preview, preview_of
@@ -28,11 +29,13 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class HtmlPart(msgspec.Struct, frozen=True):
-    """The HTML of a mail: what it says, where it leads, and its source."""
+    """The HTML of a mail: what it says, where it leads, and its source. `sheet`: it has rules of style that its picture
+    here leaves out."""
 
     text: tuple[Piece, ...]
     targets: Listed
     source: tuple[Piece, ...]
+    sheet: bool
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +105,7 @@ def _html(source: str) -> HtmlPart | None:
     if not source:
         return None
     found = review_links.listed(review_links.html_targets(source))
-    return HtmlPart(pieces(html_text(source)), found, pieces(source))
+    return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 
 def _extras(effect: Effect) -> tuple[Fact, ...]:

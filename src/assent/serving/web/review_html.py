@@ -8,7 +8,10 @@ What is left out here is on the page around it, as text, as the list of its link
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Final
+
+from assent.serving.web.html_links import tags_of
 
 _TAGS: Final = """a abbr b blockquote br center code div em font h1 h2 h3 h4 h5 h6 hr i img li ol p pre s small span
 strong sub sup table tbody td tfoot th thead tr u ul"""
@@ -39,9 +42,36 @@ _FRAME: Final = (
 
 def framed(source: str) -> str:
     """A whole document for the frame."""
+    body = _cleaned(source)
+    if style := _page_style(source):
+        around, _, end = _cleaned(f'<div style="{escape(style)}"> </div>').partition(" </div>")
+        body = f"{around}{body}</div>" if end == "" else body
+    return _FRAME.format(body=body)
+
+
+def has_style_sheet(source: str) -> bool:
+    """Whether mail programs may show it otherwise than the frame does, which takes no rules for the whole."""
+    return any(
+        (tag.name == "style" and tag.attributes.get("style", "").strip())
+        or (tag.name == "link" and "stylesheet" in tag.attributes.get("rel", "").lower())
+        for tag in tags_of(source)
+    )
+
+
+def _page_style(source: str) -> str:
+    """The style of the whole: what stands at the body, which a frame has of its own."""
+    for tag in tags_of(source):
+        if tag.name == "body" and not tag.closes:
+            given = tag.attributes
+            old = (("background-color", given.get("bgcolor")), ("color", given.get("text")))
+            return ";".join([*(f"{name}:{value}" for name, value in old if value), given.get("style", "")])
+    return ""
+
+
+def _cleaned(source: str) -> str:
     import nh3
 
-    body = nh3.clean(
+    return nh3.clean(
         source,
         tags=set(_TAGS.split()),
         attributes=ATTRIBUTES,
@@ -51,7 +81,6 @@ def framed(source: str) -> str:
         link_rel=None,
         strip_comments=True,
     )
-    return _FRAME.format(body=body)
 
 
 def _without_loads(tag: str, name: str, value: str) -> str:
