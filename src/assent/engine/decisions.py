@@ -313,7 +313,7 @@ def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
         effect = msgspec.structs.replace(effect, html="")
-    if "body" in changes:
+    if changes.keys() & {"body", "title", "subject"}:
         effect = as_the_channel_takes_it(effect)
     if problems := content_problems(effect):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
@@ -336,8 +336,16 @@ def as_the_channel_takes_it(effect: Effect) -> Effect:
     body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
     parts, wrong = _divide(effect.channel, body, effect.subject or effect.title, effect.preheader)
     if wrong:
-        problems = [Problem("body", problem, "the text as it is") for problem in wrong]
-        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+        row = channels.BY_ID[effect.channel]
+        headline = "subject" if row.shape == "email" else "title"
+        of_headline = channels.title_problems(row, effect.subject or effect.title)
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[
+                Problem(headline if problem in of_headline else "body", problem, "the text as it is")
+                for problem in wrong
+            ],
+        )
     details = {name: value for name, value in effect.details.items() if name != "thread"}
     if len(parts) > 1:
         body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
