@@ -109,6 +109,17 @@ def test_where_no_data_is_no_key_is_made_and_the_cure_is_named(assent: Assent, d
     assert not data_dir.exists()
 
 
+def test_a_key_can_be_shown_groups_of_tools_of_its_own(assent: Assent) -> None:
+    assert assent("init").code == 0
+    made = assent("keys", "create", "--toolset", "gate", "--toolset", "legacy", "--json").data
+    listed = {key["keyId"]: key["toolsets"] for key in assent("keys", "list", "--json").data["keys"]}
+
+    assert listed[made["keyId"]] == ["gate", "legacy"]
+    wrong = assent("keys", "create", "--toolset", "everything")
+    assert wrong.code == 1
+    assert "gate, launch, workflows, memory, admin, legacy" in wrong.err
+
+
 def test_a_key_can_be_limited_in_scope_and_time(assent: Assent, data_dir: Path) -> None:
     assert assent("init").code == 0
     made = assent("keys", "create", "--scope", "runs:write", "--expires-in-days", "1", "--json").data

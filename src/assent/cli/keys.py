@@ -16,6 +16,7 @@ from assent.engine.tenancy import IssuedKey, KeyRecord, Workspace
 from assent.failures import Failure
 from assent.kernel.ids import KeyId
 from assent.kernel.limits import DAY_MS
+from assent.kernel.toolsets import TOOLSETS
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -55,6 +56,13 @@ def create(
         list[str] | None,
         typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(api_keys.SCOPES)}."),
     ] = None,
+    toolset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--toolset",
+            help=f"Tools that it is shown, instead of the server's; may be repeated: {', '.join(TOOLSETS)}.",
+        ),
+    ] = None,
     expires_in_days: Annotated[
         int | None, typer.Option("--expires-in-days", min=1, max=36_500, help="When it ends (never).")
     ] = None,
@@ -67,6 +75,9 @@ def create(
     unknown = [each for each in scopes if each not in api_keys.SCOPES]
     if unknown:
         raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(api_keys.SCOPES)}.")
+    toolsets = tuple(dict.fromkeys(toolset or ()))
+    if strange := [each for each in toolsets if each not in TOOLSETS]:
+        raise Failure(f"There is no toolset {strange[0]!r}.\nPossible: {', '.join(TOOLSETS)}.")
     checked, mode, entropy = checked_name(label, "A label"), _mode(dev), key_entropy()
 
     async def make() -> IssuedKey:
@@ -83,6 +94,7 @@ def create(
                     label=checked,
                     scopes=scopes,
                     expires_ms=expires_ms,
+                    toolsets=toolsets,
                     by=BY,
                 )
             )

@@ -53,6 +53,8 @@ class KeyView(msgspec.Struct, frozen=True, rename="camel"):
     created_at: str | None
     expires_at: str | None
     revoked_at: str | None
+    toolsets: tuple[str, ...] = ()
+    """The groups of tools that it is shown; none for those of the server."""
 
 
 def create(
@@ -171,6 +173,7 @@ def key_view(key: KeyRecord) -> KeyView:
         timestamp(key.created_ms),
         timestamp(key.expires_ms),
         timestamp(key.revoked_ms),
+        key.toolsets,
     )
 
 

@@ -46,6 +46,8 @@ class Principal(msgspec.Struct, frozen=True):
     scopes: frozenset[str]
     first_key_id: KeyId | None = None
     """The first key of the line that a rotated key continues."""
+    toolsets: tuple[str, ...] = ()
+    """The groups of tools that it is shown; none for those of the server."""
 
     @property
     def holder(self) -> str:
@@ -87,6 +89,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
     created_ms: int
     expires_ms: int | None
     revoked_ms: int | None
+    toolsets: tuple[str, ...] = ()
 
 
 class IssuedKey(msgspec.Struct, frozen=True):
@@ -129,6 +132,7 @@ def issue_key(
     scopes: tuple[str, ...] = api_keys.SCOPES,
     expires_ms: int | None = None,
     first_key_id: str | None = None,
+    toolsets: tuple[str, ...] = (),
     by: str,
 ) -> Transaction[IssuedKey]:
     """Make a key of a workspace that exists."""
@@ -146,6 +150,7 @@ def issue_key(
         created_ms=now_ms,
         expires_ms=expires_ms,
         first_key_id=first_key_id,
+        toolsets=" ".join(toolsets),
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
     yield from journal.append(workspace_id, workspace_id, [journal.NewEvent("key_issued", body)], now_ms)
@@ -184,6 +189,7 @@ def rotate_key(
             scopes=tuple(old["scopes"].split()),
             expires_ms=old["expires_ms"],
             first_key_id=old["first_key_id"] or key_id,
+            toolsets=tuple(old["toolsets"].split()),
             by=by,
         )
     )
@@ -201,6 +207,7 @@ def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
             created_ms=row["created_ms"],
             expires_ms=row["expires_ms"],
             revoked_ms=row["revoked_ms"],
+            toolsets=tuple(row["toolsets"].split()),
         )
         for row in rows
     ]
@@ -272,6 +279,7 @@ def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms:
         mode=row["mode"],
         scopes=frozenset(row["scopes"].split()),
         first_key_id=row["first_key_id"],
+        toolsets=tuple(row["toolsets"].split()),
     )
 
 

@@ -24,7 +24,9 @@ from assent.engine.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Recovery, Refusal
+from assent.kernel.toolsets import Toolset, chosen
 from assent.ports import StoreUnavailable
+from assent.serving.offering import only_offered
 from assent.tools.definition import Call, Peer, Prose, Tool
 
 if TYPE_CHECKING:
@@ -71,6 +73,18 @@ class Answer:
         return plain
 
 
+@dataclass(slots=True)
+class Caller:
+    """Who turned out to be calling."""
+
+    principal: Principal | None = None
+
+
+def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
+    """The groups of tools that a caller's key asks for; None for those of the server."""
+    return chosen(principal.toolsets) if principal is not None and principal.toolsets else None
+
+
 class BadArguments(Exception):  # noqa: N818 - carries the refusal
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))
@@ -97,7 +111,10 @@ class Edge:
         self, name: str, arguments: Any, credentials: Credentials, address: str, peer: Peer | None = None
     ) -> Answer:
         """Run one call."""
-        answer = await self._answer(name, arguments, credentials, address, peer)
+        caller = Caller()
+        answer = await self._answer(name, arguments, credentials, address, peer, caller)
+        offered = self.catalog.offered(toolsets_of(caller.principal))
+        answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
         tool = self.catalog.find(name)
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
@@ -107,11 +124,17 @@ class Edge:
         return answer
 
     async def _answer(
-        self, name: str, arguments: Any, credentials: Credentials, address: str, peer: Peer | None
+        self,
+        name: str,
+        arguments: Any,
+        credentials: Credentials,
+        address: str,
+        peer: Peer | None,
+        caller: Caller,
     ) -> Answer:
         request_id = self._request_ids()
         try:
-            reply = await self._call(name, arguments, credentials, address, request_id, peer)
+            reply = await self._call(name, arguments, credentials, address, request_id, peer, caller)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
             return Answer(encoded(with_link_note(self.services, payload)), prose=prose)
@@ -136,10 +159,14 @@ class Edge:
         key, now_ms = credentials.api_key, self.services.clock.now_ms()
         return await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
 
-    async def check_key(self, credentials: Credentials, *, required: bool) -> Answer | None:
+    async def check_key(
+        self, credentials: Credentials, caller: Caller | None = None, *, required: bool
+    ) -> Answer | None:
         """The refusal that a key (or its absence) earns before any tool is named, or None."""
         try:
             principal = await self.authenticate(credentials)
+            if caller is not None:
+                caller.principal = principal
             if principal is None and required:
                 raise Refusal(Reason.MISSING_API_KEY)
         except Refusal as refusal:
@@ -157,10 +184,11 @@ class Edge:
         address: str,
         request_id: str,
         peer: Peer | None,
+        caller: Caller,
     ) -> Any:
         services = self.services
         try:
-            principal = await self.authenticate(credentials)
+            principal = caller.principal = await self.authenticate(credentials)
             tool = self.catalog.find(name)
             if principal is None and tool is not None and not tool.public:
                 raise Refusal(Reason.MISSING_API_KEY)

@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from assent import __version__
 from assent.kernel.refusals import Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.serving.edge import Answer, Credentials, Edge
+from assent.serving.edge import Answer, Caller, Credentials, Edge, toolsets_of
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.definition import Peer
 
@@ -142,11 +142,17 @@ class McpServer:
 
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
         exchange: Exchange = ctx.request
+        caller = Caller()
         if exchange.credentials.api_key is not None or not self._open_discovery:
-            refusal = await self._edge.check_key(exchange.credentials, required=not self._open_discovery)
+            refusal = await self._edge.check_key(
+                exchange.credentials, caller, required=not self._open_discovery
+            )
             if refusal is not None:
                 raise at_gate(exchange, refusal)
-        return {"resultType": COMPLETE, "tools": self._edge.catalog.listing()}
+        toolsets = toolsets_of(caller.principal)
+        listed = {"resultType": COMPLETE, "tools": self._edge.catalog.listing(toolsets)}
+        # A list of one key's own must not be kept for others.
+        return listed if toolsets is None else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
         exchange: Exchange = ctx.request

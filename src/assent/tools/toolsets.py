@@ -44,6 +44,7 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_diagnose_marketing",
         "chieflab_list_runs",
         "chieflab_get_run",
+        "chieflab_list_assets",
     ),
     "workflows": (
         "workflow_list",
@@ -66,7 +67,6 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_list_tenants",
         "chieflab_create_tenant",
         "chieflab_query_audit",
-        "chieflab_list_assets",
         "chieflab_get_asset",
     ),
     "legacy": ("chieflab_send_approved_email",),

@@ -34,25 +34,27 @@ ON CONFLICT (workspace_id, tenant_id) DO NOTHING
 
 -- name: insert_api_key
 -- A key as its hash; the key itself is stored nowhere.
-INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms, first_key_id)
-VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms, :first_key_id)
+INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms, first_key_id,
+  toolsets)
+VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms, :first_key_id,
+  :toolsets)
 
 -- name: find_api_key
 -- One key by its public part, with its workspace's name (null when the workspace is gone).
-SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, w.name AS workspace_name
+SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, w.name AS workspace_name
 FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
 WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 
 -- name: list_api_keys
 -- The keys of a workspace without anything secret, oldest first.
-SELECT key_id, mode, label, scopes, created_ms, expires_ms, revoked_ms
+SELECT key_id, mode, label, scopes, toolsets, created_ms, expires_ms, revoked_ms
 FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
 
 -- name: revoke_api_key
 -- End a key. Returns no row when it is unknown or was revoked before.
 UPDATE api_keys SET revoked_ms = :now_ms
 WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
-RETURNING mode, label, scopes, expires_ms, first_key_id
+RETURNING mode, label, scopes, expires_ms, first_key_id, toolsets
 
 -- name: insert_signup_link
 -- A link that waits for its human.

@@ -1,0 +1,68 @@
+"""No answer suggests a tool that its caller is not shown (issue: a surface that fits a model).
+
+Held in one place, for every answer of every surface: a suggested call of a name that is not in the caller's list gets
+the name under which the list has that tool, or is left out. What is only reported, such as the tool that made a run,
+is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from assent.tools.toolsets import shown_name
+
+if TYPE_CHECKING:
+    from assent.tools.catalog import Catalog
+
+NAMED: Final = re.compile(r'"(?:name|tool|executorTool)":"((?:chieflab|chiefmo|workflow)_[a-z_]+)"')
+"""Where a tool is named in an answer. Content that reads like that has its quotation marks escaped."""
+
+EXECUTOR: Final = "executorTool"
+ANY_EXECUTOR: Final = "chieflab_execute_approved_action"
+
+_TEXT: Final = msgspec.json.Encoder()
+_LEFT_OUT: Final = object()
+
+Shown = Callable[[str], str | None]
+
+
+def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
+    """An answer whose suggestions are all in the list."""
+    if offered.issuperset(NAMED.findall(text)):
+        return text
+
+    def shown(name: str) -> str | None:
+        if name in offered:
+            return name
+        tool = catalog.find(name)
+        listed = shown_name(tool) if tool is not None else name
+        return listed if listed in offered else None
+
+    return _TEXT.encode(_kept(msgspec.json.decode(text), shown)).decode()
+
+
+def _kept(node: Any, shown: Shown) -> Any:
+    if isinstance(node, list):
+        parts = [_kept(part, shown) for part in node]
+        return [part for part in parts if part is not _LEFT_OUT]
+    if not isinstance(node, dict):
+        return node
+    key = next((each for each in ("name", "tool") if _is_call(node, each)), None)
+    if key is not None:
+        name = shown(node[key])
+        return {**node, key: name} if name is not None else _LEFT_OUT
+    kept = {each: _kept(part, shown) for each, part in node.items()}
+    if isinstance(kept.get(EXECUTOR), str):
+        kept[EXECUTOR] = shown(kept[EXECUTOR]) or ANY_EXECUTOR
+    if kept.get("primary") is _LEFT_OUT:
+        # The next best takes its place.
+        kept["primary"] = next(iter(kept.get("others") or ()), kept.get("fallback"))
+    return {each: None if part is _LEFT_OUT else part for each, part in kept.items()}
+
+
+def _is_call(node: dict[str, Any], key: str) -> bool:
+    return isinstance(node.get(key), str) and isinstance(node.get("args"), dict)
