@@ -72,6 +72,9 @@ NO_SUCH_ACTION: Final = PageProblem(
     None,
 )
 
+MAX_FIND_CHARS: Final = 200
+"""What somebody looks for among recipients."""
+
 
 class ReviewPages:
     """`/runs/{run_id}` and what its forms send."""
@@ -279,6 +282,7 @@ class ReviewPages:
             "found": found,
             "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
+            "find": " ".join(request.query_params.get("find", "").split())[:MAX_FIND_CHARS],
             "headline": review_view.headline(cards, has_actions=bool(found.actions)),
             "others": await run_apart(review_view.others, found),
             "loose_pictures": review_pictures.loose(found),

@@ -26,6 +26,11 @@ class Recipients(msgspec.Struct, frozen=True):
     domains: tuple[tuple[str, int], ...]
     """How many there are of each domain, for more people than can be read at a glance; the rarest first."""
 
+    def found(self, words: str) -> tuple[Addressee, ...]:
+        """Those whose address, as it is written or in ASCII, has the words in it."""
+        wanted = words.casefold()
+        return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
+
 
 def addressee(mailbox: str) -> Addressee:
     """A mailbox, with or without a name."""
