@@ -35,11 +35,14 @@ FEW: Final = 2_000
 """More rows than any page, run or reading has: who expects to look at more of a growing table reads history."""
 
 
-WAITING: Final = frozenset({"actions_by_risk", "actions_waiting", "actions_waiting_anywhere"})
-"""Indexes that hold what waits for a human and nothing else: no history."""
+WAITING: Final = frozenset(
+    {"actions_by_risk", "actions_waiting", "actions_waiting_anywhere", "actions_unsent_anywhere"}
+)
+"""Indexes that hold what waits for a human or to be sent, and nothing else: no history."""
 SORTED: Final = {
     "list_workspaces": "no table that grows with use",
     "list_inbox": "the rows of one page, picked in the order of an index",
+    "list_stopped_for": "the rows of one page of each sort, picked in the order of an index",
     "list_unknown_for": "the rows of one page, picked in the order of an index",
     "list_done_for": "the rows of one page, and what went out in the same millisecond",
 }

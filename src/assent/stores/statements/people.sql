@@ -210,8 +210,9 @@ ORDER BY a.action_id
 
 -- name: list_stopped_for
 -- What was approved and did not go out, the newest first: refused for good within the last days, or waiting for
--- somebody or something that sends it, with no job that is about to. A step of a workflow is sent by nobody.
-WITH picked AS (
+-- somebody or something that sends it, with no job that is about to. A step of a workflow is sent by nobody. Each sort is
+-- picked in the order of an index of its own.
+WITH unsent AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state IN ('none', 'retryable')
     AND (schedule_ms IS NULL OR schedule_ms <= :now_ms) AND (expires_ms IS NULL OR expires_ms > :now_ms)
@@ -219,10 +220,14 @@ WITH picked AS (
       AND j.key >= actions.action_id || ':' AND j.key < actions.action_id || ';' AND j.state IN ('waiting', 'running')
       AND j.last_error IS NULL)
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-  UNION ALL
+  ORDER BY action_id DESC LIMIT :most
+), failed AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'failed' AND created_ms >= :since_ms
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  ORDER BY created_ms DESC, action_id DESC LIMIT :most
+), picked AS (
+  SELECT workspace_id, action_id FROM unsent UNION ALL SELECT workspace_id, action_id FROM failed
   ORDER BY action_id DESC LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
