@@ -235,7 +235,12 @@ def claim(
             Reason.VALIDATION_ERROR,
             action_id=action.action_id,
             user_message=BLOCKING_GATES[missing],
-            problems=[Problem("recipients", "at least one recipient on the action", "none")],
+            problems=[Problem("actionId", "an action that has a recipient", "one without any")],
+            fix="STOP. Ask who gets it and change the action with the recovery tool; it then needs a new approval.",
+            stop_rule="Do not execute this action before the user has approved the changed version.",
+            recovery_tool="chieflab_edit_action",
+            recovery_args={"actionId": action.action_id},
+            recovery_needs={"to": "who gets it"},
         )
     if (obstacle := _obstacle(services, action, asked)) is not None:
         raise obstacle
