@@ -16,6 +16,7 @@ from benchmarks.rows import (
     gate_http,
     gate_loop,
     history,
+    sizes,
     stdio_start,
     store_postgres,
     store_sqlite,
@@ -37,6 +38,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "stdio-start": stdio_start.measure,
     "workflow-steps": workflow_steps.measure,
     "console-pages": console_pages.measure,
+    "sizes": sizes.measure,
 }
 
 _HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")
