@@ -47,7 +47,7 @@ class KeyAccess:
         self._connections = connections
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
-        """The connection, where there is one that stands."""
+        """The connection, where there is one that counts."""
         found = await self._connections.find(workspace_id, self._provider)
         return found if found is not None and found.live else None
 

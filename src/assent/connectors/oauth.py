@@ -85,7 +85,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 
 class Client(msgspec.Struct, frozen=True):
-    """How this server is registered with a grantor; nothing until somebody sets it."""
+    """How this server is registered with a grantor; nothing until it is set."""
 
     client_id: str | None = None
     client_secret: str | None = None
@@ -127,9 +127,9 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def not_set_up(self) -> str:
-        """For whoever wants to use it."""
+        """For a person who wants to use it."""
         return (
-            f"{self.grantor.label} does not know this server yet, so that nobody can be asked for consent. The person "
+            f"{self.grantor.label} does not know this server yet, so it cannot ask you for consent. The person "
             f"who runs the server registers it with {self.grantor.label}."
         )
 

@@ -1,7 +1,7 @@
 """`smtp`: an approved e-mail goes out through any SMTP server: that of the workspace, else that of the whole server.
 
 A workspace's own is a connection like any other: a human enters it, it is sealed, and every process on the same data
-uses it. The settings name one for everybody. Which of the two a mail goes through is part of what is approved.
+uses it. The settings name one for all workspaces. Which of the two a mail goes through is part of what is approved.
 
 SMTP has no key by which a server would recognise a repetition, so a lost outcome is for a human to look into. What it
 does have is a clear order of things: until the content is handed over, nothing was sent. What exactly is known when an
@@ -39,12 +39,12 @@ REACH_SECONDS: Final = 3.0
 """For looking up the name of a mail server."""
 
 ANY_ADDRESS: Final = "anyAddress"
-"""Among the settings of a connection: whoever has the terminal of this server may name a host of its own network."""
+"""Among the settings of a connection: who has the terminal of this server may name a host of its own network."""
 
 SENDER: Final = "from"
 
 Reach = Callable[[str, int], Awaitable[str]]
-"""The number to connect to for a host that somebody chose. Raises `NotSent` for one in a private network."""
+"""The number to connect to for a host that a person chose. Raises `NotSent` for one in a private network."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class SmtpConnector:
         reach: Reach | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        """`url` and `sender` as the settings have them; both absent until somebody sets them."""
+        """`url` and `sender` as the settings have them; both absent until they are set."""
         self._default = Way(parse_server(url), parse_mailbox(sender)) if url and sender else None
         self._written_sender = (sender or "") if self._default is not None else ""
         self._connections = connections
@@ -157,7 +157,7 @@ class SmtpConnector:
         return await self._verified(key, timeout_seconds, {})
 
     async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
-        """The same for whoever has the terminal of this server, and so may name a host of its own network."""
+        """The same for a person at the terminal of this server, who may name a host of its own network."""
         return await self._verified(key, timeout_seconds, {ANY_ADDRESS: True})
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
@@ -222,7 +222,7 @@ class SmtpConnector:
 
         conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
-        # One that is called off ends later, in a way that nobody asks about any more.
+        # One that is called off ends later, and no caller asks how.
         exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
             said = await asyncio.wait_for(asyncio.shield(exchange), patience)

@@ -1,6 +1,6 @@
 """Which account an effect goes to, and whether it could be performed now (C29, E24).
 
-Asked when an action is staged, when somebody looks again at a blocked one, and before every claim. Looks at what is
+Asked when an action is staged, when a blocked one is looked at again, and before every claim. Looks at what is
 stored and calls no provider.
 """
 

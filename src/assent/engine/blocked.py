@@ -49,7 +49,7 @@ class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
 async def look_again(
     services: Services, caller: Principal, action_id: ActionId, key: str | None
 ) -> LookedAgain:
-    """The action as its connector stands now."""
+    """The action as its connector is now."""
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)

@@ -18,7 +18,7 @@ from assent.lifecycle.refusal_words import describe_by_hand
 from assent.ports import NotSent, OutcomeUnknown
 
 TRY_AGAIN_SECONDS: Final = 30
-"""After an attempt that reached nobody, where the provider names no time."""
+"""After an attempt that had no effect, where the provider names no time."""
 
 
 def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
@@ -50,7 +50,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
 
 
 def _postponed(connector: str, detail: str, again: int | None) -> Words:
-    """The words for an attempt that reached nobody and may be repeated."""
+    """The words for an attempt that had no effect and may be repeated."""
     return Words(
         summary=f"{connector} could not be reached.",
         user_message=f"Nothing was sent: {connector} could not take this now ({detail}). I will try again in {again} "

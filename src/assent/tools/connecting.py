@@ -1,6 +1,6 @@
 """Whether a connector works for a caller now, and what a person is told about it (E54, E86, E98).
 
-A caller without a key is told what holds for everybody, without a look at any workspace or at the store.
+A caller without a key is told what holds for all workspaces, without a look at any workspace or at the store.
 """
 
 from __future__ import annotations

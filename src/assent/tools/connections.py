@@ -157,7 +157,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
             "stop_rule": CONNECTED_STOP_RULE if connected else STOP_RULE,
             "agent_usefulness": AgentUsefulness(len(assets), 0, not connected, said),
             "agent_guide": AgentGuide(
-                {"connect": InChat(title, shown, asset_id=assets[0].asset_id)},
+                {"connect": InChat(body=shown, title=title, asset_id=assets[0].asset_id)},
                 said,
                 NextToolCalls(following[0], following[-1], following[1:-1]),
                 CONNECTED_STOP_RULE if connected else STOP_RULE,
@@ -288,7 +288,7 @@ TOOLS = (
     Tool(
         name="chieflab_retry_blocked_action",
         title="Look again at a blocked action",
-        description="Checks anew whether a staged action can be performed. USE WHEN the human has connected its "
+        description="Checks again whether a staged action can be performed. USE WHEN the human has connected its "
         "provider or an account. Where an account can be named now that was missing, the action gets it as a new "
         "revision: show it and ask for approval again. Nothing is sent.",
         category="execute",

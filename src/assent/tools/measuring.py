@@ -104,7 +104,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run)}"
     following = _following(run_id, left, around)
     guide = AgentGuide(
-        {"measurement": InChat(asset.title, shown, asset_id=asset.asset_id)},
+        {"measurement": InChat(body=shown, title=asset.title, asset_id=asset.asset_id)},
         said,
         NextToolCalls(following[0], following[-1], following[1:-1]),
         guidance.NOTHING_STAGED_STOP_RULE,

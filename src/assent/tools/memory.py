@@ -240,7 +240,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])])
     following = NEXT[tool]
     guide = AgentGuide(
-        {"memory": InChat("What is remembered", shown)},
+        {"memory": InChat(body=shown, title="What is remembered")},
         said,
         NextToolCalls(following[0], following[-1], following[1:-1]),
         NOTHING_STAGED_STOP_RULE,

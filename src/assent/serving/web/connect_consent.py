@@ -120,7 +120,7 @@ def _access(access: OAuthAccess | None) -> OAuthAccess:
             PageProblem(
                 503,
                 f"{access.label} is not set up on this server",
-                f"{access.provider.grantor.label} does not know this server yet, so nobody can be asked for consent.",
+                f"{access.provider.grantor.label} does not know this server yet, so it cannot ask you for consent.",
                 access.provider.what_to_set,
                 words.back_to(access.provider.id, access.label),
             )

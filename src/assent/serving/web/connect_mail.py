@@ -24,7 +24,7 @@ SHOWN: Final = ("host", "port", "encryption", "user", "from")
 
 
 class MailServerForm(msgspec.Struct, frozen=True):
-    """What somebody entered, once it makes sense. `url` holds the password."""
+    """What a person entered, once it makes sense. `url` holds the password."""
 
     url: str
     settings: dict[str, Any]

@@ -61,7 +61,7 @@ WORDS: Final[dict[str, Words]] = {
     ),
     "slack": Words(
         gives="Posts approved messages to one channel of Slack, or of a program that takes the same webhooks.",
-        asks="The address of an incoming webhook. Whoever has it may post there, so it is kept like a key.",
+        asks="The address of an incoming webhook. Anyone who has it may post there, so it is kept like a key.",
         key=KeyWords(
             "In Slack under Apps, Incoming WebHooks, for the channel of your choice.",
             "It starts with https://hooks.slack.com/services/.",
@@ -129,8 +129,8 @@ DONE_READING: Final[dict[str, str]] = {
 }
 """The same about a provider that is only read."""
 
-LOSES: Final = "What is prepared for it stays, and cannot go out until somebody connects again."
-LOSES_READING: Final = "Measurements do without its numbers until somebody connects again."
+LOSES: Final = "What is prepared for it stays, and cannot go out until it is connected again."
+LOSES_READING: Final = "Measurements do without its numbers until it is connected again."
 
 
 def done(reading: bool, what: str) -> str | None:
@@ -176,7 +176,7 @@ def no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem
         502,
         f"{label} gave access for an hour only",
         "It gave no refresh token, which happens when this app was allowed before. Nothing was kept, because the "
-        "connection would end while nobody looks.",
+        "connection would end unnoticed.",
         f"Remove this app’s access ({permissions}), then start again.",
         back_to(provider, label),
     )
@@ -215,6 +215,6 @@ UNKNOWN_PLACE: Final = PageProblem(
     404,
     "There is no such workspace here",
     "The link names a workspace that is not here or that you are not in.",
-    "Ask whoever sent the link, or choose a provider for a workspace of yours.",
+    "Ask the person who sent the link, or choose a provider for a workspace of yours.",
     Link("/connect", "See all providers"),
 )
