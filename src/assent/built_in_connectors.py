@@ -69,6 +69,10 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
         made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
         return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
 
+    async def take_down(action: Action) -> Page:
+        made = await app.store.write(lambda: site_feed.take_down(action, app.clock.now_ms()))
+        return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
+
     async def seen(action: Action) -> tuple[int, int]:
         await app.visits.flush()
         counts = await app.store.read(lambda: site_feed.counts(action.workspace_id, action.external_id or ""))
@@ -76,7 +80,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
     return register(
         (
-            SiteConnector(publish, seen),
+            SiteConnector(publish, seen, take_down),
             ManualConnector(),
             SmtpConnector(
                 settings.smtp_url,

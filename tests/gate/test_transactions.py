@@ -13,7 +13,7 @@ from tests.surfaces import Outcome
 from tests.workflow.library import step
 from tests.workflows.kit import Player, definition
 
-from assent.engine import bundles
+from assent.engine import bundles, site_feed
 from assent.job_kinds import job_kinds
 from assent.tools.catalog import ALL_TOOLS
 from assent.workflow import bundle as files
@@ -91,6 +91,11 @@ async def act(agent: Recorded) -> str:
         evidence="https://a.example/1",
     )
     await agent.ask("chieflab_retry_blocked_action", actionId=await gate.bring_to("retryable"))
+    on_site = await gate.approved(connector="site", channel="site", verb="publish")
+    await agent.done("chieflab_execute_approved_action", actionId=on_site)
+    published = await gate.stored(on_site)
+    await gate.app.store.write(lambda: site_feed.publish(published, gate.clock.now_ms()))
+    await agent.done("chieflab_take_down_post", actionId=on_site)
     by_hand = await gate.approved()
     await agent.ask("chieflab_use_manual_fallback", actionId=by_hand)
     await agent.ask("chieflab_record_manual_publish", actionId=by_hand, url="https://a.example/2")

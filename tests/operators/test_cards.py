@@ -371,3 +371,44 @@ async def test_a_problem_is_named_at_the_argument_that_was_sent(loop: Loop) -> N
         outcome = await loop.call(tool, {**arguments, **({} if "body" in arguments else CLUB)})
         assert outcome.reason == "validation_error", arguments
         assert [problem["path"] for problem in outcome.payload["problems"]] == [path], arguments
+
+
+TAKE_DOWN = "chieflab_take_down_post"
+
+
+async def test_a_published_page_is_taken_down_after_a_yes(loop: Loop) -> None:
+    kept, run = await post(loop, body="It stays where it is, for good."), await post(loop)
+    await loop.approve_and_send(kept["actions"][0]["id"])
+    done = await loop.approve_and_send(run["actions"][0]["id"])
+    page, feed = done["externalUrl"].removeprefix(BASE_URL), f"/feed/{run['workspaceId']}/feed.json"
+    staged = (await loop.call(TAKE_DOWN, calls(done)[TAKE_DOWN]["args"])).payload
+    before = (await loop.http.get(page)).status_code
+    early = await loop.call(EXECUTE, {"actionId": staged["actions"][0]["id"]})
+    gone = await loop.approve_and_send(staged["actions"][0]["id"])
+
+    assert (before, early.reason) == (200, "requires_approval")
+    assert done["externalUrl"] in staged["show"] and staged["actions"][0]["type"] == "site_unpublish"
+    assert (gone["status"], gone.get("next")) == ("executed", None) and gone["show"].startswith("Taken down")
+    assert (await loop.http.get(page)).status_code == 410
+    assert (await loop.http.get(f"{page}/go?u=0")).status_code == 410
+    listed = (await loop.http.get(feed)).json()["items"]
+    assert [item["content_text"] for item in listed] == ["It stays where it is, for good."]
+
+
+async def test_only_a_page_of_this_server_can_be_taken_down_and_only_once(loop: Loop) -> None:
+    elsewhere, run = await post(loop, "linkedin"), await post(loop)
+    for each in (elsewhere, run):
+        await loop.approve_and_send(each["actions"][0]["id"])
+    about = {"actionId": run["actions"][0]["id"]}
+    staged = (await loop.call(TAKE_DOWN, about)).payload["actions"][0]["id"]
+    edited = await loop.call("chieflab_edit_action", {"actionId": staged, "body": "The page stays."})
+    by_hand = await loop.call(FALLBACK, {"actionId": staged})
+    await loop.approve_and_send(staged)
+
+    assert (edited.reason, by_hand.reason) == ("validation_error", "validation_error")
+    for action_id in (elsewhere["actions"][0]["id"], about["actionId"], staged):
+        assert (await loop.call(TAKE_DOWN, {"actionId": action_id})).reason == "validation_error"
+    waiting = await post(loop)
+    assert (
+        await loop.call(TAKE_DOWN, {"actionId": waiting["actions"][0]["id"]})
+    ).reason == "validation_error"

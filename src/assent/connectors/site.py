@@ -13,6 +13,7 @@ import msgspec
 from assent.connectors.approved import action_of
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
+from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
@@ -31,6 +32,10 @@ Publish = Callable[[Action], Awaitable[Page]]
 """Puts an action's content on the feed, or finds it there."""
 
 
+TakeDown = Callable[[Action], Awaitable[Page]]
+"""Takes down the page that an action names, or finds it gone."""
+
+
 Seen = Callable[[Action], Awaitable[tuple[int, int]]]
 """How often a published action was viewed and its links followed."""
 
@@ -42,8 +47,9 @@ class SiteConnector:
     delivery = Delivery("natural_key")
     always_ready = True
 
-    def __init__(self, publish: Publish, seen: Seen) -> None:
+    def __init__(self, publish: Publish, seen: Seen, take_down: TakeDown) -> None:
         self._publish = publish
+        self._take_down = take_down
         self._seen = seen
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
@@ -52,11 +58,13 @@ class SiteConnector:
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         try:
-            page = await self._publish(action)
+            removes = action.effect.verb == UNPUBLISH
+            page = await (self._take_down if removes else self._publish)(action)
         except StoreUnavailable as unavailable:
             # Where the connection broke during COMMIT nobody knows; asking again finds out.
             raise OutcomeUnknown("the store did not answer") from unavailable
-        return Delivered(page.post_id, page.url, {"publishedAt": iso_time(page.published_ms)})
+        when = {"removedAt" if removes else "publishedAt": iso_time(page.published_ms)}
+        return Delivered(page.post_id, page.url, when)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         raise OutcomeUnknown("a page is not asked about, it is published again")

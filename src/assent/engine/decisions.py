@@ -22,9 +22,10 @@ from assent.engine.tenancy import Principal
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate, guidance, schedules
+from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.gate import Links
 from assent.lifecycle.names import claimed_name
 from assent.lifecycle.policy import Requirement, suffices
@@ -305,6 +306,9 @@ def edit(
 
 def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
     """The effect with a human's changes, refused where the result could not be put before one."""
+    if effect.verb == UNPUBLISH:
+        # Its text says what is done; another text would not do anything else.
+        raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")
     before = effect
     effect = msgspec.structs.replace(effect, **cleaned(changes))
     if effect.body != before.body and "preheader" not in changes:

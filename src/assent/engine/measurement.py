@@ -20,6 +20,7 @@ from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.kernel.times import iso_time, readable_time
+from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.measurement import (
     NOT_MEASURED,
     Baseline,
@@ -66,6 +67,8 @@ def planned_after(action: Action) -> int | None:
     """How long after it went out an action is measured; None where it is not."""
     after_ms = action.metadata.get(INTERVAL)
     if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
+        return None
+    if action.effect.verb == UNPUBLISH:
         return None
     return after_ms
 

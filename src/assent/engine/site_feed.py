@@ -43,6 +43,8 @@ class Post(msgspec.Struct, frozen=True, kw_only=True):
     media: tuple[Media, ...]
     published_ms: int
     author: str
+    removed_ms: int | None = None
+    """When it was taken down."""
 
     @property
     def headline(self) -> str:
@@ -79,6 +81,13 @@ def publish(action: Action, now_ms: int) -> Transaction[Published]:
     return Published(post_id, post_path(action.workspace_id, post_id), rows[0]["published_ms"])
 
 
+def take_down(action: Action, now_ms: int) -> Transaction[Published]:
+    """Take down the page that an action names; one that is down already stays so."""
+    workspace_id, post_id = action.workspace_id, str(action.effect.details["postId"])
+    yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
+    return Published(post_id, post_path(workspace_id, post_id), now_ms)
+
+
 def feed_path(workspace_id: str) -> str:
     return f"/feed/{workspace_id}/"
 
@@ -106,6 +115,14 @@ def headline(title: str, body: str) -> str:
     lines = (re.sub(r"[#>*_`~\[\]|-]+", " ", line) for line in body.splitlines())
     first = next((" ".join(line.split()) for line in lines if line.strip()), "Post")
     return first if len(first) <= MAX_HEADLINE_CHARS else f"{first[: MAX_HEADLINE_CHARS - 1].rstrip()}…"
+
+
+def find_post_of(action: Action) -> Transaction[Post | None]:
+    """The page that an action became."""
+    rows = yield statements.find_site_post_of_action(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
+    return (yield from find_post(action.workspace_id, rows[0]["post_id"])) if rows else None
 
 
 def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[Post | None]:

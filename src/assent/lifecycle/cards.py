@@ -21,6 +21,8 @@ NAMED_IN_CHAT: Final = 50
 
 MANUAL: Final = "manual"
 WORKFLOW: Final = "workflow"
+UNPUBLISH: Final = "unpublish"
+"""The verb of an action that takes a published page down."""
 MAIL_VERBS: Final = frozenset({"email", "send"})
 SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
 """Connectors that put the link of an effect beside its text."""
@@ -231,6 +233,8 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
     name = label or effect.channel
     if effect.connector == MANUAL:
         said = f"Recorded as done by hand: {name}."
+    elif effect.verb == UNPUBLISH:
+        return f"Taken down: {action.external_url or name}"
     elif is_mail(effect):
         people = len(effect.recipients)
         said = f"Sent to {effect.recipients[0] if people == 1 else f'{people} people'}: “{effect.subject}”."
@@ -265,6 +269,7 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
     if circumstances.may_edit:
         wanted = {"to": "who gets it"} if circumstances.unfit else {"body": "the new text"}
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
+    if circumstances.may_edit and action.effect.verb != UNPUBLISH:
         found.append(Command(f"edit {key}", "chieflab_edit_action", about, wanted))
     return tuple(found)
 
@@ -299,8 +304,9 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     if action.status == "approved":
         return _calls_after_approval(key, action, circumstances)
     if action.status == "executed":
-        return (SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"),)
-    return (_revised(action),) if action.effect.connector != WORKFLOW else ()
+        return _calls_after_execution(action)
+    final = action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH
+    return () if final else (_revised(action),)
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
@@ -314,6 +320,17 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
     about = {"actionId": action.action_id}
     tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has looked there", needs)
     return (wait, tell)
+
+
+def _calls_after_execution(action: Action) -> tuple[SuggestedCall, ...]:
+    effect = action.effect
+    if effect.verb == UNPUBLISH:
+        return ()
+    found = [SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did")]
+    if effect.connector == "site":
+        about = {"actionId": action.action_id}
+        found.append(SuggestedCall("chieflab_take_down_post", about, "the user wants the page gone"))
+    return tuple(found)
 
 
 def _calls_after_approval(

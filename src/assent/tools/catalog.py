@@ -30,6 +30,7 @@ from assent.tools import (
     report,
     runs,
     showing,
+    taking_down,
     workflow_choice,
     workflows,
     workspaces,
@@ -44,6 +45,7 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
     # First one that anybody may call: who tries the first tool of the list gets an answer.
     *connections.TOOLS,
     *operating.TOOLS,
+    *taking_down.TOOLS,
     *graphics.TOOLS,
     *contacts.TOOLS,
     *guide.TOOLS,

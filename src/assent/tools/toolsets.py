@@ -37,6 +37,7 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
     "launch": (
         "chieflab_launch_product",
         "chieflab_create_social_graphics",
+        "chieflab_take_down_post",
         "chieflab_save_contacts",
         "chieflab_measure",
         "chieflab_post_launch_review",

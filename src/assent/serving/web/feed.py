@@ -33,7 +33,7 @@ from assent.serving.web.feed_documents import Entry
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.pace import Pace
 from assent.serving.web.pictures import PICTURE_HEADERS, answer
-from assent.serving.web.problems import NOT_FOUND, PageRefused
+from assent.serving.web.problems import GONE, NOT_FOUND, PageRefused
 from assent.serving.web.rendering import page
 from assent.serving.web.visitors import is_view
 
@@ -203,6 +203,8 @@ class FeedPages:
         post = await self._store.read(partial(site_feed.find_post, workspace_id, post_id))
         if post is None:
             raise PageRefused(NOT_FOUND)
+        if post.removed_ms is not None:
+            raise PageRefused(GONE)
         return post
 
     def _count(self, request: Request, post: Post, link: str = "") -> None:

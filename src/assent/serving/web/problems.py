@@ -54,6 +54,12 @@ NOT_FOUND: Final = PageProblem(
     "The address may be mistyped, or the page has moved.",
     "Check the address, or start over from the start page.",
 )
+GONE: Final = PageProblem(
+    410,
+    "This post was taken down",
+    "It was published here, and its authors have taken it down since.",
+    "There is nothing to do. Other posts may be on the start page of this feed.",
+)
 WRONG_METHOD: Final = PageProblem(
     405,
     "That cannot be done here",

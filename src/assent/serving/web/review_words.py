@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.connectors.registry import CONNECTORS
+from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.names import name_by_link
 from assent.lifecycle.policy import Policy, suffices
@@ -159,6 +160,8 @@ def title(effect: Effect) -> str:
         return "E-mail"
     if effect.connector == "workflow":
         return "Step of a workflow"
+    if effect.verb == UNPUBLISH:
+        return "Page to take down"
     if effect.channel == CONTACTS:
         return f"Contact in {connector_name(effect.connector)}"
     return f"{channel_name(effect.channel)} {KINDS.get(effect.verb, effect.verb.replace('_', ' '))}"
@@ -185,6 +188,8 @@ def what_happens(effect: Effect) -> str:
             f"Creates this contact in {through}{_account(effect)}, or brings the one with the same e-mail address up "
             "to date."
         )
+    if effect.verb == UNPUBLISH:
+        return "Takes this page down. Its address says that it is gone; its text and numbers are kept."
     if effect.connector == "site":
         return "Publishes this on your own site, where everybody can read it."
     if effect.verb in KINDS:
@@ -200,6 +205,8 @@ def destination(effect: Effect) -> str:
         return f"To {people_named(effect.recipients)}"
     if effect.connector == "manual":
         return f"By hand on {channel_name(effect.channel)}"
+    if effect.verb == UNPUBLISH:
+        return "Off your own site"
     return f"To {channel_name(effect.channel)}{_account(effect)}"
 
 
@@ -211,6 +218,8 @@ def done_word(effect: Effect) -> str:
         return "Sent"
     if effect.channel == CONTACTS:
         return "Saved"
+    if effect.verb == UNPUBLISH:
+        return "Taken down"
     return "Published" if effect.verb in KINDS else "Done"
 
 

@@ -19,8 +19,14 @@ WHERE p.workspace_id = :workspace_id AND p.post_id = :post_id
 -- The newest pages before a cursor.
 SELECT p.*, w.name AS author
 FROM site_posts p JOIN workspaces w ON w.workspace_id = p.workspace_id
-WHERE p.workspace_id = :workspace_id AND (p.published_ms, p.post_id) < (:before_ms, :before_id)
+WHERE p.workspace_id = :workspace_id AND p.removed_ms IS NULL
+  AND (p.published_ms, p.post_id) < (:before_ms, :before_id)
 ORDER BY p.published_ms DESC, p.post_id DESC LIMIT :most
+
+-- name: remove_site_post
+-- Takes a page down; one that is down stays as it is.
+UPDATE site_posts SET removed_ms = :removed_ms
+WHERE workspace_id = :workspace_id AND post_id = :post_id AND removed_ms IS NULL
 
 -- name: add_site_visits
 -- Visits that were counted since the last time, added to those of the day.
