@@ -200,7 +200,7 @@ class Pages:
         if self.address not in (self._usual, self._settings.base_url):
             words += ["--port", self.address.rpartition(":")[2]]
         keep = in_shell(own_command(self._settings, *words))
-        return f"Links to {self.address} work while this chat is open. To keep them working, start the server: `{keep}`"
+        return f"Links work while this chat is open. To keep them, start the server: `{keep}`"
 
 
 class OwnPages:
