@@ -501,3 +501,29 @@ async def test_attempts_at_once_leave_one_question(play: Player) -> None:
     assert {answer.reason for answer in answers} == {"requires_approval"}
     assert len(await waiting(play)) == 1
     assert await play.journal_holds()
+
+
+async def test_approving_and_sending_a_step_approves_it_and_names_the_next_advance(play: Player) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    approved = await play.decide(APPROVE, action_id, send=True)
+    assert approved["status"] == "approved" and not {"notSent", "sent"} & set(approved)
+    assert "sent" not in approved["show"] and approved["next"][0]["name"] == "workflow_advance"
+
+
+async def test_who_looks_at_a_step_that_was_decided_elsewhere_is_given_the_call_that_goes_on(
+    play: Player,
+) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, action_id)
+    told = await play.action(action_id)
+    assert "sent" not in told["show"].lower() and "go out" not in told["show"]
+    passed = await play.ask("workflow_advance", **told["next"][0]["args"])
+    assert passed.payload["pending"]["stepId"] == "after"
+    done = await play.action(action_id)
+    assert done["next"] == [] and "went on" in done["userMessage"]
+    no = (await asked(play, at, notesMarkdown="Release 2.0."))["actionId"]
+    await play.decide(REJECT, no, reason="Too big")
+    rejected = await play.action(no)
+    assert "Too big" in rejected["show"] and rejected["next"][0]["name"] == "workflow_advance"

@@ -11,23 +11,10 @@ from typing import Final
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle.records import Action
-
-WORKFLOW: Final = "workflow"
-"""The connector of a workflow's confirmations, which nobody outside sees."""
-SUBMITTED: Final = "submitted"
-"""The digest of what was staged, which an edit leaves as it was."""
+from assent.lifecycle.step_calls import CALL, SUBMITTED, WORKFLOW, rewritten
 
 _CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
 _CUT_CHARS: Final = 100
-CALL: Final = "call"
-"""The arguments of the advance that waits, as far as they are short: with them it can be repeated."""
-
-
-def rewritten(action: Action) -> bool:
-    """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
-    submitted = action.metadata.get(SUBMITTED)
-    # What was staged by an earlier version does not say it.
-    return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def is_cut(action: Action) -> bool:
@@ -73,3 +60,6 @@ def refuse_confirmation(action: Action) -> None:
                 )
             ],
         )
+
+
+__all__ = ["CALL", "SUBMITTED", "WORKFLOW", "is_cut", "refuse_confirmation", "refuse_cut", "rewritten"]

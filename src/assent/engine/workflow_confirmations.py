@@ -25,7 +25,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
-from assent.lifecycle.refusal_words import SUPERSEDED
+from assent.lifecycle.step_calls import SUPERSEDED
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements

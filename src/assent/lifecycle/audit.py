@@ -14,6 +14,7 @@ from assent.kernel.refusals import Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.policy import RANK
 from assent.lifecycle.records import Action, Assurance, Effect, Preflight
+from assent.lifecycle.step_calls import CALL
 
 
 class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -86,5 +87,5 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         target=action.effect.target,
         content=action.effect,
         # What it takes to repeat a call is no fact about the action.
-        metadata={name: value for name, value in action.metadata.items() if name != "call"},
+        metadata={name: value for name, value in action.metadata.items() if name != CALL},
     )

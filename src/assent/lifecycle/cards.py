@@ -15,12 +15,12 @@ from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.records import Action, Effect
+from assent.lifecycle.step_calls import WORKFLOW, calls_after_decision
 
 NAMED_IN_CHAT: Final = 50
 """Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
 
 MANUAL: Final = "manual"
-WORKFLOW: Final = "workflow"
 UNPUBLISH: Final = "unpublish"
 """The verb of an action that takes a published page down."""
 MAIL_VERBS: Final = frozenset({"email", "send"})
@@ -301,12 +301,13 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
         if circumstances.may_decide:
             return said
         return (wait_call(action, "the user decides on the review page"), *said)
+    if action.effect.connector == WORKFLOW:
+        return calls_after_decision(action, may_withdraw=circumstances.may_edit)
     if action.status == "approved":
         return _calls_after_approval(key, action, circumstances)
     if action.status == "executed":
         return _calls_after_execution(action)
-    final = action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH
-    return () if final else (_revised(action),)
+    return () if action.effect.verb == UNPUBLISH else (_revised(action),)
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:

@@ -14,6 +14,7 @@ from assent.kernel.refusals import Words
 from assent.kernel.times import full_time
 from assent.lifecycle.policy import RANK, Policy
 from assent.lifecycle.records import Action, Assurance, Severity, Status
+from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW
 
 NOT_OURS: Final = Words(
     summary="The stored approval is not valid.",
@@ -44,12 +45,9 @@ SIGNED_IN_ANSWER: Final = Words(
     stop_rule="Never send it again before a signed-in person said that it did not happen.",
 )
 
-SUPERSEDED: Final = "supersededBy"
-"""In the metadata of a step's confirmation: the action with the content that was submitted in its place."""
-
 _REPLACED: Final = Words(
     summary="Another version was submitted.",
-    user_message="The agent has submitted another version of this step, so this one no longer waits.",
+    user_message=REPLACED,
     fix="STOP. Show and decide the version that was submitted last (chieflab_list_pending_actions).",
     stop_rule="Do not decide about the earlier version.",
 )
@@ -169,7 +167,7 @@ def describe_by_hand(action: Action) -> Words:
 
 def is_step(action: Action) -> bool:
     """Whether the action confirms a step of a workflow."""
-    return action.effect.connector == "workflow"
+    return action.effect.connector == WORKFLOW
 
 
 _WHO: Final = {

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from assent.kernel.times import readable_time
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
+from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
 BY_HAND_CONNECTOR: Final = "manual"
 EXPIRED: Final = "expired"
@@ -85,6 +86,9 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     `blocker` is what keeps its connector from performing it now.
     """
     section = section_of(action, now_ms)
+    if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
+        gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
+        return gone if section is Section.EXPIRED else describe_step(action) or ""
     detail = str(action.metadata.get("lastAttempt", "")).rstrip(".")
     if section is Section.APPROVED_NOT_SENT:
         if action.execution_state is ExecutionState.EXECUTING:

@@ -23,6 +23,7 @@ from assent.engine import (
 from assent.engine.decisions import Decider, Seen
 from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.failpoints import failpoint
+from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Refusal, bad_argument
@@ -153,7 +154,12 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
                 seals=call.services.seals(),
             ),
         )
-    return await _send(call, answer) if request.send else answer
+    return await _send(call, answer) if request.send and not _goes_on(answer) else answer
+
+
+def _goes_on(answer: Decided) -> bool:
+    """Whether the effect is the agent's own next advance: nothing of a workflow's step is sent."""
+    return any(each.name == ADVANCE for each in answer.next)
 
 
 async def _send(call: Call, answer: Decided) -> Decided:

@@ -17,12 +17,14 @@ from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
 from assent.lifecycle.records import Action, Assurance, ExecutionState, Status
-from assent.lifecycle.standing import SECTION_TITLES, explain, section_of
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, section_of
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool
 
 NAME: Final = "chieflab_get_action"
+STEP_TITLES: Final = {Section.APPROVED_NOT_SENT: "Approved", Section.WENT_OUT: "Passed"}
 
 Ended = Literal[
     "changed", "time_up", "nothing_to_wait_for", "client_gone", "server_full", "server_stops", "not_asked"
@@ -178,10 +180,17 @@ def shown(seen: Seen, waited: Waited, around: Circumstances, now_ms: int) -> Sho
         else None,
         result=_result(seen),
         waiting=waited,
-        show=f"**{SECTION_TITLES[section_of(action, now_ms)]}.** {message}\n\n{card}",
+        show=f"**{_title(action, now_ms)}.** {message}\n\n{card}",
         user_message=message,
         next=_next(seen, around, now_ms),
     )
+
+
+def _title(action: Action, now_ms: int) -> str:
+    """The section that it is in; nothing of a workflow's step is ever sent."""
+    section = section_of(action, now_ms)
+    of_a_step = action.effect.connector == WORKFLOW
+    return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
 
 
 def _result(seen: Seen) -> ResultView | None:
@@ -203,7 +212,7 @@ def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
     """Where it stands and why, in a sentence for the person."""
     action, decision = seen.action, seen.decision
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
-    if action.status is Status.EXECUTED:
+    if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
         later = seen.measured_ms is not None and seen.measured_ms > now_ms
         return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
