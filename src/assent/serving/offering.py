@@ -58,9 +58,11 @@ def _kept(node: Any, shown: Shown) -> Any:
     kept = {each: _kept(part, shown) for each, part in node.items()}
     if isinstance(kept.get(EXECUTOR), str):
         kept[EXECUTOR] = shown(kept[EXECUTOR]) or ANY_EXECUTOR
-    if kept.get("primary") is _LEFT_OUT:
-        # The next best takes its place.
-        kept["primary"] = next(iter(kept.get("others") or ()), kept.get("fallback"))
+    # The next best takes the place of a call that is left out.
+    left = [*(kept.get("others") or ()), kept.get("fallback"), kept.get("primary")]
+    for place in ("primary", "fallback"):
+        if kept.get(place) is _LEFT_OUT:
+            kept[place] = next((call for call in left if call not in (None, _LEFT_OUT)), None)
     return {each: None if part is _LEFT_OUT else part for each, part in kept.items()}
 
 
