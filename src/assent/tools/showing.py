@@ -180,7 +180,7 @@ def shown(seen: Seen, waited: Waited, around: Circumstances, now_ms: int) -> Sho
         else None,
         result=_result(seen),
         waiting=waited,
-        show=f"**{_title(action, now_ms)}.** {message}\n\n{card}",
+        show=f"**{_title(action, now_ms)}.** {message.removeprefix('Approved. ')}\n\n{card}",
         user_message=message,
         next=_next(seen, around, now_ms),
     )
