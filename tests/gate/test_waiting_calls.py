@@ -220,6 +220,7 @@ async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(
 
 async def test_many_waiting_calls_cost_one_read_for_each_change(surface: Gate) -> None:
     actions = [await surface.staged() for _ in range(5)]
+    surface.app.waits.poll_seconds = 60.0  # only writes of this process count here
     waiters = [await waiting(surface, action_id) for action_id in actions]
     reads = 0
     read = surface.app.waits._versions
@@ -232,7 +233,7 @@ async def test_many_waiting_calls_cost_one_read_for_each_change(surface: Gate) -
     surface.app.waits._versions = counted  # type: ignore[method-assign]
     await surface.done(REJECT, actionId=actions[0], reason="no")
     assert (await waiters[0].answer())["status"] == "rejected"
-    assert reads <= 2
+    assert 1 <= reads <= 3  # where limits are stored, a call is two writes
     surface.app.waits.release()
     for waiter in waiters[1:]:
         assert (await waiter.answer())["waiting"]["ended"] == "server_stops"
