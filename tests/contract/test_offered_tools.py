@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,6 +13,7 @@ import pytest
 from tests.contract.talk import request, say
 from tests.surfaces import Surface
 
+import assent
 from assent.engine import tenancy
 from assent.engine.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
@@ -131,3 +134,26 @@ def test_the_gate_is_in_every_choice_of_groups() -> None:
     assert all(GATE in chosen((each,)) for each in TOOLSETS)
     assert chosen(()) == {GATE}
     assert set(TOOLSET_OF.values()) <= set(TOOLSETS)
+
+
+def sentences(source: Path) -> Iterator[str]:
+    """Every text of a module that is written for somebody else than its readers."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def test_no_sentence_names_a_tool_that_is_not_in_the_default_list() -> None:
+    offered = Catalog().offered()
+    unlisted = {
+        (source.name, name)
+        for source in Path(assent.__file__).parent.rglob("*.py")
+        for text in sentences(source)
+        if " " in text
+        for name in TOOL_NAME.findall(text)
+        if name in CALLABLE - offered
+    }
+
+    assert unlisted == set()

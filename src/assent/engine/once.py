@@ -50,7 +50,7 @@ def recall(
         raise Refusal(
             Reason.IDEMPOTENCY_CONFLICT,
             user_message="Another API key of this workspace made this request already; nothing was done again.",
-            fix="The answer belongs to the key that made the request. Look at what it did (chieflab_list_runs, "
+            fix="The answer belongs to the key that made the request. Look at what it did (chieflab_status, "
             "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
             retry=Retry.NEVER,
         )
