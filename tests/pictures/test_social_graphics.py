@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.operators.conftest import CLUB
-from tests.surfaces import Surface
+from tests.surfaces import BASE_URL, Surface
 
 from assent.drafting.picture_orders import PicturesFailed, Result, Work
 from assent.engine import actions, pictures
@@ -108,6 +108,9 @@ async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: S
         first = next(image for image in run["images"] if image["channel"] == channel)
         assert (media["digest"], media["alt"]) == (first["metadata"]["digest"], first["body"])
         assert media["alt"] in run["agentGuide"]["renderInChat"][channel]["body"]
+        seen = run["agentGuide"]["renderInChat"][channel]["body"].partition("(http")[2].partition(")")[0]
+        assert f"http{seen}" in run["show"]
+        assert (await surface.http.get(f"http{seen}".removeprefix(BASE_URL))).status_code == 200
     assert not records["email"]["content"].get("media")
     assert run["externalActionsExecuted"] == 0
 

@@ -25,7 +25,7 @@ from assent.lifecycle.cards import MANUAL, Circumstances
 from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.lifecycle.records import Action, Assurance, Effect, Status
-from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
+from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 
 READY: Final = Readiness(ready=True)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
@@ -85,11 +85,21 @@ class Outlook:
             may_execute=executes,
             who_decides=who,
             review_url=self._link(action) if who is not None else None,
+            views=self._views(action),
         )
 
     def _link(self, action: Action) -> str:
         now_ms = self.services.clock.now_ms()
         return self.services.review_url(action.workspace_id, action.run_id, now_ms, self.caller.link_scope)
+
+    def _views(self, action: Action) -> dict[str, str]:
+        """Each picture with a token that looks and decides nothing."""
+        if not action.effect.media:
+            return {}
+        now_ms = self.services.clock.now_ms()
+        link = self.services.review_url(action.workspace_id, action.run_id, now_ms, LOOK)
+        token = link.partition("token=")[2]
+        return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
 
     def _place(self, action: Action) -> str | None:
         """The feed of this server, told apart from the product's own site."""

@@ -51,6 +51,8 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
     may_execute: bool = True
     who_decides: str | None = None
     review_url: str | None = None
+    views: dict[str, str] = {}
+    """Addresses that show the pictures to a person who is not signed in, by the pictures' own."""
 
 
 PLAIN: Final = Circumstances()
@@ -61,13 +63,13 @@ def is_mail(effect: Effect) -> bool:
     return effect.verb in MAIL_VERBS
 
 
-def readable_body(action: Action) -> str:
+def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
     """The text that will be sent, whole, with everything that goes along above it."""
     effect = action.effect
     head = [f"{name}: {value}" for name, value in _mail_head(effect)]
     if _has_title(effect):
         head.append(effect.title)
-    head += [f"{name}: {value}" for name, value in _alongside(action)]
+    head += [f"{name}: {value}" for name, value in _alongside(action, circumstances)]
     return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 
@@ -90,9 +92,9 @@ def _mail_head(effect: Effect) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found.items() if value]
 
 
-def _alongside(action: Action) -> list[tuple[str, str]]:
-    effect = action.effect
-    found = [("Picture", f"{media.alt} ({media.url})") for media in effect.media]
+def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, str]]:
+    effect, views = action.effect, circumstances.views
+    found = [("Picture", f"{media.alt} ({views.get(media.url, media.url)})") for media in effect.media]
     if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
@@ -127,7 +129,7 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
     ]
     if _has_title(effect):
         facts.append(("Title", effect.title))
-    facts += _alongside(action)
+    facts += _alongside(action, circumstances)
     found = action.preflight
     facts.append(("Risk", _risk(action)))
     parts = [

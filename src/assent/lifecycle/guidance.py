@@ -296,7 +296,7 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
 
 def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
     return InChat(
-        body=readable_body(action),
+        body=readable_body(action, circumstances),
         action_id=action.action_id,
         digest=short_digest(action.digest),
         commands=commands(key, action, circumstances),

@@ -42,6 +42,14 @@ _POINTER: Final = sign(
 )
 
 
+_REFERENCE: Final = sign(
+    r"\b(?:draft|post|e-?mail|text|copy)\b[^\n]{0,40}\bsee (?:the )?(?:asset|run|action|attachment)\b",
+    r"^\W{0,3}see (?:the )?(?:asset|run|action) \S{1,60}$",
+)
+REFERENCE_WORDS: Final = 10
+"""A reference of more words than these may be a sentence of a text."""
+
+
 def data(page: Page) -> str | None:
     """JSON, or what a program prints in its place."""
     if _OBJECT.match(page.text):
@@ -119,6 +127,9 @@ def front_matter(page: Page) -> str | None:
 
 def pointer(page: Page) -> str | None:
     """A note where the text can be found, in place of the text."""
+    short = "see " in page.head.lower() and word_count(page.head) <= REFERENCE_WORDS
+    if short and _REFERENCE.search(page.head):
+        return page.text
     if not may_point(page.head) or word_count(page.head) > POINTER_WORDS:
         return None
     named = ADDRESS.search(page.head) and _POINTER.search(page.head)
