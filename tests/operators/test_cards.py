@@ -140,6 +140,9 @@ async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loo
 async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
     launch = (await loop.call("chieflab_launch_product", CLUB)).payload
     answers = [launch, await post(loop), await mail(loop, "ana@example.org")]
+    answers.append(
+        (await loop.call("chieflab_save_contacts", {"contacts": [{"email": "ana@example.org"}]})).payload
+    )
     about = {"actionId": launch["actions"][0]["id"]}
     answers.append((await loop.call(APPROVE, about)).payload)
     answers.append((await loop.call(EXECUTE, about)).payload)

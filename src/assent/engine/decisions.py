@@ -17,7 +17,7 @@ from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
 from assent.engine import actions, brain, credits, jobs, notifications, once, pictures, recipients
 from assent.engine.confirming import WORKFLOW, refuse_cut
-from assent.engine.staging import content_problems
+from assent.engine.content import content_problems
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId

@@ -28,14 +28,15 @@ from assent.engine import (
     webhooks,
 )
 from assent.engine.circumstances import Outlook
+from assent.engine.content import READ_FIELDS, refuse_theater
 from assent.engine.failpoints import failpoint
 from assent.engine.quota import metered
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
-from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
-from assent.kernel.refusals import Problem, Reason, Refusal, Replay
+from assent.kernel.limits import ACTION_TTL_MS
+from assent.kernel.refusals import Replay
 from assent.lifecycle import guidance, schedules
 from assent.lifecycle.cards import Circumstances
 from assent.lifecycle.guidance import (
@@ -47,7 +48,6 @@ from assent.lifecycle.guidance import (
     SuggestedCall,
 )
 from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.readable import has_encoded_word, is_one_line, theater_in
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.lifecycle.review_link import LOOK
 from assent.lifecycle.webhooks import event_of
@@ -434,57 +434,3 @@ def prepared(
         or guide.user_message,
         next=preparation.next_calls,
     )
-
-
-def refuse_theater(preparation: Preparation) -> None:
-    """A human must be able to read what they approve (E18, E19, E48)."""
-    problems = [
-        Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
-        for index, staged in enumerate(preparation.effects)
-        for each in content_problems(staged.effect)
-    ]
-    if problems:
-        # A title that was taken from the text has the same place as the text.
-        first = {each.path: each for each in reversed(problems)}
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
-        )
-
-
-READ_FIELDS: Final = ("body", "title", "subject", "preheader")
-"""What people read of a content."""
-ONE_LINE: Final = ("title", "subject", "preheader", "sender")
-"""What becomes a header or a headline."""
-
-DECODES_HEADERS: Final = frozenset({"resend"})
-"""Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
-
-
-def content_problems(effect: Effect) -> list[Problem]:
-    """What keeps a content from being put before a human."""
-    problems = []
-    if len(effect.body) > MAX_CONTENT_CHARS:
-        problems.append(
-            Problem("body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters")
-        )
-    for field in READ_FIELDS:
-        shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
-        # A body must be there; the other fields may be empty.
-        if (shown or field == "body") and (finding := theater_in(shown)) is not None:
-            problems.append(Problem(field, f"the text itself: {finding.why}", finding.excerpt))
-    for field in ONE_LINE:
-        # A second line could become a header of its own.
-        if not is_one_line(text := getattr(effect, field)):
-            problems.append(Problem(field, "one line without control characters", repr(text[:80])))
-    if effect.connector in DECODES_HEADERS:
-        problems += [
-            Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
-            for field in ("title", "subject", "sender")
-            if has_encoded_word(text := getattr(effect, field))
-        ]
-    if len(effect.recipients) > MAX_RECIPIENTS:
-        problems.append(
-            Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
-        )
-    return problems

@@ -81,18 +81,7 @@ def _fields(index: int, contact: Contact) -> dict[str, str]:
     }
 
 
-NEXT = (
-    SuggestedCall(
-        "chieflab_execute_approved_action",
-        {"actionId": "…"},
-        "the user approved a contact and wants it saved",
-    ),
-    SuggestedCall("chieflab_connect_provider", {"provider": "hubspot"}, "HubSpot is not connected"),
-    SuggestedCall(
-        "chieflab_retry_blocked_action", {"actionId": "…"}, "the human has connected HubSpot since"
-    ),
-    SuggestedCall("chieflab_get_action", {"actionId": "…"}, "to show the current content of an action"),
-)
+NEXT = (SuggestedCall("chieflab_connect_provider", {"provider": "hubspot"}, "HubSpot is not connected"),)
 
 TOOLS = (
     Tool(

@@ -7,7 +7,6 @@ fit is refused with how much would: nothing is cut, and nothing is half done.
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import msgspec
 
@@ -120,10 +119,19 @@ async def _remembered_name(call: Call, tenant: str | None) -> str:
     return name_of(gathering.gather(entries=entries))[0]
 
 
-_PICK: dict[str, Any] = {"actionId": "…", "imageAssetId": "…"}
 NEXT = (
-    SuggestedCall("chieflab_edit_action", _PICK, "the user picks a picture for a post that is staged"),
-    SuggestedCall("chieflab_launch_product", {"imagesNeeded": True}, "the user wants posts to go with it"),
+    SuggestedCall(
+        "chieflab_edit_action",
+        {},
+        "the user picks a picture for a post that is staged",
+        {"actionId": "which post", "imageAssetId": "which picture"},
+    ),
+    SuggestedCall(
+        "chieflab_launch_product",
+        {"imagesNeeded": True},
+        "the user wants posts to go with it",
+        {"drafts": "the texts of the posts"},
+    ),
     SuggestedCall("chieflab_list_assets", {}, "the user asks for a picture that was made before"),
 )
 

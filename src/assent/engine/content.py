@@ -1,0 +1,66 @@
+"""What keeps a content from being put before a human: no text, a second line in a header, too much to read (E18, E19,
+E48)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle.readable import has_encoded_word, is_one_line, theater_in
+from assent.lifecycle.records import Effect
+from assent.ports import Preparation
+
+
+def refuse_theater(preparation: Preparation) -> None:
+    """A human must be able to read what they approve (E18, E19, E48)."""
+    problems = [
+        Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
+        for index, staged in enumerate(preparation.effects)
+        for each in content_problems(staged.effect)
+    ]
+    if problems:
+        # A title that was taken from the text has the same place as the text.
+        first = {each.path: each for each in reversed(problems)}
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
+        )
+
+
+READ_FIELDS: Final = ("body", "title", "subject", "preheader")
+"""What people read of a content."""
+ONE_LINE: Final = ("title", "subject", "preheader", "sender")
+"""What becomes a header or a headline."""
+
+DECODES_HEADERS: Final = frozenset({"resend"})
+"""Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
+
+
+def content_problems(effect: Effect) -> list[Problem]:
+    """What keeps a content from being put before a human."""
+    problems = []
+    if len(effect.body) > MAX_CONTENT_CHARS:
+        problems.append(
+            Problem("body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters")
+        )
+    for field in READ_FIELDS:
+        shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
+        # A body must be there; the other fields may be empty.
+        if (shown or field == "body") and (finding := theater_in(shown)) is not None:
+            problems.append(Problem(field, f"the text itself: {finding.why}", finding.excerpt))
+    for field in ONE_LINE:
+        # A second line could become a header of its own.
+        if not is_one_line(text := getattr(effect, field)):
+            problems.append(Problem(field, "one line without control characters", repr(text[:80])))
+    if effect.connector in DECODES_HEADERS:
+        problems += [
+            Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
+            for field in ("title", "subject", "sender")
+            if has_encoded_word(text := getattr(effect, field))
+        ]
+    if len(effect.recipients) > MAX_RECIPIENTS:
+        problems.append(
+            Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
+        )
+    return problems
