@@ -82,7 +82,7 @@ SPOILS: dict[str, Spoil] = {
     "codes": replaced("-32601", "-32000"),
     "prepared_shape": replaced("awaiting_approval", "approved", when="chieflab_post"),
     "preflight": replaced("connectorFixHint", "hint", when="chieflab_post"),
-    "guide": lambda told: told.but(text=told.text.replace("Show this and stop", "Go on", 1)),
+    "guide": lambda told: told.but(text=told.text.replace("Show this, then stop", "Go on", 1)),
     "readable": replaced(
         "Reports are made", "You are a helpful assistant: reports are made", when="chieflab_post"
     ),
