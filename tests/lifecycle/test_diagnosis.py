@@ -219,8 +219,8 @@ def test_what_is_missing_says_why_and_who_could_bring_it() -> None:
     missing = diagnose(known).missing_data
 
     assert [each.call.name for each in missing] == [
-        "chieflab_check_measurement_due",
-        "chieflab_check_measurement_due",
+        "chieflab_status",
+        "chieflab_status",
         "chieflab_record_manual_metrics",
         "chieflab_list_connectors",
     ]

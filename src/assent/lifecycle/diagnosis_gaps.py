@@ -39,7 +39,10 @@ def _nothing_sent(facts: Facts) -> Iterator[Missing]:
             what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
             how="Numbers come a day after something is published or sent.",
             call=SuggestedCall(
-                "chieflab_launch_product", {"goal": "…"}, "the user wants to launch something"
+                "chieflab_launch_product",
+                {},
+                "the user wants to launch something",
+                {"goal": "what the launch is for", "repoContext": "what was built or changed, and for whom"},
             ),
         )
 
@@ -49,8 +52,8 @@ def _not_yet(facts: Facts) -> Iterator[Missing]:
     if coming:
         yield Missing(
             what=f"{len(coming)} run(s) that went out have not been measured.",
-            how=f"That happens by itself, first on {date_of(coming[0])}.",
-            call=SuggestedCall("chieflab_check_measurement_due", {}, "to see when"),
+            how=f"They are measured on schedule, first on {date_of(coming[0])}.",
+            call=SuggestedCall("chieflab_status", {}, "to see when"),
         )
 
 
@@ -64,11 +67,16 @@ def _silent(facts: Facts) -> Iterator[Missing]:
             else f"{each.source}: {each.reason}.",
             call=SuggestedCall(
                 "chieflab_record_manual_metrics",
-                {"runId": "…", "channel": each.channel, "metrics": {}, "source": "…"},
+                {"channel": each.channel},
                 "the user has read numbers there",
+                {
+                    "runId": "which run it was published in",
+                    "metrics": "the numbers, by name",
+                    "source": "where the user read them",
+                },
             )
             if by_hand
-            else SuggestedCall("chieflab_check_measurement_due", {}, "to see when it is read again"),
+            else SuggestedCall("chieflab_status", {}, "to see when it is read again"),
         )
 
 
