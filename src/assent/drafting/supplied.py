@@ -17,6 +17,8 @@ _LABELLED: Final = re.compile(
     re.IGNORECASE,
 )
 _PREHEADER: Final = re.compile(r"^\s*(?:preheader|preview(?: text)?)\s*[:：]\s*(.+)", re.IGNORECASE)
+_ENDS: Final = (".", "!", "?", "。", "！", "？")
+"""A first line that ends so is a sentence of the text, and no headline."""
 _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
@@ -43,8 +45,9 @@ def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
         first, _, rest = body.partition("\n")
         if (found := _PREHEADER.match(first)) and rest.strip():
             preheader, body = one_line(found.group(1)), rest.strip()
+    kept = row.shape == "email" or (not title and body.partition("\n")[0].rstrip().endswith(_ENDS))
     title = title or _derived(row, body, name)
-    return Supplied(title, body if row.shape == "email" else _without_title(title, body), preheader)
+    return Supplied(title, body if kept else _without_title(title, body), preheader)
 
 
 def _without_title(title: str, body: str) -> str:
