@@ -47,6 +47,8 @@ SORTED: Final = {
     "list_done_for": "the rows of one page, and what went out in the same millisecond",
 }
 """What is sorted all the same, and why that stays small."""
+EVERY_ACTION: Final = tuple(f"SEARCH {name} USING PRIMARY KEY (workspace_id=?)" for name in ("a", "actions"))
+"""What SQLite does for the actions of a workspace in one state where no index is named."""
 BEFORE_MS: Final = 30 * 86_400_000
 """How long ago the copies went out: history, not what was done lately."""
 
@@ -136,6 +138,9 @@ async def long_looks_sqlite(url: str, bound: dict[str, Bound]) -> list[str]:
             for *_, detail in plan:
                 whole = detail.startswith("SCAN ") and detail.split()[1] in grown
                 sorts = detail.startswith("USE TEMP B-TREE") and name not in SORTED
+                filters = detail in EVERY_ACTION and "status = '" in each.statement.sqlite
+                if filters:
+                    found.append(f"{name}: reads every row of a workspace for those in one state")
                 if sorts or (whole and detail.split()[-1] not in WAITING):
                     found.append(f"{name}: {detail}")
     return found

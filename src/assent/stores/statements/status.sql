@@ -1,17 +1,32 @@
--- name: list_unknown_actions
+-- On SQLite each section names its index: without statistics the planner takes the primary key, and reads all history.
+
+-- name: list_unknown_actions [postgres]
 -- What may have gone out, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
 ORDER BY a.action_id DESC LIMIT :most
 
--- name: list_awaiting_actions
+-- name: list_unknown_actions [sqlite]
+-- What may have gone out, newest first.
+SELECT a.* FROM actions a INDEXED BY actions_waiting
+WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_awaiting_actions [postgres]
 -- What waits for approval and has not expired, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 ORDER BY a.action_id DESC LIMIT :most
 
--- name: list_unsent_actions
+-- name: list_awaiting_actions [sqlite]
+-- What waits for approval and has not expired, newest first.
+SELECT a.* FROM actions a INDEXED BY actions_waiting
+WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_unsent_actions [postgres]
 -- What was approved, has not expired and is not known to have gone out, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
@@ -19,9 +34,23 @@ WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_to
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'executing')
 ORDER BY a.action_id DESC LIMIT :most
 
--- name: list_failed_actions
+-- name: list_unsent_actions [sqlite]
+-- What was approved, has not expired and is not known to have gone out, newest first.
+SELECT a.* FROM actions a INDEXED BY actions_unsent
+WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
+  AND a.execution_state <> 'outcome_unknown'
+  AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'executing')
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_failed_actions [postgres]
 -- What was refused for good since a moment (ids sort by age), newest first.
 SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = 'failed' AND a.action_id > :since
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_failed_actions [sqlite]
+-- What was refused for good since a moment (ids sort by age), newest first.
+SELECT a.* FROM actions a INDEXED BY actions_failed
 WHERE a.workspace_id = :workspace_id AND a.status = 'failed' AND a.action_id > :since
 ORDER BY a.action_id DESC LIMIT :most
 
@@ -32,7 +61,7 @@ WHERE a.workspace_id = :workspace_id AND a.executed_ms > :since_ms AND a.execute
   AND a.executor_tool <> 'workflow_advance'
 ORDER BY a.executed_ms DESC, a.action_id DESC LIMIT :most
 
--- name: count_status
+-- name: count_status [postgres]
 -- How many there are of each, up to a number.
 SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions
@@ -47,6 +76,24 @@ SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions
     WHERE workspace_id = :workspace_id AND status = 'failed' AND action_id > :since LIMIT :most) f) AS failed,
   (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND executed_ms > :since_ms AND executed_ms IS NOT NULL
+      AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
+
+-- name: count_status [sqlite]
+-- How many there are of each, up to a number.
+SELECT
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting
+    WHERE workspace_id = :workspace_id AND execution_state = 'outcome_unknown' LIMIT :most) u) AS unknown,
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting
+    WHERE workspace_id = :workspace_id AND status = 'awaiting_approval'
+      AND (expires_ms IS NULL OR expires_ms > :now_ms) LIMIT :most) w) AS waiting,
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_unsent
+    WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+      AND execution_state <> 'outcome_unknown'
+      AND (expires_ms IS NULL OR expires_ms > :now_ms OR execution_state = 'executing') LIMIT :most) a) AS unsent,
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_failed
+    WHERE workspace_id = :workspace_id AND status = 'failed' AND action_id > :since LIMIT :most) f) AS failed,
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_sent
     WHERE workspace_id = :workspace_id AND executed_ms > :since_ms AND executed_ms IS NOT NULL
       AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
 
