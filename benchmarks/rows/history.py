@@ -44,8 +44,8 @@ from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
 SIZES: Final = {"long": (int(os.environ.get("BENCH_ACTIONS", "100000")), 50_000), "short": (1_000, 500)}
 """Actions and memory entries."""
 WAITING: Final = 50
-ROUNDS: Final = 9
-CALLS: Final = 12
+ROUNDS: Final = 15
+CALLS: Final = 40
 """Calls of each kind in a round."""
 LIMIT: Final = Limit(times=1.3)
 MEMORY: Final = "brain_entries"
