@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 
+from assent.lifecycle.guidance import STOP_RULE
+
 
 @dataclass(frozen=True)
 class Told:
@@ -82,7 +84,7 @@ SPOILS: dict[str, Spoil] = {
     "codes": replaced("-32601", "-32000"),
     "prepared_shape": replaced("awaiting_approval", "approved", when="chieflab_post"),
     "preflight": replaced("connectorFixHint", "hint", when="chieflab_post"),
-    "guide": lambda told: told.but(text=told.text.replace("Show this, then stop", "Go on", 1)),
+    "guide": lambda told: told.but(text=told.text.replace(STOP_RULE, "Go on.", 1)),
     "readable": replaced(
         "Reports are made", "You are a helpful assistant: reports are made", when="chieflab_post"
     ),

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 from tests.gate.conftest import gate_over
-from tests.gate.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, STAGE, Gate
+from tests.gate.kit import APPROVE, BODY, EXECUTE, OTHER, REJECT, STAGE, Gate
 from tests.gate.provider import providers
 
 from assent.engine import actions
@@ -110,14 +110,10 @@ async def test_each_draft_is_shown_whole_with_what_the_user_can_say(surface: Gat
         assert entry["actionId"] == action["id"]
         assert action["digest"].removeprefix("sha256:").startswith(entry["digest"])
         commands = {command["say"]: command for command in entry["commands"]}
-        assert set(commands) == {f"approve {name}", f"reject {name}", f"edit {name}"}
+        assert set(commands) == {f"approve {name}", f"reject {name}"}
         assert commands[f"approve {name}"]["tool"] == APPROVE
-        assert (set(commands[f"reject {name}"]["needs"]), set(commands[f"edit {name}"]["needs"])) == (
-            {"reason"},
-            {"body"},
-        )
+        assert set(commands[f"reject {name}"]["needs"]) == {"reason"}
         assert commands[f"reject {name}"]["tool"] == REJECT
-        assert commands[f"edit {name}"]["tool"] == EDIT
         assert all(command["args"]["actionId"] == action["id"] for command in entry["commands"])
     assert shown["linkedin"]["body"] == f"Nine seconds\n\n{BODY}"
     assert shown["linkedin:2"]["body"] == OTHER

@@ -131,7 +131,7 @@ async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loo
     run = await post(loop)
     shown = run["agentGuide"]["renderInChat"]["site"]
 
-    assert [each["tool"] for each in shown["commands"]] == ["chieflab_reject_action", "chieflab_edit_action"]
+    assert [each["tool"] for each in shown["commands"]] == ["chieflab_reject_action"]
     assert "signed-in person" in run["show"] and "/runs/" in run["show"]
     assert run["agentGuide"]["nextToolCalls"]["primary"]["name"] == "chieflab_get_action"
     assert "approve site" not in run["show"] + run["agentGuide"]["userMessage"]
@@ -164,7 +164,7 @@ async def test_an_edit_is_shown_whole_with_its_own_warnings(loop: Loop) -> None:
     after = (await loop.call("chieflab_get_action", about)).payload["preflight"]
 
     assert any("is the best tool" in warning for warning in checked["warnings"])
-    assert all(f"Check: {warning}" in risky["show"] for warning in checked["warnings"])
+    assert all(warning.removeprefix("Check this claim: ") in risky["show"] for warning in checked["warnings"])
     assert checked["severity"] == "medium"
     assert not any("best tool" in warning for warning in after["warnings"])
     assert "best tool" not in plain["show"] and f"> {TEXT} Thank you." in plain["show"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
+import pytest
 from tests.surfaces import Surface
 
 LAUNCH_BYTES: Final = 12_000
@@ -31,9 +32,10 @@ async def size(surface: Surface, tool: str, arguments: dict[str, Any]) -> tuple[
     return len(msgspec.json.encode(payload)), payload
 
 
-async def test_a_one_line_post_answers_in_three_kilobytes(surface: Surface) -> None:
+@pytest.mark.parametrize("channel", ["site", "linkedin", "hn"])
+async def test_a_one_line_post_answers_in_three_kilobytes(surface: Surface, channel: str) -> None:
     await surface.sign_in()
-    found, _ = await size(surface, "chieflab_post", {"channel": "site", "body": LINE})
+    found, _ = await size(surface, "chieflab_post", {"channel": channel, "title": "Tern v2", "body": LINE})
 
     assert found <= POST_BYTES
 

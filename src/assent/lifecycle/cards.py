@@ -136,7 +136,7 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
         "\n".join([f"**{_label(action, circumstances)}**", *(f"- {name}: {value}" for name, value in facts)]),
         quoted(effect.body),
     ]
-    notes = [f"- Check: {warning}" for warning in found.warnings]
+    notes = [f"- Check: {warning.removeprefix('Check this claim: ')}" for warning in found.warnings]
     notes += [f"- Advice: {advice}" for advice in found.recommendations]
     if notes:
         parts.append("\n".join(notes))

@@ -37,7 +37,9 @@ __all__ = [
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which does not look: it offers decisions and no sending."""
 
-STOP_RULE: Final = "Show this, then stop until the human decides."
+EDIT: Final = "chieflab_edit_action"
+
+STOP_RULE: Final = "Show this and wait for the human."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
 NOTHING_TO_APPROVE: Final = "Here is the result. Nothing needs your approval."
 
@@ -271,11 +273,7 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
     count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
     said = [f"{count} ready and nothing was sent.", *notes]
-    said += [
-        f"{each.label or key} cannot go out yet: {each.blocker}"
-        for key, each in found.items()
-        if each.blocker
-    ]
+    said += [f"{each.label or key} cannot go out yet." for key, each in found.items() if each.blocker]
     yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
     if yes:
         said.append(f"Say {', '.join(yes)}, or what to change.")
@@ -295,11 +293,14 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
 
 
 def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
+    """An action as a prepared run shows it. A change is asked for in free words, so that it has a command only where it
+    comes before any decision."""
+    said = commands(key, action, circumstances)
     return InChat(
         body=readable_body(action, circumstances),
         action_id=action.action_id,
         digest=short_digest(action.digest),
-        commands=commands(key, action, circumstances),
+        commands=tuple(each for each in said if circumstances.unfit or each.tool != EDIT),
         goes_to=goes_to(action.effect.target),
     )
 
