@@ -415,3 +415,20 @@ async def test_only_a_page_of_this_server_can_be_taken_down_and_only_once(loop: 
     assert (
         await loop.call(TAKE_DOWN, {"actionId": waiting["actions"][0]["id"]})
     ).reason == "validation_error"
+
+
+async def test_what_cannot_go_out_from_here_is_recorded_as_done_by_hand(loop: Loop) -> None:
+    """The person sent an approved mail from their own program: the record follows, and nothing asks again."""
+    loop.mail.ready = Readiness(False, "missing_connector", "No mail server is connected.")
+    mail = {"to": "dana@example.org", "subject": "Thank you", "body": "It was good to meet you."}
+    staged = (await loop.call("chieflab_send", mail)).payload["actions"][0]
+    approved = (await loop.call(APPROVE, {"actionId": staged["id"], "digest": staged["digest"]})).payload
+    record = next(each for each in approved["next"] if each["name"] == "chieflab_record_manual_publish")
+
+    done = (await loop.call(record["name"], record["args"])).payload
+
+    assert (done["ok"], done["status"]) == (True, "executed")
+    assert "by hand" in done["show"]
+    status = (await loop.call("chieflab_status", {})).payload
+    assert [entry["why"] for entry in status["wentOut"]] == ["You did it by hand and told me."]
+    assert loop.mail.done == []

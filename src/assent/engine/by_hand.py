@@ -13,7 +13,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.lifecycle import gate
 from assent.lifecycle.cards import is_mail
 from assent.lifecycle.gate import Links
-from assent.lifecycle.records import Action
+from assent.lifecycle.records import BY_HAND, Action
 from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
@@ -33,13 +33,23 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
 
 
 def record_publish(
-    decider: Decider, action_id: ActionId, url: str | None, links: Links, now_ms: int, *, seals: Seals
+    decider: Decider,
+    action_id: ActionId,
+    url: str | None,
+    links: Links,
+    now_ms: int,
+    *,
+    seals: Seals,
+    blocked: bool = False,
 ) -> Transaction[Action]:
-    """The human published an approved action by hand, and this is where. A mail that was sent has no address."""
+    """Record that the human published an approved action by hand, and where. A mail that was sent has no address.
+
+    `blocked` says that the action's connector cannot perform it now, so that the human's way out is the only one.
+    """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_execution(action, policy, now_ms, links, seals)
     refuse_confirmation(action)
-    if action.effect.connector != MANUAL:
+    if action.effect.connector != MANUAL and not blocked:
         raise Refusal(
             Reason.VALIDATION_ERROR,
             action_id=action_id,
@@ -54,7 +64,11 @@ def record_publish(
     if url is None and not is_mail(action.effect):
         raise bad_argument("url", "the live address, as the human gave it", "none")
     changed = msgspec.structs.replace(
-        action, executed_ms=now_ms, external_id=url or f"by-hand:{action_id}", external_url=url
+        action,
+        executed_ms=now_ms,
+        external_id=url or f"by-hand:{action_id}",
+        external_url=url,
+        metadata={**action.metadata, BY_HAND: True},
     )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
     done = yield from actions.put(

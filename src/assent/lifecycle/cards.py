@@ -14,7 +14,7 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
-from assent.lifecycle.records import Action, Effect
+from assent.lifecycle.records import Action, Effect, done_by_hand
 from assent.lifecycle.step_calls import WORKFLOW, calls_after_decision
 
 NAMED_IN_CHAT: Final = 50
@@ -171,8 +171,12 @@ def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
     """Why it cannot go out yet, with the link that helps."""
     if circumstances.blocker is None or action.status not in ("awaiting_approval", "approved"):
         return None
-    how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
-    return f"**It cannot go out yet.** {circumstances.blocker}{how}"
+    said = f"**It cannot go out yet.** {circumstances.blocker}"
+    if circumstances.unfit:
+        return said
+    if circumstances.help_url:
+        return f"{said} Connect it ({circumstances.help_url}) or do it by hand."
+    return f"{said} You can do it by hand."
 
 
 def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
@@ -233,7 +237,7 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
     """What went out and where, and when its results arrive."""
     effect = action.effect
     name = label or effect.channel
-    if effect.connector == MANUAL:
+    if done_by_hand(action):
         said = f"Recorded as done by hand: {name}."
     elif effect.verb == UNPUBLISH:
         return f"Taken down: {action.external_url or name}"
@@ -342,24 +346,28 @@ def _calls_after_approval(
     about: dict[str, Any] = {"actionId": action.action_id}
     found = []
     if action.effect.connector == MANUAL:
-        needs = {} if is_mail(action.effect) else {"url": "the address where it is live"}
-        when = "the user says that it is out"
         if circumstances.may_execute:
-            found.append(SuggestedCall("chieflab_record_manual_publish", about, when, needs))
+            found.append(_record(action, "the user says that it is out"))
     elif circumstances.blocker is not None:
         if not circumstances.nameable:
             provider = {"provider": action.effect.connector}
             found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
         when = "now, to show where it goes" if circumstances.nameable else "the user has connected it"
         found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
-        found.append(
-            SuggestedCall("chieflab_use_manual_fallback", about, "the user prefers to do it by hand")
-        )
+        brief = "the user wants the text to do it by hand; that asks for a new yes"
+        found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
+        if circumstances.may_execute:
+            found.append(_record(action, "the user did it by hand and says so"))
     elif circumstances.may_execute:
         found.append(execute_call(action, when_to_send(action)))
     if circumstances.may_edit:
         found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
     return tuple(found)
+
+
+def _record(action: Action, when: str) -> SuggestedCall:
+    needs = {} if is_mail(action.effect) else {"url": "the address where it is live"}
+    return SuggestedCall("chieflab_record_manual_publish", {"actionId": action.action_id}, when, needs)
 
 
 def when_to_send(action: Action) -> str:

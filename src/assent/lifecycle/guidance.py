@@ -215,7 +215,7 @@ def agent_guide(
         user_message=_message(keyed, around, notes),
         next_tool_calls=NextToolCalls(
             _primary(keyed, around),
-            SuggestedCall(look.name, {}, "the user is away: give reviewUrl"),
+            SuggestedCall(look.name, {}, "the user is away"),
         ),
         stop_rule=STOP_RULE,
         agent_dependency=AGENT_DEPENDENCY,

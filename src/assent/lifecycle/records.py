@@ -7,7 +7,7 @@ approval binds to (C29), so nothing that reaches a provider may live outside it.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -206,3 +206,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int
     links_from_ms: int = 0
     """Review links made before this are ended."""
+
+
+BY_HAND: Final = "byHand"
+"""Metadata of an action that a human performed by hand."""
+
+
+def done_by_hand(action: Action) -> bool:
+    """Whether a human performed an action, as they said, instead of a connector."""
+    return action.effect.connector == "manual" or action.metadata.get(BY_HAND) is True

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.kernel.times import readable_time
-from assent.lifecycle.records import Action, Effect, ExecutionState, Status
+from assent.lifecycle.records import Action, Effect, ExecutionState, Status, done_by_hand
 from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -106,6 +106,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
         Section.EXPIRED: "It was not approved and sent in time.",
+        Section.WENT_OUT: "You did it by hand and told me." if done_by_hand(action) else "",
     }
     return said.get(section, "")
 

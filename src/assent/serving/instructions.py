@@ -25,7 +25,7 @@ FIRST CALL: chieflab_status. Without a key ask for an e-mail address and call ch
 
 LOOP
 1. Stage {launch}chieflab_post or chieflab_send. Nothing goes out.
-2. Paste `show` into the chat and wait. `next` has complete calls; `needs` says what to ask for.
+2. Paste `show` as it is and wait. `commands` and `next` are complete; `needs` says what to ask.
 3. Yes: chieflab_approve_action({{ actionId, digest, send: true }}). No: chieflab_reject_action({{ actionId, reason }}).
 4. It is measured a day later.
 

@@ -149,8 +149,7 @@ TOOLS = (
         title="Send an approved e-mail",
         description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user "
         "approved "
-        "an e-mail. Refuses with requires_approval unless the stored status is approved. Also known as "
-        "chieflab_send_email.",
+        "an e-mail. Refuses with requires_approval unless the stored status is approved.",
         category="execute",
         behaviour=FIRES,
         request=ExecuteAction,

@@ -91,6 +91,8 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     parts = urlsplit(url or "")
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise bad_argument("url", EXPECTED_URL, url[:80])
+    found, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    around = (await circumstances.look(call.services, call.caller, (found,)))[action_id]
 
     def begin() -> Transaction[Executed]:
         def inner() -> Transaction[Executed]:
@@ -103,6 +105,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
                         lambda a: _link(call, a),
                         call.now_ms,
                         seals=call.services.seals(),
+                        blocked=around.blocker is not None and not around.unfit,
                     )
                 )
             )

@@ -326,7 +326,7 @@ NEXT_LAUNCH = (
     SuggestedCall(
         "chieflab_create_social_graphics",
         {},
-        "the user wants other pictures",
+        "the user wants pictures",
         {"headline": "the words on the picture"},
     ),
 )

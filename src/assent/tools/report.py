@@ -15,7 +15,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN
 from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
-from assent.lifecycle.records import Action, Approval
+from assent.lifecycle.records import Action, Approval, done_by_hand
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
@@ -101,7 +101,7 @@ class ReportReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     actions: tuple[ReportEntry, ...]
     more: bool
     refused_attempts: tuple[RefusedAttempt, ...]
-    workflow_steps: int
+    confirmed_workflow_steps: int
     proof: Proof
 
 
@@ -146,7 +146,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
             )
             for each in found.refused[:REFUSED_SHOWN]
         ),
-        workflow_steps=found.steps,
+        confirmed_workflow_steps=found.steps,
         proof=Proof(
             statement=WHAT_HASHES_PROVE,
             heads=found.heads,
@@ -228,14 +228,16 @@ def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms
         parts.append("\n".join(["**Refused attempts to send**", *lines]))
     if found.more or left <= 0:
         parts.append("There is more than is listed here; the audit page has all of it.")
-    parts.append(f"**Proof.** {WHAT_HASHES_PROVE} Every event, and a check of the chain: {link}")
+    unsigned = "" if found.checkpoint is not None else " Nothing is signed yet."
+    parts.append(f"**Proof.** {WHAT_HASHES_PROVE}{unsigned} Every event, and a check of the chain: {link}")
     return "\n\n".join(parts)
 
 
 def _line(action: Action, why: str, now_ms: int) -> str:
     told = []
     if action.executed_ms is not None:
-        told.append(f"Sent {readable_time(action.executed_ms, now_ms)}.")
+        done = "Recorded" if done_by_hand(action) else "Sent"
+        told.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if action.external_url:
         told.append(action.external_url)
     if why:

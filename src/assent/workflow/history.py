@@ -46,7 +46,7 @@ def cut(text: str, most_bytes: int) -> str:
 def first_line(text: str, most_chars: int = 160) -> str:
     """The first line that says something, without marks of a heading or a list."""
     for line in text.splitlines():
-        if said := " ".join(line.strip().lstrip("#>*-").split()):
+        if said := " ".join(line.replace("**", "").replace("`", "").strip().lstrip("#>*-").split()):
             return said if len(said) <= most_chars else said[: most_chars - 1].rstrip() + "…"
     return ""
 
