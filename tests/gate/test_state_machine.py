@@ -492,7 +492,11 @@ def state_of(action: Action) -> str:
 
 
 def encoded(answer: Executed | Refusal | None) -> bytes:
-    return msgspec.json.encode(answer.recovery() if isinstance(answer, Refusal) else answer)
+    """An answer beside the word that it is a replay."""
+    told = answer.recovery() if isinstance(answer, Refusal) else answer
+    if told is not None:
+        told = msgspec.structs.replace(told, replay=msgspec.UNSET)
+    return msgspec.json.encode(told)
 
 
 STEPS_PER_EXAMPLE = 50
