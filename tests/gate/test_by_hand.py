@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.gate.kit import EXECUTE, Gate
 
+from assent.lifecycle.preflight import Readiness
+
 HAND_OVER = "chieflab_use_manual_fallback"
 RECORD = "chieflab_record_manual_publish"
 LIVE = "https://news.ycombinator.com/item?id=1"
@@ -47,3 +49,17 @@ async def test_an_address_does_not_close_an_action_that_a_connector_publishes(su
         before = await surface.stored(action_id)
         await surface.denied(RECORD, actionId=action_id, url=LIVE)
         assert await surface.stored(action_id) == before, state
+
+
+@pytest.mark.rule("E94")
+async def test_what_the_person_did_by_hand_after_a_failed_attempt_is_recorded(surface: Gate) -> None:
+    action_id = await surface.bring_to("retryable")
+    surface.providers["unaware"].ready = Readiness(
+        False, "missing_connector", "It is not connected any more."
+    )
+    calls = surface.calls
+
+    answer = await surface.done(RECORD, actionId=action_id, url=LIVE)
+
+    assert (answer["status"], answer["externalUrl"]) == ("executed", LIVE)
+    assert surface.calls == calls

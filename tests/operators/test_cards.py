@@ -12,6 +12,7 @@ from assent.engine import policies
 from assent.lifecycle.preflight import Readiness
 
 APPROVE = "chieflab_approve_action"
+EDIT = "chieflab_edit_action"
 EXECUTE = "chieflab_execute_approved_action"
 TEXT = "Ledgerleaf reads bank statements now, so that treasurers have their Sundays back."
 
@@ -432,3 +433,23 @@ async def test_what_cannot_go_out_from_here_is_recorded_as_done_by_hand(loop: Lo
     status = (await loop.call("chieflab_status", {})).payload
     assert [entry["why"] for entry in status["wentOut"]] == ["You did it by hand and told me."]
     assert loop.mail.done == []
+
+
+async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) -> None:
+    """The key belongs to the yes of the first version; the second one was approved and not ordered to go out."""
+    loop.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
+    staged = (
+        await loop.call("chieflab_post", {"channel": "linkedin", "body": "Version two is out."})
+    ).payload
+    action_id, digest = staged["actions"][0]["id"], staged["actions"][0]["digest"]
+    yes = {"actionId": action_id, "digest": digest, "send": True, "idempotencyKey": "the first yes"}
+    assert (await loop.call(APPROVE, yes)).payload["sent"] is False
+    edited = (await loop.call(EDIT, {"actionId": action_id, "body": "Version three is out."})).payload
+    loop.zernio.ready = Readiness(ready=True)
+    await loop.call(APPROVE, {"actionId": action_id, "digest": edited["digest"]})
+
+    again = (await loop.call(APPROVE, yes)).payload
+
+    assert again["sent"] is False
+    assert "earlier version" in again["show"]
+    assert loop.zernio.done == []

@@ -27,6 +27,7 @@ from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Refusal, bad_argument
+from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, execution_key
 from assent.lifecycle.cards import next_calls, render_card
@@ -163,15 +164,22 @@ def _goes_on(answer: Decided) -> bool:
 
 
 async def _send(call: Call, answer: Decided) -> Decided:
-    """Execute what was just approved, or say why it did not go out. The approval stays either way."""
+    """Execute what was approved, or say why it did not go out. The approval stays either way."""
     if answer.status != "approved" or EXECUTE_RIGHT not in call.caller.scopes:
         return msgspec.structs.replace(answer, sent=False)
+    action_id = ActionId(answer.action_id)
+    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    approval = action.approval
+    if approval is None or (action.digest, iso_time(approval.at_ms)) != (answer.digest, answer.approved_at):
+        # A repeated call: the yes that it recorded was for what the action is no longer.
+        return msgspec.structs.replace(answer, sent=False, user_message=OVERTAKEN, show=OVERTAKEN)
     order = Order(
         workspace_id=call.caller.workspace_id,
-        action_id=ActionId(answer.action_id),
+        action_id=action_id,
         tool=EXECUTE_TOOL,
         by=call.caller.name,
         key=execution_key(answer.action_id, answer.revision),
+        approval=approval.since,
         holder=call.caller.holder,
         link_scope=call.caller.link_scope,
     )
@@ -188,26 +196,35 @@ async def _send(call: Call, answer: Decided) -> Decided:
         user_message=f"Approved. {done.user_message}",
         show=f"Approved. {done.show}",
         next=done.next,
+        replay=done.replay,
     )
 
 
+OVERTAKEN = (
+    "Nothing was sent: this yes was for an earlier version. Look at the present one and decide about it."
+)
+
+
 async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
-    """The approval with why it did not go out, or that nobody knows, and the action as the attempt left it."""
+    """Why it did not go out, or that this is unknown, with the action as the attempt left it."""
     completed = await explaining.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-    around = (await circumstances.look(call.services, call.caller, [action]))[action_id]
+    outlook = await circumstances.outlook(call.services, call.caller, (action,))
+    present = decided(action, "approve", outlook)
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
-    said = f"Approved. {why.user_message}" if unknown else f"Approved. It was not sent: {why.user_message}"
+    said = (
+        why.user_message if unknown or action.status != "approved" else f"It was not sent: {why.user_message}"
+    )
+    if action.approval is not None:
+        said = f"Approved. {said}"
     return msgspec.structs.replace(
-        answer,
+        present,
         sent=msgspec.UNSET if unknown else False,
         not_sent=why,
-        status=action.status,
-        execution_state=action.execution_state,
         user_message=said,
-        show=said,
-        next=next_calls(action.effect.channel, action, around),
+        show=why.show if isinstance(why.show, str) else said,
+        replay=why.replay,
     )
 
 
