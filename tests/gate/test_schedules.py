@@ -137,3 +137,31 @@ async def test_a_time_before_the_expiry_leaves_it_and_says_nothing(surface: Gate
     record = await surface.record(action_id)
     assert record["expiresAt"] == at(surface, ACTION_TTL_MS)
     assert record["preflight"]["recommendations"] == []
+
+
+async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_time(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    surface.clock.advance(hours=2)
+    shown = await surface.record(action_id)
+    assert APPROVE not in [call["name"] for call in shown["next"]]
+    assert "a time that has passed" in shown["show"] and "“approve" not in shown["show"]
+    denied = await surface.denied(APPROVE, actionId=action_id, digest=shown["digest"])
+    assert (denied["reason"], denied["recoveryTool"]["name"]) == ("validation_error", EDIT)
+    assert set(denied["recoveryTool"]["needs"]) == {"scheduleFor"}
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (0, "awaiting_approval")
+
+    again = await surface.done(EDIT, **denied["recoveryTool"]["args"], scheduleFor=at(surface, HOUR))
+    await surface.done(APPROVE, actionId=action_id, digest=again["digest"])
+    await surface.run_jobs()
+    assert surface.calls == 0
+    surface.clock.advance(hours=1)
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (1, "executed")
+
+
+async def test_what_was_approved_in_time_and_is_late_is_said_as_it_is(surface: Gate) -> None:
+    action_id = await surface.approved(scheduleFor=at(surface, HOUR))
+    surface.clock.advance(hours=2)
+    shown = await surface.record(action_id)
+    assert "It goes out on" not in shown["show"] and "“send linkedin”" in shown["show"]

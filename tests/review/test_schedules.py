@@ -75,3 +75,33 @@ async def test_a_time_that_passed_before_anybody_approved_is_named_as_it_is(hous
 
     await house.run_jobs()
     assert (await house.action(action_id)).status == "executed"
+
+
+async def test_a_form_from_before_its_time_does_not_send_it_at_once(house: House) -> None:
+    run = await house.stage(post(schedule_ms=START_MS + HOUR_MS))
+    owner, action_id = await house.owner(), run.actions[0].id
+    old = form(await house.page(owner, run.run_id), action_id, "approve")
+    house.clock.advance(hours=2)
+
+    answer = await owner.post(old.address, data=old.fields)
+
+    assert answer.status_code == 409
+    assert "Approve and send at once" in answer.text
+    assert await house.run_jobs() == 0
+    assert (await house.action(action_id)).status == "awaiting_approval"
+
+
+async def test_a_page_of_several_that_names_a_time_that_passed_sends_them_at_once(house: House) -> None:
+    times = (START_MS + HOUR_MS, None)
+    run = await house.stage(
+        *(post("site", connector="site", body=f"Note: {at}.", schedule_ms=at) for at in times)
+    )
+    owner, ids = await house.owner(), [action.id for action in run.actions]
+    early = await batch(house, owner, "approve", *ids)
+    house.clock.advance(hours=2)
+    late = await batch(house, owner, "approve", *ids)
+
+    for asked, status in ((early, 409), (late, 303)):
+        [each] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
+        assert (await owner.post(each.address, data=each.fields)).status_code == status
+    assert [(await house.action(each)).status for each in ids] == ["approved"] * 2

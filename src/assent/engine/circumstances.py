@@ -26,6 +26,7 @@ from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.lifecycle.records import Action, Assurance, Effect, Status
 from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
+from assent.lifecycle.schedules import overdue
 
 READY: Final = Readiness(ready=True)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
@@ -58,7 +59,7 @@ class Outlook:
 
     def of(self, action: Action) -> Circumstances:
         """The circumstances of an action as it is given."""
-        effect = action.effect
+        effect, now_ms = action.effect, self.services.clock.now_ms()
         decides, executes = (right in self.caller.scopes for right in (DECIDE_RIGHT, EXECUTE_RIGHT))
         needed = self.policy.requirement(action.preflight.severity)
         enough = suffices(Assurance.AGENT, needed.assurance) and needed.approvers == 1
@@ -86,6 +87,8 @@ class Outlook:
             who_decides=who,
             review_url=self._link(action) if who is not None else None,
             views=self._views(action),
+            overdue=overdue(action, now_ms),
+            expired=action.expired(now_ms),
         )
 
     def _link(self, action: Action) -> str:

@@ -23,7 +23,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
-from assent.kernel.times import iso_time
+from assent.kernel.times import full_time, iso_time
 from assent.lifecycle import gate, guidance, schedules
 from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.gate import Links
@@ -91,6 +91,7 @@ def approve(
     yield from _refuse_unseen(action, seen)
     refuse_unfit(action)
     refuse_cut(action)
+    refuse_overdue(decider, action, now_ms)
     action = yield from recipients.judged(action, now_ms)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
@@ -155,6 +156,32 @@ def refuse_unfit(action: Action) -> None:
         recovery_tool="chieflab_edit_action",
         recovery_args={"actionId": action.action_id},
         recovery_needs=needs,
+    )
+
+
+def refuse_overdue(decider: Decider, action: Action, now_ms: int) -> None:
+    """Refuse to approve what would go out at once although it was shown with a later time.
+
+    A page that was shown after that time said so beside its button; a chat is asked for a new time.
+    """
+    due_ms = action.schedule_ms
+    if due_ms is None or state_of(action) != AWAITING or not schedules.overdue(action, now_ms):
+        return
+    if decider.shown_ms is not None and decider.shown_ms >= due_ms:
+        return
+    raise Refusal(
+        Reason.VALIDATION_ERROR,
+        action_id=action.action_id,
+        status=action.status,
+        user_message=f"It was to go out on {full_time(due_ms)}, and that time has passed. It is not approved and "
+        "nothing was sent. When should it go out?",
+        fix="STOP. Ask the user for a new time, set it with the recovery tool, show the new version and wait for a "
+        "yes.",
+        stop_rule="Do not approve this action before the user has seen the new time.",
+        problems=[Problem("actionId", "an action whose time has not passed", "one whose time has passed")],
+        recovery_tool="chieflab_edit_action",
+        recovery_args={"actionId": action.action_id},
+        recovery_needs={"scheduleFor": "when it goes out"},
     )
 
 

@@ -53,6 +53,10 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
     review_url: str | None = None
     views: dict[str, str] = {}
     """Addresses that show the pictures to a person who is not signed in, by the pictures' own."""
+    overdue: bool = False
+    """Whether the time at which it was to go out has passed: it gets a new one before it is approved."""
+    expired: bool = False
+    """Whether it can be neither approved nor sent any more."""
 
 
 PLAIN: Final = Circumstances()
@@ -98,7 +102,8 @@ def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, 
     if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
-        found.append(("Goes out", full_time(action.schedule_ms)))
+        passed = ", a time that has passed" if circumstances.overdue else ""
+        found.append(("Goes out", full_time(action.schedule_ms) + passed))
     return found
 
 
@@ -187,6 +192,8 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
         return None
     if circumstances.unfit and circumstances.may_edit:
         return "Tell me what to change; it can be approved after that."
+    if circumstances.overdue and circumstances.may_edit:
+        return "Its time has passed. Tell me when it should go out; it can be approved after that."
     if circumstances.may_decide:
         yes = f"“approve {key}”"
         if _can_go(action, circumstances):
@@ -205,7 +212,7 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
         return BY_MAIL if is_mail(effect) else BY_HAND
     if circumstances.blocker is not None:
         return None
-    if action.schedule_ms is not None:
+    if action.schedule_ms is not None and not circumstances.overdue:
         return f"It goes out on {full_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
     if not circumstances.may_execute:
         return "This chat may not send it. Open the review page and send it there."
@@ -270,14 +277,21 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
     if action.status != "awaiting_approval":
         return ()
     found = []
-    if circumstances.may_decide and not circumstances.unfit:
+    if circumstances.may_decide and not (circumstances.unfit or circumstances.overdue):
         found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
     if circumstances.may_edit:
-        wanted = {"to": "who gets it"} if circumstances.unfit else {"body": "the new text"}
+        wanted = _wanted(circumstances)
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
     if circumstances.may_edit and action.effect.verb != UNPUBLISH:
         found.append(Command(f"edit {key}", "chieflab_edit_action", about, wanted))
     return tuple(found)
+
+
+def _wanted(circumstances: Circumstances) -> dict[str, str]:
+    """What an edit is asked for."""
+    if circumstances.unfit:
+        return {"to": "who gets it"}
+    return {"scheduleFor": "when it goes out"} if circumstances.overdue else {"body": "the new text"}
 
 
 def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
@@ -359,7 +373,7 @@ def _calls_after_approval(
         if circumstances.may_execute:
             found.append(_record(action, "the user did it by hand and says so"))
     elif circumstances.may_execute:
-        found.append(execute_call(action, when_to_send(action)))
+        found.append(execute_call(action, when_to_send(action, overdue=circumstances.overdue)))
     if circumstances.may_edit:
         found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
     return tuple(found)
@@ -370,8 +384,8 @@ def _record(action: Action, when: str) -> SuggestedCall:
     return SuggestedCall("chieflab_record_manual_publish", {"actionId": action.action_id}, when, needs)
 
 
-def when_to_send(action: Action) -> str:
-    if action.schedule_ms is None:
+def when_to_send(action: Action, *, overdue: bool = False) -> str:
+    if action.schedule_ms is None or overdue:
         return "the user wants it to go out now"
     return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out"
 

@@ -9,6 +9,7 @@ from typing import Final
 from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import full_time, iso_time
+from assent.lifecycle.records import Action
 
 LEEWAY_MS: Final = DAY_MS
 """How long an action stays open after its time: for a connector that is not ready, or a server that was down."""
@@ -23,6 +24,12 @@ def refuse_unfit(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor"
     if schedule_ms > now_ms + MAX_SCHEDULE_AHEAD_MS:
         latest = iso_time(now_ms + MAX_SCHEDULE_AHEAD_MS)
         raise bad_argument(path, f"a time until {latest}", "a later one")
+
+
+def overdue(action: Action, now_ms: int) -> bool:
+    """Whether the time at which the server was to send an action has passed. A person's own hand is not bound to it."""
+    by_hand = action.effect.connector == "manual"
+    return action.schedule_ms is not None and action.schedule_ms <= now_ms and not by_hand
 
 
 def expiry(expires_ms: int | None, schedule_ms: int | None) -> int | None:

@@ -18,6 +18,7 @@ from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Assurance
+from assent.lifecycle.schedules import overdue
 from assent.lifecycle.transitions import AWAITING, state_of
 from assent.offloading import run_apart
 from assent.ports import Transaction
@@ -69,7 +70,7 @@ async def decide(visit: Visit) -> Response:
     """Approve or reject exactly what was shown, all of it or nothing."""
     visit.require_confirmed()
     decision = visit.part("decision")
-    form = await visit.form_of(lambda fields: _subject(decision, _digests(fields)))
+    form, shown_ms = await visit.shown_form_of(lambda fields: _subject(decision, _digests(fields)))
     digests = _digests(form)
     if decision not in DECISIONS:
         raise PageRefused(NOT_TOGETHER)
@@ -84,7 +85,9 @@ async def decide(visit: Visit) -> Response:
         found = yield from _found(visit, list(digests))
         for action in found:
             person = visit.person
-            decider = Decider(action.workspace_id, person.name, Assurance.PERSON, VIA, person.person_id)
+            decider = Decider(
+                action.workspace_id, person.name, Assurance.PERSON, VIA, person.person_id, shown_ms
+            )
             seen = Seen(digest=digests[action.action_id])
             if decision == "approve":
                 yield from decisions.approve(
@@ -143,10 +146,8 @@ def _found(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 
 def _item(action: Action, now_ms: int) -> Item:
-    overdue = action.schedule_ms is not None and action.schedule_ms <= now_ms
-    return Item(
-        action.action_id, review_words.what_happens(action.effect), overdue, content_of(action, now_ms)
-    )
+    happens, late = review_words.what_happens(action.effect), overdue(action, now_ms)
+    return Item(action.action_id, happens, late, content_of(action, now_ms))
 
 
 def _digests(form: dict[str, str]) -> dict[str, str]:

@@ -137,10 +137,14 @@ class Visit:
 
     async def form_of(self, subject: Callable[[dict[str, str]], str]) -> dict[str, str]:
         """The same where the form itself says what it is about; its nonce covers that."""
+        return (await self.shown_form_of(subject))[0]
+
+    async def shown_form_of(self, subject: Callable[[dict[str, str]], str]) -> tuple[dict[str, str], int]:
+        """The same with the moment at which the form was shown."""
         fields = await read_form(self.request)
         about = f"{self.session.session_id} {subject(fields)}"
-        self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
-        return fields
+        shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
+        return fields, shown_ms
 
     def page(
         self,

@@ -16,6 +16,7 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect, Status
+from assent.lifecycle.schedules import overdue
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.review_changes import FieldChange, changed_fields
@@ -181,7 +182,7 @@ def card_of(
         digest=action.digest,
         short_digest=short_digest(action.digest),
         schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
-        overdue=action.schedule_ms is not None and action.schedule_ms <= now_ms,
+        overdue=overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
         expired=action.expired(now_ms),
         is_open=state_of(action) in OPEN and not action.expired(now_ms),

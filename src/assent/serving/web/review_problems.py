@@ -80,6 +80,15 @@ def refused(refusal: Refusal, action_id: str, decision: str, form: dict[str, str
     recovery = refusal.recovery()
     if refusal.reason is Reason.REQUIRES_APPROVAL and decision in ("approve", "send"):
         return needs_person(action_id, decision, form, status)
+    if (
+        refusal.reason is Reason.VALIDATION_ERROR
+        and decision in ("approve", "send")
+        and recovery.recovery_tool
+    ):
+        # What is wrong is the action, and nothing in the form.
+        return Tried(
+            action_id, decision, 409, "This cannot be approved as it is", recovery.user_message, {}, typed
+        )
     if refusal.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
         wrong: dict[str, str] = {}
         for problem in recovery.problems:
