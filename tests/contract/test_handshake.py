@@ -91,7 +91,14 @@ def test_the_instructions_fit_and_say_when_what_first_how_and_when_not() -> None
 
 @pytest.mark.rule("E78")
 def test_the_instructions_say_how_to_start_what_one_yes_takes_and_what_the_server_cannot_do() -> None:
-    for said in ("FIRST CALL: chieflab_status", "drafts", "titles", "digest, send: true", "`retry`"):
+    for said in (
+        "FIRST CALL: chieflab_status",
+        "drafts",
+        "titles",
+        "{ actionId, digest }",
+        "send: true",
+        "`retry`",
+    ):
         assert said in INSTRUCTIONS
     assert "It cannot refund" in INSTRUCTIONS
 

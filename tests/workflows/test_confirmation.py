@@ -218,6 +218,7 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     edited = await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
     approved = await play.decide(APPROVE, refusal["actionId"], digest=edited["digest"])
     assert "exactly as it was sent" not in approved["next"][0]["when"]
+    assert set(approved["next"][0]["needs"]) == {"notesMarkdown"}
     assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)
     assert "changed the text" in told["userMessage"]
@@ -357,6 +358,7 @@ async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
     rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
     [again] = rejected["next"]
     assert (again["name"], set(again["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    assert set(again["needs"]) == {"notesMarkdown"}
     assert "call" not in (await play.action(other["actionId"]))["metadata"]
 
 

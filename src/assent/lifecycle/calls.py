@@ -27,6 +27,10 @@ class SuggestedCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     """Arguments that only the person can give: what to ask for, by argument."""
 
 
+REPO_CONTEXT_NEEDED: Final = "an object with whatChanged, readme and targetCustomer, as far as known"
+"""What an offered launch lacks."""
+
+
 class NextToolCalls(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     primary: SuggestedCall
     fallback: SuggestedCall

@@ -195,10 +195,7 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     if circumstances.overdue and circumstances.may_edit:
         return "Its time has passed. Tell me when it should go out; it can be approved after that."
     if circumstances.may_decide:
-        yes = f"“approve {key}”"
-        if _can_go(action, circumstances):
-            yes += f", “approve and send {key}”"
-        return f"Say {yes}, “reject {key}”, or what to change."
+        return f"Say “approve {key}”, “reject {key}”, or what to change."
     link = f" {circumstances.review_url}" if circumstances.review_url else ""
     change = " You can still tell me what to change." if circumstances.may_edit else ""
     return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
@@ -257,16 +254,6 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
         said += f" {action.external_url}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
     return said + (f"\nResults arrive in about {hours} hours." if hours else "")
-
-
-def _can_go(action: Action, circumstances: Circumstances) -> bool:
-    """Whether an approval could be followed by sending at once."""
-    return (
-        circumstances.may_execute
-        and circumstances.blocker is None
-        and action.schedule_ms is None
-        and action.effect.connector not in (MANUAL, WORKFLOW)
-    )
 
 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:

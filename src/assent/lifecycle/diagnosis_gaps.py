@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall
 from assent.lifecycle.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
-from assent.lifecycle.guidance import SuggestedCall
 
 GOALS: Final[dict[str, tuple[str, ...]]] = {
     r"sign[ -]?ups?|users?": ("signups", "conversions"),
@@ -42,7 +42,7 @@ def _nothing_sent(facts: Facts) -> Iterator[Missing]:
                 "chieflab_launch_product",
                 {},
                 "the user wants to launch something",
-                {"goal": "what the launch is for", "repoContext": "what was built or changed, and for whom"},
+                {"goal": "what the launch is for", "repoContext": REPO_CONTEXT_NEEDED},
             ),
         )
 

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any, Final
 
-from assent.kernel.times import readable_time
+from assent.kernel.times import full_time, readable_time
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status, done_by_hand
 from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
@@ -99,7 +99,9 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
             return f"It goes out {readable_time(action.schedule_ms, now_ms)}."
         return f"The last attempt failed: {detail}." if detail else "It is ready to go out."
     if section is Section.WAITING:
-        return f"It could not go out yet: {blocker}" if blocker is not None else ""
+        if blocker is not None:
+            return f"It could not go out yet: {blocker}"
+        return f"It is planned for {full_time(action.schedule_ms)}." if action.schedule_ms is not None else ""
     said = {
         Section.UNKNOWN: f"No answer came back ({detail})." if detail else "No answer came back.",
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",

@@ -20,6 +20,10 @@ SUPERSEDED: Final = "supersededBy"
 """In the metadata: the action with the content that was submitted in its place."""
 
 _TOKENS: Final = ("stateToken", "ackToken")
+_OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
+_CHANGED_CONTENT: Final = {
+    "notesMarkdown": "the text as it was changed, with output where the step asks for one"
+}
 _AS_SENT: Final = "as in the call that was refused"
 
 
@@ -38,12 +42,12 @@ def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[Suggest
     left = dict.fromkeys(call["left"], _AS_SENT)
     if action.status is Status.REJECTED:
         again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
-        return (SuggestedCall(advance, tokens, again, {} if tokens else left),)
+        return (SuggestedCall(advance, tokens, again, _OTHER_CONTENT | ({} if tokens else left)),)
     if action.status is not Status.APPROVED:
         return ()
     if rewritten(action):
         changed = "now, with the text as it was changed; that needs a new approval"
-        found = [SuggestedCall(advance, tokens, changed, {} if tokens else left)]
+        found = [SuggestedCall(advance, tokens, changed, _CHANGED_CONTENT | ({} if tokens else left))]
     else:
         passing = "now: the call that was refused, exactly as it was sent"
         found = [SuggestedCall(advance, call["args"], passing, left)]

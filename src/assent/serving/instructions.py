@@ -15,25 +15,26 @@ SPEC_URL: Final = "https://chieflab.io/spec/v0.1"
 """The contract this server implements (E60)."""
 
 _TEXT: Final = """\
-Assent lets an agent launch, publish and send for its user; the server enforces the user's approval.
+Assent lets an agent launch, publish and send for its user; the server enforces approval.
 
 USE WHEN the user has built, shipped or deployed something and wants launch help, users, marketing, growth, \
 distribution, Product Hunt, social posts, launch graphics, a launch email, post-launch metrics, or asks "what \
 now?"{workflows}.
 
-FIRST CALL: chieflab_status. Without a key ask for an e-mail address and call chieflab_signup_workspace.
+FIRST CALL: chieflab_status. Without a key ask for an e-mail address, then chieflab_signup_workspace.
 
 LOOP
 1. Stage {launch}chieflab_post or chieflab_send. Nothing goes out.
 2. Paste `show` as it is and wait. `commands` and `next` are complete; `needs` says what to ask.
-3. Yes: chieflab_approve_action({{ actionId, digest, send: true }}). No: chieflab_reject_action({{ actionId, reason }}).
-4. It is measured a day later.
+3. Yes: chieflab_approve_action({{ actionId, digest }}), plus send: true if the user wants it out. \
+No: chieflab_reject_action({{ actionId, reason }}).
+4. Measured a day later.
 
 SAFETY: only what is stored as approved is sent, else requires_approval. Approve only what the user approved. \
-reviewUrl is a fallback for a user away from this chat. On ok:false do what `retry` says: same, changed, \
+reviewUrl is a fallback for users away from chat. On ok:false do what `retry` says: same, changed, \
 after_recovery (recoveryTool first) or never: stop and show userMessage.
 
-DO NOT USE for brainstorming, or to send anything unapproved. It cannot refund, charge, change or delete what it \
+DO NOT USE to brainstorm, or to send anything unapproved. It cannot refund, charge, change or delete what it \
 did not publish."""
 
 _LAUNCH: Final = "chieflab_launch_product({ goal, repoContext, drafts }), your texts with titles in drafts; "

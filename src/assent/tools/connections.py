@@ -174,9 +174,6 @@ def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[S
     found = [
         SuggestedCall("chieflab_retry_blocked_action", {"actionId": each.action_id}, when) for each in waiting
     ]
-    if not found:
-        needs = {"actionId": "which draft is meant"}
-        found.append(SuggestedCall("chieflab_retry_blocked_action", {}, f"{when}, and a draft waits", needs))
     if not connected and DECIDE_RIGHT in call.caller.scopes:
         found += [
             SuggestedCall("chieflab_use_manual_fallback", {"actionId": each.action_id}, BY_HAND_WHEN)
@@ -185,8 +182,8 @@ def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[S
     if connected and standing.info.auth_mode in BY_PAGE and DECIDE_RIGHT in call.caller.scopes:
         about = {"provider": standing.info.id}
         found.append(SuggestedCall("chieflab_disconnect_provider", about, "the human wants to end it"))
-    found.append(SuggestedCall("chieflab_list_connectors", {}, "the human asks what else can be connected"))
-    return tuple(found)
+    listing = SuggestedCall("chieflab_list_connectors", {}, "the human asks what else can be connected")
+    return (*found, listing) if waiting else (listing, *found)
 
 
 BY_HAND_WHEN = "the human prefers to do it by hand"

@@ -12,7 +12,7 @@ from assent.engine.brain import Entry
 from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.calls import SuggestedCall, wait_call
+from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.records import Action
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline
@@ -68,6 +68,7 @@ class StatusEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     help_url: str = ""
     severity: str = ""
     expires_at: str | None = None
+    schedule_for: str | None = None
 
 
 class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -188,6 +189,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
         help_url=(around.help_url or "") if open_still else "",
         severity=action.preflight.severity if action.status == "awaiting_approval" else "",
         expires_at=iso_time(action.expires_ms) if action.status == "awaiting_approval" else None,
+        schedule_for=iso_time(action.schedule_ms) if open_still else None,
     )
 
 
@@ -301,7 +303,7 @@ LAUNCH: Final = SuggestedCall(
     "chieflab_launch_product",
     {},
     "the user wants to launch something",
-    {"goal": "what the launch is for", "repoContext": "what was built or changed, and for whom"},
+    {"goal": "what the launch is for", "repoContext": REPO_CONTEXT_NEEDED},
 )
 POST: Final = SuggestedCall(
     "chieflab_post",

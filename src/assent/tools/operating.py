@@ -336,7 +336,7 @@ NEXT_SEND = (
         "chieflab_save_contacts",
         {},
         "the user wants to keep a contact",
-        {"contacts": "name and e-mail address"},
+        {"contacts": "a list of objects with email, and firstName and lastName where known"},
     ),
 )
 

@@ -167,5 +167,6 @@ class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     goal: Goal | None = None
     product_url: Url | None = None
     repo_context: RepoContext | None = None
+    schedule_for: ScheduleFor | None = None
     tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None

@@ -71,7 +71,7 @@ def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
         parts.append("As `output` this passes; put your own values in:\n" + _json(outcome.example))
     if outcome.notes_example is not None:
         parts.append(f"Notes of this form pass:\n```\n{cut(outcome.notes_example, 1_000)}\n```")
-    retry = "Retry with the same stateToken and this NEW ackToken (the one you just used is spent):"
+    retry = "Retry with the same stateToken and this new ackToken:"
     return _joined(*parts, f"{retry}\n{_call(tokens)}")
 
 
