@@ -115,7 +115,7 @@ async def test_each_draft_is_shown_whole_with_what_the_user_can_say(surface: Gat
         assert set(commands[f"reject {name}"]["needs"]) == {"reason"}
         assert commands[f"reject {name}"]["tool"] == REJECT
         assert all(command["args"]["actionId"] == action["id"] for command in entry["commands"])
-    assert shown["linkedin"]["body"] == f"Nine seconds\n\n{BODY}"
+    assert shown["linkedin"]["body"] == f"Title: Nine seconds\n\n{BODY}"
     assert shown["linkedin:2"]["body"] == OTHER
     assert shown["email"]["body"] == f"To: ada@example.org\nSubject: Fast\n\n{BODY}"
 

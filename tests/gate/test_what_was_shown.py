@@ -53,7 +53,7 @@ async def test_an_edit_answers_with_the_new_content_its_digest_and_the_commands(
     action_id = await surface.staged()
     answer = await surface.done(EDIT, actionId=action_id, body=OTHER, title="Nine seconds")
     shown = answer["renderInChat"]["linkedin"]
-    assert shown["body"] == f"Nine seconds\n\n{OTHER}"
+    assert shown["body"] == f"Title: Nine seconds\n\n{OTHER}"
     assert shown["digest"] == answer["digest"].removeprefix("sha256:")[:8]
     assert shown["commands"][0]["tool"] == APPROVE
     assert all(answer["digest"].startswith(f"sha256:{args['digest']}") for args in approvals(answer))

@@ -329,8 +329,8 @@ async def test_drafts_may_have_titles_and_no_line_is_said_twice(loop: Loop) -> N
     run = (await loop.call("chieflab_launch_product", arguments)).payload
     shown = {key: entry["body"] for key, entry in run["agentGuide"]["renderInChat"].items()}
 
-    assert shown["hn"] == "Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file."
-    assert shown["site"] == "Ledgerleaf 2\n\nIt reads bank statements."
+    assert shown["hn"] == "Title: Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file."
+    assert shown["site"] == "Title: Ledgerleaf 2\n\nIt reads bank statements."
     assert "Subject: News from Ledgerleaf" in shown["email"]
 
 

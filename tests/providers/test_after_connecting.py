@@ -42,7 +42,7 @@ async def approved(hosted: Hosted, action_id: str) -> None:
 
 def asked_again(answer: dict[str, Any], where: str) -> dict[str, Any]:
     """The approval that an answer offers, for exactly the content it shows."""
-    assert f"Goes to: {where}" in answer["show"]
+    assert f"- {where}" in answer["show"]
     assert not any(name in answer["userMessage"] for name in TOOL_NAMES)
     found: dict[str, Any] = next(each for each in answer["commands"] if each["tool"] == APPROVE)
     assert set(found["args"]) == {"actionId", "digest"}
@@ -70,7 +70,7 @@ async def test_what_was_approved_before_connecting_is_shown_with_its_account_and
     await hosted.connect("zernio")  # a person, on the page
     again = await hosted.tool(EXECUTE, actionId=action_id)
     assert (again["reason"], again["recoveryTool"]) == ("requires_approval", None)
-    offered = asked_again(again, "Acme (linkedin, acc_linkedin)")
+    offered = asked_again(again, "Goes to: Acme (linkedin)")
     assert "Acme" in again["userMessage"]
     # Asking once more changes nothing more.
     once_more = await hosted.tool(EXECUTE, actionId=action_id)
@@ -85,7 +85,7 @@ async def test_approving_what_was_staged_before_connecting_shows_the_account_fir
     await hosted.connect("zernio")
     first = await hosted.tool(APPROVE, actionId=action_id, digest=digest)
     assert (first["reason"], first["status"]) == ("stale_revision", "awaiting_approval")
-    offered = asked_again(first, "Acme (linkedin, acc_linkedin)")
+    offered = asked_again(first, "Goes to: Acme (linkedin)")
     await goes_out(hosted, offered)
 
 
@@ -94,7 +94,7 @@ async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -
     await approved(hosted, action_id)
     assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
     await hosted.connect("resend")
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "example.org (email, ")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "From: hello@example.org")
     await goes_out(hosted, offered)
     assert len(hosted.resend.happened("sent")) == 1
 
@@ -109,7 +109,7 @@ async def test_an_account_that_is_gone_is_replaced_by_another_only_with_a_new_ap
     again = await hosted.tool(EXECUTE, actionId=action_id)
     assert again["reason"] == "requires_approval"
     assert hosted.zernio.happened("published") == []
-    offered = asked_again(again, "Ada (linkedin, acc_linkedin_ada)")
+    offered = asked_again(again, "Goes to: Ada (linkedin)")
     await goes_out(hosted, offered)
     assert len(hosted.zernio.on("acc_linkedin_ada")) == 1
 
@@ -122,7 +122,7 @@ async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted
     assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
     hosted.zernio.accounts = [{**hosted.zernio.accounts[0], "_id": "acc_other", "displayName": "Other"}]
     await hosted.connect("zernio")
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Other (linkedin, acc_other)")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Goes to: Other (linkedin)")
     await goes_out(hosted, offered)
 
 
@@ -153,7 +153,7 @@ async def test_connected_without_such_an_account_nothing_says_that_it_is_not_con
     still = await hosted.tool(RETRY, actionId=action_id)
     assert (still["ok"], still["preflight"]["connectorReady"]) == (True, False)
     hosted.zernio.accounts = every  # a person connects it at Zernio
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Acme (linkedin, acc_linkedin)")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Goes to: Acme (linkedin)")
     await goes_out(hosted, offered)
 
 
@@ -233,7 +233,7 @@ async def test_a_page_shows_the_account_before_it_takes_an_approval(hosted: Host
         page = await hosted.http.post(form.address, data=named, headers=BROWSER, follow_redirects=True)
         record = await hosted.tool("chieflab_get_action", actionId=action_id)
         if not then:
-            assert page.status_code == 409 and "acc_linkedin" in page.text
+            assert page.status_code == 409 and "Acme (linkedin)" in page.text
             assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
     assert record["status"] == "approved"
 

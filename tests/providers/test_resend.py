@@ -16,6 +16,7 @@ from assent.engine.measurement import read_action
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.cards import PLAIN, destination
 from assent.lifecycle.records import Effect
 from assent.ports import KeyChecked, NotSent, Reading
 from assent.testing.connector_contract import claimed_action
@@ -37,6 +38,7 @@ async def test_the_account_and_the_sender_are_part_of_what_is_approved(here: Pro
         "name": "example.org",
     }
     assert action.effect.sender == "hello@example.org"
+    assert destination(action, PLAIN) is None
     await here.done(action_id)
     (sent,) = here.effects("resend")
     assert (sent.content["from"], sent.content["to"]) == ("hello@example.org", ["grace@example.org"])

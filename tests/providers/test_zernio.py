@@ -54,7 +54,7 @@ async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(here:
     action_id = await here.approved("zernio")
     await choose(here, "acc_linkedin_ada")
     refusal = await here.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
-    assert "acc_linkedin_ada" in refusal.recovery().user_message
+    assert "Ada (linkedin)" in refusal.recovery().user_message
     action = await look_again(here, action_id)
     assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
     assert (action.effect.target or {})["accountId"] == "acc_linkedin_ada"

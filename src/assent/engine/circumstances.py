@@ -31,6 +31,8 @@ from assent.lifecycle.schedules import overdue
 READY: Final = Readiness(ready=True)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 
+WRITE_RIGHT: Final = "runs:write"
+
 NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
 NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
 NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sign in to decide."
@@ -84,8 +86,9 @@ class Outlook:
             may_edit=decides,
             may_decide=decides and enough,
             may_execute=executes,
+            may_write=WRITE_RIGHT in self.caller.scopes,
             who_decides=who,
-            review_url=self._link(action) if who is not None else None,
+            review_url=self._link(action) if who is not None or not executes else None,
             views=self._views(action),
             overdue=overdue(action, now_ms),
             expired=action.expired(now_ms),

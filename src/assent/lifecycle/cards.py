@@ -14,6 +14,7 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
+from assent.lifecycle.preflight import blocking_gate
 from assent.lifecycle.records import Action, Effect, done_by_hand
 from assent.lifecycle.step_calls import WORKFLOW, calls_after_decision
 
@@ -21,6 +22,7 @@ NAMED_IN_CHAT: Final = 50
 """Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
 
 MANUAL: Final = "manual"
+EDIT: Final = "chieflab_edit_action"
 UNPUBLISH: Final = "unpublish"
 """The verb of an action that takes a published page down."""
 MAIL_VERBS: Final = frozenset({"email", "send"})
@@ -49,6 +51,8 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
     may_decide: bool = True
     """Whether this caller can approve this action in the chat."""
     may_execute: bool = True
+    may_write: bool = True
+    """Whether this caller may prepare drafts and connect providers."""
     who_decides: str | None = None
     review_url: str | None = None
     views: dict[str, str] = {}
@@ -72,15 +76,14 @@ def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
     effect = action.effect
     head = [f"{name}: {value}" for name, value in _mail_head(effect)]
     if _has_title(effect):
-        head.append(effect.title)
+        head.append(f"Title: {effect.title}")
     head += [f"{name}: {value}" for name, value in _alongside(action, circumstances)]
     return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 
 def _has_title(effect: Effect) -> bool:
-    """Whether the title says something beside the subject and the first line of the text."""
-    first = effect.body.partition("\n")[0].strip("#* .")
-    return bool(effect.title) and effect.title not in (effect.subject, first)
+    """Whether a title leaves beside the subject. One made from the first line of the text leaves too."""
+    return bool(effect.title) and effect.title != effect.subject
 
 
 def _mail_head(effect: Effect) -> list[tuple[str, str]]:
@@ -108,19 +111,19 @@ def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, 
 
 
 def goes_to(target: dict[str, str] | None) -> str | None:
-    """An account in words; the same in the chat and on the page."""
+    """An account in words; the same in the chat and on the page. Its id only where it has no name."""
     if not target or "accountId" not in target or set(target) - {"accountId", "platform", "name"}:
         return None
-    name, platform, account = target.get("name", ""), target.get("platform", ""), target["accountId"]
-    return f"{name or account} ({platform}, {account})" if platform else f"{name or account} ({account})"
+    named, platform = target.get("name") or target["accountId"], target.get("platform")
+    return f"{named} ({platform})" if platform else named
 
 
 def destination(action: Action, circumstances: Circumstances) -> str | None:
-    """Where the effect goes, in words."""
+    """Where the effect goes, in words. A mail goes to its recipients; its account is the sender's."""
     effect = action.effect
     if effect.connector == MANUAL:
         return f"{_label(action, circumstances)}, by your own hand"
-    return circumstances.place or goes_to(effect.target)
+    return circumstances.place or (None if is_mail(effect) else goes_to(effect.target))
 
 
 def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
@@ -205,14 +208,17 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
     effect = action.effect
     if action.execution_state not in ("none", "retryable") or effect.connector == WORKFLOW:
         return None
+    link = f" {circumstances.review_url}" if circumstances.review_url else ""
     if effect.connector == MANUAL:
+        if not circumstances.may_execute:
+            return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
         return BY_MAIL if is_mail(effect) else BY_HAND
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None and not circumstances.overdue:
         return f"It goes out on {full_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
     if not circumstances.may_execute:
-        return "This chat may not send it. Open the review page and send it there."
+        return f"This chat may not send it. Open the review page and send it there.{link}"
     return f"Say “send {key}” and it goes out, or “withdraw {key}”."
 
 
@@ -267,18 +273,22 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
     if circumstances.may_decide and not (circumstances.unfit or circumstances.overdue):
         found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
     if circumstances.may_edit:
-        wanted = _wanted(circumstances)
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
     if circumstances.may_edit and action.effect.verb != UNPUBLISH:
-        found.append(Command(f"edit {key}", "chieflab_edit_action", about, wanted))
+        if circumstances.unfit:
+            repair = repair_call(action)
+            return (Command(f"edit {key}", repair.name, repair.args, repair.needs), *found)
+        wanted = {"scheduleFor": "when it goes out"} if circumstances.overdue else {"body": "the new text"}
+        found.append(Command(f"edit {key}", EDIT, about, wanted))
     return tuple(found)
 
 
-def _wanted(circumstances: Circumstances) -> dict[str, str]:
-    """What an edit is asked for."""
-    if circumstances.unfit:
-        return {"to": "who gets it"}
-    return {"scheduleFor": "when it goes out"} if circumstances.overdue else {"body": "the new text"}
+def repair_call(action: Action) -> SuggestedCall:
+    """The edit without which unfit content could not go out."""
+    about: dict[str, Any] = {"actionId": action.action_id}
+    if blocking_gate(action.effect) == "picture_cannot_be_sent":
+        return SuggestedCall(EDIT, {**about, "imageAssetId": ""}, "the user agrees to leave the picture out")
+    return SuggestedCall(EDIT, about, "the user said who gets it", {"to": "who gets it"})
 
 
 def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
@@ -305,7 +315,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
             SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs)
             for each in commands(key, action, circumstances)
         )
-        if circumstances.may_decide:
+        if circumstances.may_decide or (circumstances.unfit and circumstances.may_edit):
             return said
         return (wait_call(action, "the user decides on the review page"), *said)
     if action.effect.connector == WORKFLOW:
@@ -313,8 +323,9 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     if action.status == "approved":
         return _calls_after_approval(key, action, circumstances)
     if action.status == "executed":
-        return _calls_after_execution(action)
-    return () if action.effect.verb == UNPUBLISH else (_revised(action),)
+        return _calls_after_execution(action, circumstances)
+    may_revise = circumstances.may_write and action.effect.verb != UNPUBLISH
+    return (_revised(action),) if may_revise else ()
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
@@ -330,12 +341,12 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
     return (wait, tell)
 
 
-def _calls_after_execution(action: Action) -> tuple[SuggestedCall, ...]:
+def _calls_after_execution(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
     effect = action.effect
     if effect.verb == UNPUBLISH:
         return ()
     found = [SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did")]
-    if effect.connector == "site":
+    if effect.connector == "site" and circumstances.may_write:
         about = {"actionId": action.action_id}
         found.append(SuggestedCall("chieflab_take_down_post", about, "the user wants the page gone"))
     return tuple(found)
@@ -350,17 +361,21 @@ def _calls_after_approval(
         if circumstances.may_execute:
             found.append(_record(action, "the user says that it is out"))
     elif circumstances.blocker is not None:
-        if not circumstances.nameable:
+        if circumstances.may_write and not circumstances.nameable:
             provider = {"provider": action.effect.connector}
             found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
         when = "now, to show where it goes" if circumstances.nameable else "the user has connected it"
-        found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
+        if circumstances.may_write:
+            found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
         brief = "the user wants the text to do it by hand; that asks for a new yes"
-        found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
+        if circumstances.may_edit:
+            found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
         if circumstances.may_execute:
             found.append(_record(action, "the user did it by hand and says so"))
     elif circumstances.may_execute:
         found.append(execute_call(action, when_to_send(action, overdue=circumstances.overdue)))
+    if not circumstances.may_execute:
+        found.append(wait_call(action, "the user goes on with it on the review page"))
     if circumstances.may_edit:
         found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
     return tuple(found)

@@ -13,13 +13,16 @@ import msgspec
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
 from assent.lifecycle.cards import (
+    EDIT,
     PLAIN,
     Circumstances,
     commands,
     goes_to,
+    is_mail,
     quoted,
     readable_body,
     render_card,
+    repair_call,
 )
 from assent.lifecycle.records import Action, Asset, Preflight
 from assent.lifecycle.transitions import TABLE
@@ -36,8 +39,6 @@ __all__ = [
 
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which does not look: it offers decisions and no sending."""
-
-EDIT: Final = "chieflab_edit_action"
 
 STOP_RULE: Final = "Show this and wait for the human."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
@@ -259,12 +260,17 @@ def show_run(
 
 
 def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
-    """The approval of the first action that this caller can approve; else a look at what the person decides."""
+    """The approval of the first action that this caller can approve; else the repair of one that nobody can approve
+    as it is; else a look at what the person decides."""
     for action in keyed.values():
         found = around.get(action.action_id, PLAIN)
         if found.may_decide and not found.unfit:
             when = "the user said yes to it"
             return SuggestedCall("chieflab_approve_action", about_content(action), when)
+    for action in keyed.values():
+        found = around.get(action.action_id, PLAIN)
+        if found.unfit and found.may_edit:
+            return repair_call(action)
     first = next(iter(keyed.values()))
     return wait_call(first, "the user decides on the review page")
 
@@ -277,7 +283,11 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
     if yes:
         said.append(f"Say {', '.join(yes)}, or what to change.")
-    said += dict.fromkeys(each.who_decides for each in found.values() if each.who_decides)
+    broken = [each for each in found.values() if each.unfit and each.may_edit]
+    said += dict.fromkeys(each.blocker for each in broken if each.blocker)
+    said += dict.fromkeys(
+        each.who_decides for each in found.values() if each.who_decides and each not in broken
+    )
     return " ".join(said)
 
 
@@ -301,7 +311,7 @@ def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> I
         action_id=action.action_id,
         digest=short_digest(action.digest),
         commands=tuple(each for each in said if circumstances.unfit or each.tool != EDIT),
-        goes_to=goes_to(action.effect.target),
+        goes_to=None if is_mail(action.effect) else goes_to(action.effect.target),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from assent.connectors.manual_brief import manual_brief
 from assent.engine.circumstances import Outlook
 from assent.kernel.refusals import Recovery, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import describe_decision, next_calls, render_card
+from assent.lifecycle.cards import MANUAL, describe_decision, next_calls, render_card
 from assent.lifecycle.guidance import InChat, as_it_is
 from assent.lifecycle.records import Action
 from assent.lifecycle.step_calls import WORKFLOW, describe_step
@@ -49,6 +50,8 @@ def decided(action: Action, move: str, outlook: Outlook) -> Decided:
     message = describe_step(action) if action.effect.connector == WORKFLOW else None
     message = message or describe_decision(move, key, action, around)
     card = render_card(key, action, around) if waits and move == "edit" else None
+    if action.status == "approved" and action.effect.connector == MANUAL:
+        card = manual_brief(action.effect).text
     return Decided(
         ok=True,
         action_id=action.action_id,

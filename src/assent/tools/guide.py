@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from assent.drafting import channels
 from assent.engine import circumstances, overview
 from assent.engine.brain import Entry
+from assent.engine.circumstances import WRITE_RIGHT
 from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.times import iso_time, readable_time
@@ -20,6 +22,7 @@ from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
 LESSONS_SHOWN: Final = 3
+MOST_CALLS: Final = 4
 MAX_LESSON: Final = 200
 
 CANNOT: Final = (
@@ -156,7 +159,7 @@ async def status(call: Call, request: Status) -> StatusReply:
         workspace_id=workspace_id,
         user_message=_message(found),
         show=_show(found, entries, now_ms),
-        next=_next(found, around, now_ms),
+        next=_next(found, around, now_ms, call.caller.scopes),
         counts=found.counts,
         went_out=entries[Section.WENT_OUT],
         approved_not_sent=entries[Section.APPROVED_NOT_SENT],
@@ -270,29 +273,34 @@ def _totals(each: MeasuredEntry) -> str:
     return ", ".join(f"{value:g} {name}" for name, value in sorted(each.totals.items())) or "no numbers"
 
 
-def _next(found: Overview, around: dict[str, Circumstances], now_ms: int) -> tuple[SuggestedCall, ...]:
-    """The most urgent call; where nothing is open, the calls that begin something."""
-    urgent = _most_urgent(found, around, now_ms)
-    return (urgent,) if urgent is not None else BEGIN
+def _next(
+    found: Overview, around: dict[str, Circumstances], now_ms: int, rights: Collection[str]
+) -> tuple[SuggestedCall, ...]:
+    """A call for each kind of what is open, the most urgent first; where nothing is, the calls that begin something."""
+    urgent = tuple(_open_calls(found, around, now_ms))[:MOST_CALLS]
+    return urgent or (BEGIN if WRITE_RIGHT in rights else (REPORT,))
 
 
-def _most_urgent(found: Overview, around: dict[str, Circumstances], now_ms: int) -> SuggestedCall | None:
+def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Iterator[SuggestedCall]:
     """What may have gone out comes first, then what waits, what is stuck, and what can be learned."""
     if unknown := found.sections.get(Section.UNKNOWN):
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
-        return SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
+        yield SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
     if waiting := found.sections.get(Section.WAITING):
         if any(around[action.action_id].may_decide for action in waiting):
-            return SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
-        return wait_call(waiting[0], "the user decides on the review page")
+            yield SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
+        else:
+            yield wait_call(waiting[0], "the user decides on the review page")
     for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
-        for action in found.sections.get(section, ()):
-            if calls := next_calls(action.effect.channel, action, around[action.action_id]):
-                return calls[0]
+        following = (
+            next_calls(action.effect.channel, action, around[action.action_id])
+            for action in found.sections.get(section, ())
+        )
+        if (calls := next(filter(None, following), None)) is not None:
+            yield calls[0]
     overdue = [each for each in found.due if each.due_ms <= now_ms]
     if overdue:
-        return _measure(overdue[0])
-    return None
+        yield _measure(overdue[0])
 
 
 def _measure(due: Scheduled) -> SuggestedCall:
@@ -318,14 +326,15 @@ SEND: Final = SuggestedCall(
     {"to": "the addresses", "subject": "the subject", "body": "the text, written by you"},
 )
 BEGIN: Final = (LAUNCH, POST, SEND)
+REPORT: Final = SuggestedCall("chieflab_report", {}, "the user asks what was done")
 
 TOOLS = (
     Tool(
         name="chieflab_status",
         title="How things are",
         description="One table of this workspace: what went out, what is approved but not sent and why, what waits, "
-        "what is to be done by hand, what failed, what is unknown, what was measured, lessons learned, and one next "
-        "call. USE WHEN a session starts, or the user asks how things are or whether it went out.",
+        "what is to be done by hand, what failed, what is unknown, what was measured, lessons learned, and next "
+        "calls. USE WHEN a session starts, or the user asks how things are or whether it went out.",
         category="primary",
         behaviour=READS,
         request=Status,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
 from assent.lifecycle.records import Action, Assurance, ExecutionState, Status
+from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, section_of
 from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Transaction
@@ -99,7 +101,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     action_id = actions.require_action_id(request.action_id)
     until_ms = call.now_ms + request.wait_seconds * SECOND_MS
     seen = await _look(call, action_id, until_ms)
-    first, ended = seen.action, _at_once(seen, request, call.now_ms)
+    first, ended = seen.action, _at_once(seen, request, call.caller.scopes, call.now_ms)
     if ended is None and call.peer is not None:
         call.peer.step_aside()
     while ended is None:
@@ -115,7 +117,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     return shown(seen, waited, outlook.of(seen.action), now_ms)
 
 
-def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:
+def _at_once(seen: Seen, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
     """Why a call is answered without waiting; None where it waits."""
     action = seen.action
     if request.wait_seconds == 0:
@@ -123,8 +125,14 @@ def _at_once(seen: Seen, request: GetAction, now_ms: int) -> Ended | None:
     if request.digest is not None and not _same(action, request.digest):
         return "changed"
     awaited = action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms)
+    elsewhere = (
+        action.status is Status.APPROVED
+        and action.execution_state is ExecutionState.NONE
+        and EXECUTE_RIGHT not in rights
+        and not action.expired(now_ms)
+    )
     in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
-    return None if awaited or in_doubt or seen.sending else "nothing_to_wait_for"
+    return None if awaited or elsewhere or in_doubt or seen.sending else "nothing_to_wait_for"
 
 
 def _same(action: Action, digest: str) -> bool:
@@ -237,7 +245,7 @@ def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
         wait = wait_call(action, "the user decides on the review page")
-        return (*following, wait) if around.may_decide else following
+        return (*following, wait) if around.may_decide and not around.unfit else following
     return following
 
 
