@@ -221,7 +221,8 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     assert set(approved["next"][0]["needs"]) == {"notesMarkdown"}
     assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)
-    assert "changed the text" in told["userMessage"]
+    assert "was changed" in told["userMessage"] and "A person" not in told["userMessage"]
+    assert set(told["next"][0]["needs"]) == {"notesMarkdown"}
     assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
 
 
@@ -233,6 +234,23 @@ async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> No
     assert fired.is_error
     assert (await play.action(refusal["actionId"]))["status"] == "approved"
     assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_an_executor_called_on_a_waiting_step_is_told_about_the_step(play: Player) -> None:
+    refusal = await asked(play, await at_gate(play), **NOTES)
+    told = (await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])).payload
+    assert told["reason"] == "requires_approval" and "workflow_advance" in told["fixActionForAgent"]
+    assert "sent" not in told["userMessage"] and "step" in told["userMessage"]
+    report = (await play.ask("chieflab_report")).payload
+    assert report["refusedAttempts"] == []
+
+
+async def test_a_key_that_may_not_decide_is_not_told_to_approve_in_the_chat(play: Player) -> None:
+    issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
+    play.surface.key = issued.api_key
+    told = await asked(play, await at_gate(play), **NOTES)
+    assert "in the chat" not in told["userMessage"] + told["show"] and "commands" not in told
+    assert "review" in told["show"] and "review link" in told["fixActionForAgent"]
 
 
 async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:

@@ -17,6 +17,7 @@ from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Reason, Refusal
+from assent.lifecycle.refusal_words import is_step
 from assent.ports import StoreUnavailable, Transaction
 
 KIND: Final = "execution_refused"
@@ -62,8 +63,11 @@ async def record(
 def append(
     workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, str], now_ms: int
 ) -> Transaction[None]:
-    """Append the event, unless the same is recorded already."""
+    """Append the event, unless the same is recorded already. Nothing is ever sent for a step of a workflow, so that
+    calling an executor for one is a mistake in the call."""
     action, _ = yield from actions.lock(workspace_id, action_id)
+    if is_step(action):
+        return
     head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)
     before = max(0, head.seq - LOOKED_BACK)
     latest = yield from journal.read_stream(workspace_id, action.run_id, after_seq=before, limit=LOOKED_BACK)

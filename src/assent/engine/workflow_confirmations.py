@@ -181,13 +181,12 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
     if rewritten(action):
         return Words(
             summary=f"The text of {name} was changed.",
-            user_message=f"A person changed the text of {name}, so I submit their text instead; it needs a new "
-            "approval.",
-            fix="STOP. Do not repeat this call. Advance with the text as the person changed it; it needs a new "
-            "approval.",
+            user_message=f"The text of {name} was changed after it was submitted, so I submit the changed text; it "
+            "needs a new approval.",
+            fix="STOP. Do not repeat this call. Advance with the text as it was changed; it needs a new approval.",
             stop_rule="Do not submit the earlier text again.",
         )
-    said = [f"{name} waits for your approval. Approve it in the chat, or open the review link."]
+    said = [f"{name} waits for your approval."]
     fix = (
         "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
         "After the person approved, make the same advance call again, exactly as it was sent."

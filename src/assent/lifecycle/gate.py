@@ -60,7 +60,7 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, s
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
         )
     if state == AWAITING:
-        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+        raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
     approval = action.approval
     if approval is None or approval.digest != action.digest or not whole(action):
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))

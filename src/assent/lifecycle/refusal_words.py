@@ -121,6 +121,20 @@ def describe_early(schedule_ms: int) -> Words:
     )
 
 
+_WAITING_STEP: Final = Words(
+    user_message="This step of the workflow waits for your approval. Read what was submitted, and approve it in the "
+    "chat or on the review page.",
+    fix="STOP. Show the content and its approval commands in the chat; give the review link only as a fallback. No "
+    "executor passes a step: after the human approved, make the refused workflow_advance call again, as it was sent.",
+    stop_rule="Do not go past this step until a human approved it, and do not call an executor for it.",
+)
+
+
+def describe_waiting(action: Action, policy: Policy) -> Words | None:
+    """The words for an executor that is called on what waits for approval; None where the usual ones hold."""
+    return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
+
+
 def describe_policy(action: Action, policy: Policy) -> Words | None:
     """The words where the workspace's policy wants more than a yes in the chat; None where that is enough."""
     needed = policy.requirement(action.preflight.severity)

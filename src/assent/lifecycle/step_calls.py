@@ -20,7 +20,8 @@ SUPERSEDED: Final = "supersededBy"
 """In the metadata: the action with the content that was submitted in its place."""
 
 _TOKENS: Final = ("stateToken", "ackToken")
-_OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
+OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
+"""What an advance with another version lacks."""
 _CHANGED_CONTENT: Final = {
     "notesMarkdown": "the text as it was changed, with output where the step asks for one"
 }
@@ -42,7 +43,7 @@ def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[Suggest
     left = dict.fromkeys(call["left"], _AS_SENT)
     if action.status is Status.REJECTED:
         again = "with other content; or exactly as it was sent, where the step goes on after a rejection"
-        return (SuggestedCall(advance, tokens, again, _OTHER_CONTENT | ({} if tokens else left)),)
+        return (SuggestedCall(advance, tokens, again, OTHER_CONTENT | ({} if tokens else left)),)
     if action.status is not Status.APPROVED:
         return ()
     if rewritten(action):

@@ -14,10 +14,11 @@ from assent.engine.confirming import rewritten
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
-from assent.kernel.refusals import Reason, Refusal, replayed
+from assent.kernel.refusals import Reason, Recovery, Refusal, replayed
 from assent.lifecycle.calls import Command, SuggestedCall
 from assent.lifecycle.cards import Circumstances, ask, commands, quoted
 from assent.lifecycle.records import Action, Status
+from assent.lifecycle.step_calls import OTHER_CONTENT
 from assent.tools.definition import Call
 
 KEY: Final = "this step"
@@ -37,14 +38,32 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     told = refusal.recovery()
     # A change of a step is made by the agent, which submits it.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
+    how = _ways_to_decide(told, action, around)
     return replayed(
         msgspec.structs.replace(
             told,
+            **how,
             show=render_step(told.user_message, action, around),
             commands=said or msgspec.UNSET,
             next=_next(action, around, said, sent),
         )
     )
+
+
+def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
+    """The texts of a step that waits, with where this caller's person can decide it."""
+    if action.status is not Status.AWAITING_APPROVAL or rewritten(action):
+        return {}
+    if around.may_decide:
+        return {"user_message": f"{told.user_message} Approve it in the chat, or open the review link."}
+    said = f"{told.user_message} {around.who_decides or 'It is decided on the review page.'}"
+    return {"user_message": said, "fix_action_for_agent": _DECIDED_ELSEWHERE}
+
+
+_DECIDED_ELSEWHERE: Final = (
+    "STOP. Show what was submitted and give the user the review link (reviewUrl): this chat cannot approve it. After "
+    "the person approved, make the same advance call again, exactly as it was sent."
+)
 
 
 def render_step(message: str, action: Action, around: Circumstances) -> str:
@@ -60,7 +79,7 @@ def _next(
     tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
     if action.status is Status.REJECTED or rewritten(action):
         when = "with other content, as the person wants it; that needs a new approval"
-        return [SuggestedCall(ADVANCE, tokens, when)]
+        return [SuggestedCall(ADVANCE, tokens, when, OTHER_CONTENT)]
     calls = [SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs) for each in said]
     if not around.may_decide:
         waiting = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS}
