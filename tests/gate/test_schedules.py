@@ -11,6 +11,8 @@ from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
 from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.records import Assurance
 
+RETRY = "chieflab_retry_blocked_action"
+
 
 def at(surface: Gate, in_ms: int) -> str:
     return iso_time(surface.clock.now_ms() + in_ms)
@@ -165,3 +167,16 @@ async def test_what_was_approved_in_time_and_is_late_is_said_as_it_is(surface: G
     surface.clock.advance(hours=2)
     shown = await surface.record(action_id)
     assert "It goes out on" not in shown["show"] and "“send linkedin”" in shown["show"]
+
+
+async def test_looking_again_at_an_unknown_outcome_or_an_expired_action_promises_nothing(
+    surface: Gate,
+) -> None:
+    unknown = await surface.bring_to("outcome_unknown")
+    approved = await surface.approved()
+    answer = await surface.done(RETRY, actionId=unknown)
+    assert "can go out now" not in answer["userMessage"] + answer["show"]
+    assert (await surface.done(RETRY, actionId=approved))["userMessage"].startswith("It can go out now")
+    surface.clock.advance(days=40)
+    late = await surface.done(RETRY, actionId=approved)
+    assert "expired" in late["userMessage"] and "can go out now" not in late["show"]

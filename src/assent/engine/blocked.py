@@ -30,7 +30,7 @@ from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import goes_to, next_calls, render_card
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, Preflight, Status
-from assent.lifecycle.transitions import AWAITING, TERMINAL, Move, state_of
+from assent.lifecycle.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.ports import KeyChecked, Transaction
 from assent.stores.loader import statements
 
@@ -129,14 +129,15 @@ NOT_SEEN: Final = (
 
 def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
     record, around = record_of(action, now_ms), outlook.of(action)
-    key, is_open = action.effect.channel, state_of(action) not in TERMINAL
+    key, ended = action.effect.channel, _said_of_ended(action, now_ms)
+    is_open = ended is None
     still = is_open and advice is not None
     if action.digest != before.digest:
         said = said_of(action)
     elif still:
         said = f"It still cannot go out. {advice}"
     else:
-        said = SAID.get(action.status, "")
+        said = ended or SAID[action.status]
     following = next_calls(key, action, around)
     if still and action.status is Status.AWAITING_APPROVAL:
         provider = {"provider": action.effect.connector}
@@ -149,6 +150,17 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
         user_message=said,
         next=following,
     )
+
+
+def _said_of_ended(action: Action, now_ms: int) -> str | None:
+    """The words for an action that cannot go out any more, or may have; None for one that is open."""
+    if state_of(action) == UNKNOWN:
+        return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
+    if state_of(action) == EXECUTING:
+        return "It is being sent now."
+    if action.expired(now_ms):
+        return "It has expired and does not go out. I can prepare it again."
+    return SAID[action.status] if state_of(action) in TERMINAL else None
 
 
 SAID: Final = {
