@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.gate.kit import EXECUTE, Gate
+from tests.gate.kit import APPROVE, EXECUTE, Gate
 
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
 from assent.lifecycle.preflight import Readiness
 
 HAND_OVER = "chieflab_use_manual_fallback"
@@ -63,3 +65,26 @@ async def test_what_the_person_did_by_hand_after_a_failed_attempt_is_recorded(su
 
     assert (answer["status"], answer["externalUrl"]) == ("executed", LIVE)
     assert surface.calls == calls
+
+
+@pytest.mark.rule("E98")
+async def test_a_planned_time_does_not_bind_what_a_person_does_by_hand(surface: Gate) -> None:
+    due = iso_time(surface.clock.now_ms() + DAY_MS)
+    action_id = await surface.staged(connector="manual", channel="hn", scheduleFor=due)
+    answer = await surface.done(APPROVE, actionId=action_id, send=True)
+    assert answer["notSent"]["reason"] == "missing_connector" and "by hand" in answer["userMessage"]
+    assert RECORD in [call["name"] for call in answer["next"]]
+    done = await surface.done(RECORD, actionId=action_id, url=LIVE)
+    assert done["status"] == "executed"
+    surface.clock.advance(days=2)
+    await surface.run_jobs()
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E98")
+async def test_what_a_person_did_by_hand_is_recorded_after_its_approval_expired(surface: Gate) -> None:
+    action_id = await surface.approved(connector="manual", channel="hn")
+    waiting = await surface.staged(connector="manual", channel="hn")
+    surface.clock.advance(days=40)
+    assert (await surface.denied(RECORD, actionId=waiting, url=LIVE))["reason"] == "action_expired"
+    assert (await surface.done(RECORD, actionId=action_id, url=LIVE))["status"] == "executed"

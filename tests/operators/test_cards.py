@@ -9,6 +9,8 @@ from tests.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL, Surface
 
 from assent.engine import policies
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
 from assent.lifecycle.preflight import Readiness
 
 APPROVE = "chieflab_approve_action"
@@ -104,6 +106,21 @@ async def test_a_yes_to_sending_what_cannot_go_out_keeps_the_approval_and_says_w
     assert (answer["status"], answer["sent"]) == ("approved", False)
     assert answer["notSent"]["reason"] == "missing_connector"
     assert answer["userMessage"].startswith("Approved. It was not sent:")
+
+
+async def test_a_yes_to_sending_later_what_is_not_connected_says_what_is_missing(surface: Surface) -> None:
+    await surface.sign_in()
+    due = iso_time(surface.clock.now_ms() + DAY_MS)
+    run = await post(surface, "linkedin", scheduleFor=due)
+    about = {"actionId": run["actions"][0]["id"]}
+    answer = (await surface.call(APPROVE, {**about, "send": True})).payload
+    page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
+
+    assert (answer["status"], answer["sent"]) == ("approved", False)
+    assert page in answer["userMessage"] and "goes out then" not in answer["show"]
+
+    by_hand = {**about, "url": "https://example.org/1"}
+    assert (await surface.call("chieflab_record_manual_publish", by_hand)).payload["status"] == "executed"
 
 
 async def test_an_executor_says_what_went_out_where_and_when_results_come(loop: Loop) -> None:

@@ -47,9 +47,10 @@ def record_publish(
     `blocked` says that the action's connector cannot perform it now, so that the human's way out is the only one.
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_execution(action, policy, now_ms, links, seals)
+    by_hand = action.effect.connector == MANUAL or blocked
+    gate.judge_execution(action, policy, now_ms, links, seals, by_hand=by_hand)
     refuse_confirmation(action)
-    if action.effect.connector != MANUAL and not blocked:
+    if not by_hand:
         raise Refusal(
             Reason.VALIDATION_ERROR,
             action_id=action_id,

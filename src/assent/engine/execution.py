@@ -226,6 +226,7 @@ def claim(
         now_ms,
         lambda held: services.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
         services.seals(),
+        by_hand=action.effect.connector == MANUAL,
     )
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
         raise gate.needs_approval(action, None)

@@ -106,7 +106,8 @@ def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, 
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
         passed = ", a time that has passed" if circumstances.overdue else ""
-        found.append(("Goes out", full_time(action.schedule_ms) + passed))
+        name = "Planned for" if effect.connector == MANUAL else "Goes out"
+        found.append((name, full_time(action.schedule_ms) + passed))
     return found
 
 
@@ -212,7 +213,8 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
     if effect.connector == MANUAL:
         if not circumstances.may_execute:
             return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
-        return BY_MAIL if is_mail(effect) else BY_HAND
+        done = BY_MAIL if is_mail(effect) else BY_HAND
+        return f"It is planned for {full_time(action.schedule_ms)}. {done}" if action.schedule_ms else done
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None and not circumstances.overdue:
@@ -241,6 +243,15 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
         return f"Approved. It cannot be sent yet: {circumstances.blocker}{how}"
     ending = _after_approval(key, action, circumstances)
     return f"Approved. Nothing has been sent yet. {ending or ''}".rstrip()
+
+
+def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
+    """What keeps an approved action from going out at its time; None where nothing does, or no time is to come."""
+    due_ms, blocker = action.schedule_ms, circumstances.blocker
+    if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
+        return None
+    how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
+    return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{how}"
 
 
 def describe_outcome(action: Action, label: str, measured_after_ms: int | None) -> str:

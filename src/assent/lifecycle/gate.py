@@ -46,8 +46,13 @@ class ApprovedAction:
         self.action = action
 
 
-def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals) -> None:
-    """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance."""
+def judge_execution(
+    action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
+) -> None:
+    """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance.
+
+    `by_hand` says that a person performs it: neither its time nor its expiry binds what they have done already.
+    """
     state = state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
@@ -55,7 +60,7 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, s
         raise unknown_outcome(action, links(action))
     if state in TERMINAL:
         raise closed_to_executors(action, links(action))
-    if action.expired(now_ms):
+    if action.expired(now_ms) and (state == AWAITING or not by_hand):
         raise Refusal(
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
         )
@@ -66,7 +71,7 @@ def judge_execution(action: Action, policy: Policy, now_ms: int, links: Links, s
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
     if not seals.hold(action):
         raise needs_approval(action, links(action), words_for.NOT_OURS)
-    if action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
+    if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
         raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
     if not satisfied(approval, policy.requirement(action.preflight.severity)):
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))

@@ -30,7 +30,7 @@ from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, execution_key
-from assent.lifecycle.cards import next_calls, render_card
+from assent.lifecycle.cards import describe_stuck, next_calls, render_card
 from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import channel_keys
 from assent.lifecycle.preflight import Checked
@@ -218,6 +218,8 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     )
     if action.approval is not None:
         said = f"Approved. {said}"
+    if (stuck := describe_stuck(action, outlook.of(action), call.now_ms)) is not None:
+        said = stuck
     return msgspec.structs.replace(
         present,
         sent=msgspec.UNSET if unknown else False,
