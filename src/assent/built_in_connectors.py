@@ -71,6 +71,8 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
     async def take_down(action: Action) -> Page:
         made = await app.store.write(lambda: site_feed.take_down(action, app.clock.now_ms()))
+        if made is None:
+            raise NotSent(Reason.CONNECTOR_FAILED, "the page was taken down before", curable=False)
         return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
 
     async def seen(action: Action) -> tuple[int, int]:

@@ -29,6 +29,9 @@ LISTED: Final = 10
 RECENT_LISTED: Final = 5
 """Entries of a section of what is settled."""
 
+SENT_READ: Final = 20
+"""Executed actions that are read. Among them are those that are told as taken down instead of as gone out."""
+
 MOST_COUNTED: Final = 1_000
 """Where a count stops."""
 
@@ -63,7 +66,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     awaiting = yield statements.list_awaiting_actions(**open_now)
     unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})
     failed = yield statements.list_failed_actions(**named, since=since, most=RECENT_LISTED)
-    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=RECENT_LISTED)
+    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=SENT_READ)
     counted = yield statements.count_status(
         **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
     )
@@ -72,8 +75,8 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     lessons = yield from _lessons(workspace_id, tenant_id)
     sections = _sections((unknown, awaiting, unsent, failed, sent), now_ms)
     return Overview(
-        sections=sections,
-        counts=_counts(counted[0], len(sections.get(Section.BY_HAND, ()))),
+        sections={section: listed[: _listed(section)] for section, listed in sections.items()},
+        counts=_counts(counted[0], sections),
         measured=tuple(
             Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
             for row in measured
@@ -100,15 +103,22 @@ def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Actio
             action = actions.action_of(row)
             section = section_of(action, now_ms)
             sections[section] = (*sections.get(section, ()), action)
-    return {section: listed[:LISTED] for section, listed in sections.items()}
+    return sections
 
 
-def _counts(row: Any, by_hand: int) -> dict[str, int]:
+def _listed(section: Section) -> int:
+    return RECENT_LISTED if section in (Section.WENT_OUT, Section.TAKEN_DOWN) else LISTED
+
+
+def _counts(row: Any, sections: dict[Section, tuple[Action, ...]]) -> dict[str, int]:
+    by_hand = min(LISTED, len(sections.get(Section.BY_HAND, ())))
+    gone = len(sections.get(Section.TAKEN_DOWN, ()))
     return {
         Section.UNKNOWN.value: row["unknown"],
         Section.WAITING.value: row["waiting"],
         Section.APPROVED_NOT_SENT.value: max(0, row["unsent"] - by_hand),
         Section.BY_HAND.value: by_hand,
         Section.FAILED.value: row["failed"],
-        Section.WENT_OUT.value: row["sent"],
+        Section.WENT_OUT.value: max(0, row["sent"] - gone),
+        Section.TAKEN_DOWN.value: gone,
     }

@@ -17,9 +17,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from assent.engine import actions
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
-from assent.lifecycle.records import Action, Media
+from assent.lifecycle.records import TAKEN_DOWN, Action, Media
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
@@ -81,9 +82,21 @@ def publish(action: Action, now_ms: int) -> Transaction[Published]:
     return Published(post_id, post_path(action.workspace_id, post_id), rows[0]["published_ms"])
 
 
-def take_down(action: Action, now_ms: int) -> Transaction[Published]:
-    """Take down the page that an action names; one that is down already stays so."""
-    workspace_id, post_id = action.workspace_id, str(action.effect.details["postId"])
+def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
+    """Take down the page that an action names and note that with the action that published it. Returns None where
+    another action has taken it down."""
+    workspace_id, details = action.workspace_id, action.effect.details
+    post_id = str(details["postId"])
+    rows = yield statements.lock_action(workspace_id=workspace_id, action_id=str(details["actionId"]))
+    if rows:
+        published = actions.action_of(rows[0])
+        by = published.metadata.get(TAKEN_DOWN, {}).get("by")
+        if by not in (None, action.action_id):
+            return None
+        noted = {TAKEN_DOWN: {"atMs": now_ms, "by": action.action_id}}
+        if by is None:
+            changed = msgspec.structs.replace(published, metadata={**published.metadata, **noted})
+            yield from actions.put_all(changed, (), now_ms)
     yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
     return Published(post_id, post_path(workspace_id, post_id), now_ms)
 

@@ -15,7 +15,7 @@ from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.preflight import blocking_gate
-from assent.lifecycle.records import Action, Effect, done_by_hand
+from assent.lifecycle.records import Action, Effect, done_by_hand, taken_down_ms
 from assent.lifecycle.step_calls import WORKFLOW, calls_after_decision
 
 NAMED_IN_CHAT: Final = 50
@@ -199,9 +199,12 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     if circumstances.overdue and circumstances.may_edit:
         return "Its time has passed. Tell me when it should go out; it can be approved after that."
     if circumstances.may_decide:
+        if action.effect.verb == UNPUBLISH:
+            return f"Say “approve {key}” or “reject {key}”."
         return f"Say “approve {key}”, “reject {key}”, or what to change."
     link = f" {circumstances.review_url}" if circumstances.review_url else ""
-    change = " You can still tell me what to change." if circumstances.may_edit else ""
+    editable = circumstances.may_edit and action.effect.verb != UNPUBLISH
+    change = " You can still tell me what to change." if editable else ""
     return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
 
 
@@ -357,7 +360,7 @@ def _calls_after_execution(action: Action, circumstances: Circumstances) -> tupl
     if effect.verb == UNPUBLISH:
         return ()
     found = [SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did")]
-    if effect.connector == "site" and circumstances.may_write:
+    if effect.connector == "site" and circumstances.may_write and taken_down_ms(action) is None:
         about = {"actionId": action.action_id}
         found.append(SuggestedCall("chieflab_take_down_post", about, "the user wants the page gone"))
     return tuple(found)

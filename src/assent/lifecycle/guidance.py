@@ -15,6 +15,7 @@ from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_
 from assent.lifecycle.cards import (
     EDIT,
     PLAIN,
+    UNPUBLISH,
     Circumstances,
     commands,
     goes_to,
@@ -282,7 +283,8 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     said += [f"{each.label or key} cannot go out yet." for key, each in found.items() if each.blocker]
     yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
     if yes:
-        said.append(f"Say {', '.join(yes)}, or what to change.")
+        editable = any(action.effect.verb != UNPUBLISH for action in keyed.values())
+        said.append(f"Say {', '.join(yes)}, or {'what to change' if editable else 'no'}.")
     broken = [each for each in found.values() if each.unfit and each.may_edit]
     said += dict.fromkeys(each.blocker for each in broken if each.blocker)
     said += dict.fromkeys(

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.kernel.times import full_time, readable_time
-from assent.lifecycle.records import Action, Effect, ExecutionState, Status, done_by_hand
+from assent.lifecycle.cards import UNPUBLISH
+from assent.lifecycle.records import Action, Effect, ExecutionState, Status, done_by_hand, taken_down_ms
 from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -43,6 +44,7 @@ class Section(enum.StrEnum):
     BY_HAND = "byHand"
     FAILED = "failed"
     WENT_OUT = "wentOut"
+    TAKEN_DOWN = "takenDown"
     REJECTED = "rejected"
     EXPIRED = "expired"
 
@@ -54,6 +56,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
     Section.BY_HAND: "Approved, to be published by hand",
     Section.FAILED: "Failed",
     Section.WENT_OUT: "Went out",
+    Section.TAKEN_DOWN: "Taken down",
     Section.REJECTED: "Rejected",
     Section.EXPIRED: "Expired",
 }
@@ -68,7 +71,22 @@ def section_of(action: Action, now_ms: int) -> Section:
     if action.status is Status.APPROVED:
         by_hand = action.effect.connector == BY_HAND_CONNECTOR
         return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
+    if action.status is Status.EXECUTED and (removes(action) or taken_down_ms(action) is not None):
+        return Section.TAKEN_DOWN
     return _BY_STATUS[action.status]
+
+
+def removes(action: Action) -> bool:
+    """Whether an action takes a published page down."""
+    return action.effect.verb == UNPUBLISH
+
+
+def describe_removal(action: Action, now_ms: int) -> str:
+    """When the page of an action of the section `TAKEN_DOWN` was taken down, in a sentence."""
+    out_ms, gone_ms = action.executed_ms or now_ms, taken_down_ms(action)
+    if gone_ms is None:
+        return f"The page was taken down {readable_time(out_ms, now_ms)}."
+    return f"It went out {readable_time(out_ms, now_ms)} and was taken down {readable_time(gone_ms, now_ms)}."
 
 
 _BY_STATUS: Final[dict[Status, Section]] = {
@@ -108,6 +126,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
         Section.EXPIRED: "It was not approved and sent in time.",
+        Section.TAKEN_DOWN: describe_removal(action, now_ms),
         Section.WENT_OUT: "You did it by hand and told me." if done_by_hand(action) else "",
     }
     return said.get(section, "")

@@ -17,7 +17,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.records import Action
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -32,6 +32,7 @@ CANNOT: Final = (
 
 SHOWN: Final = (
     Section.WENT_OUT,
+    Section.TAKEN_DOWN,
     Section.UNKNOWN,
     Section.APPROVED_NOT_SENT,
     Section.BY_HAND,
@@ -112,6 +113,7 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     measured: tuple[MeasuredEntry, ...]
     due_measurements: tuple[DueMeasurement, ...]
     lessons: tuple[Lesson, ...]
+    taken_down: tuple[StatusEntry, ...] = ()
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
@@ -167,6 +169,7 @@ async def status(call: Call, request: Status) -> StatusReply:
         by_hand=entries[Section.BY_HAND],
         failed=entries[Section.FAILED],
         unknown=entries[Section.UNKNOWN],
+        taken_down=entries[Section.TAKEN_DOWN],
         measured=tuple(_measured(each) for each in found.measured),
         due_measurements=tuple(
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
@@ -188,7 +191,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
         channel=channels.label_of(action.effect.channel),
         when=iso_time(_moment(action)),
         why=explain(action, around.blocker, now_ms),
-        url=action.external_url or "",
+        url="" if section_of(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
         help_url=(around.help_url or "") if open_still else "",
         severity=action.preflight.severity if action.status == "awaiting_approval" else "",
         expires_at=iso_time(action.expires_ms) if action.status == "awaiting_approval" else None,
@@ -216,6 +219,7 @@ def _measured(found: Measured) -> MeasuredEntry:
 _COUNTED: Final = (
     (Section.UNKNOWN, "of {n} it is not known whether it went out"),
     (Section.WENT_OUT, "{n} went out in the last 30 days"),
+    (Section.TAKEN_DOWN, "{n} taken down"),
     (Section.APPROVED_NOT_SENT, "{n} approved but not sent"),
     (Section.BY_HAND, "{n} to be published by hand"),
     (Section.WAITING, "{n} waiting for your approval"),

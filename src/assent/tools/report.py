@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -16,7 +16,7 @@ from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN
 from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
 from assent.lifecycle.records import Action, Approval, done_by_hand
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, removes, section_of
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
 from assent.tools.result_texts import OPEN
@@ -27,6 +27,7 @@ DEFAULT_SINCE: Final = "P7D"
 
 ORDER: Final = (
     Section.WENT_OUT,
+    Section.TAKEN_DOWN,
     Section.UNKNOWN,
     Section.APPROVED_NOT_SENT,
     Section.BY_HAND,
@@ -116,6 +117,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         for action in found.actions
     }
     counts = Counter(section_of(action, call.now_ms) for action in found.actions)
+    counts[Section.TAKEN_DOWN] = len(_pages_taken_down(found.actions, call.now_ms))
     message = _message(found, counts, since_ms, call.now_ms)
     link = f"{call.services.base_url}/audit"
     refused = Counter(each.action_id for each in found.refused)
@@ -163,6 +165,14 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     )
 
 
+def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
+    """The pages that are gone, each named by the action that published it: two actions tell of the same page."""
+    gone = (action for action in found if section_of(action, now_ms) is Section.TAKEN_DOWN)
+    return {
+        str(action.effect.details["actionId"] if removes(action) else action.action_id) for action in gone
+    }
+
+
 def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
     return ReportEntry(
         action_id=action.action_id,
@@ -172,7 +182,7 @@ def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
         outcome=section_of(action, now_ms),
         why=why,
         sent_at=iso_time(action.executed_ms),
-        url=action.external_url or "",
+        url=_address(action, now_ms),
         external_id=action.external_id or "",
         digest=action.digest,
         approved=_approval(action.approval) if action.approval is not None else None,
@@ -191,6 +201,7 @@ def _approval(approval: Approval) -> ApprovalView:
 
 _WORDS: Final = {
     Section.WENT_OUT: "{n} went out",
+    Section.TAKEN_DOWN: "{n} taken down",
     Section.UNKNOWN: "of {n} it is not known whether it went out",
     Section.APPROVED_NOT_SENT: "{n} approved and not sent",
     Section.BY_HAND: "{n} to be published by hand",
@@ -233,13 +244,18 @@ def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms
     return "\n\n".join(parts)
 
 
+def _address(action: Action, now_ms: int) -> str:
+    """Where it is; empty where the page is gone."""
+    return "" if section_of(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
+
+
 def _line(action: Action, why: str, now_ms: int) -> str:
     told = []
-    if action.executed_ms is not None:
+    if action.executed_ms is not None and section_of(action, now_ms) is not Section.TAKEN_DOWN:
         done = "Recorded" if done_by_hand(action) else "Sent"
         told.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
-    if action.external_url:
-        told.append(action.external_url)
+    if address := _address(action, now_ms):
+        told.append(address)
     if why:
         told.append(why)
     if action.approval is not None:

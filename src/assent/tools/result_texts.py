@@ -11,7 +11,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
 from assent.lifecycle.cards import PLAIN, Circumstances
 from assent.lifecycle.measurement import amount
-from assent.lifecycle.records import Action
+from assent.lifecycle.records import Action, taken_down_ms
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.ports import Reading
 
@@ -22,7 +22,10 @@ OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Sect
 def describe_sent(of_run: tuple[Action, ...]) -> str:
     """`1 of 4 went out.`"""
     sent = sum(action.executed_ms is not None for action in of_run)
-    return f"{sent} of {len(of_run)} went out." if len(of_run) > 1 or not sent else "It went out."
+    gone = sum(taken_down_ms(action) is not None for action in of_run)
+    if len(of_run) > 1 or not sent:
+        return f"{sent} of {len(of_run)} went out{f'; {gone} taken down since' if gone else ''}."
+    return "It went out and was taken down since." if gone else "It went out."
 
 
 def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
@@ -72,7 +75,9 @@ def numbers_of(reading: Reading) -> str:
 def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = section_of(action, now_ms)
     told = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
-    if action.executed_ms is not None:
+    if section is Section.TAKEN_DOWN:
+        told.append(explain(action, None, now_ms))
+    elif action.executed_ms is not None:
         told.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
     else:
         told.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.blocker, now_ms)}")

@@ -221,6 +221,8 @@ def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
     action, decision = seen.action, seen.decision
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
+        if section_of(action, now_ms) is Section.TAKEN_DOWN:
+            return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
         later = seen.measured_ms is not None and seen.measured_ms > now_ms
         return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
