@@ -60,6 +60,7 @@ async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop
         "byHand": 1,
         "failed": 0,
         "takenDown": 0,
+        "expired": 0,
         "wentOut": 1,
     }
     [entry] = told["wentOut"]

@@ -65,6 +65,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     unknown = yield statements.list_unknown_actions(**named, most=LISTED)
     awaiting = yield statements.list_awaiting_actions(**open_now)
     unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})
+    lapsed = yield statements.list_lapsed_actions(**open_now, since_ms=since_ms)
     failed = yield statements.list_failed_actions(**named, since=since, most=RECENT_LISTED)
     sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=SENT_READ)
     counted = yield statements.count_status(
@@ -73,7 +74,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
     due = yield from measurement.due(workspace_id, RECENT_LISTED)
     lessons = yield from _lessons(workspace_id, tenant_id)
-    sections = _sections((unknown, awaiting, unsent, failed, sent), now_ms)
+    sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
     return Overview(
         sections={section: listed[: _listed(section)] for section, listed in sections.items()},
         counts=_counts(counted[0], sections),
@@ -121,4 +122,5 @@ def _counts(row: Any, sections: dict[Section, tuple[Action, ...]]) -> dict[str, 
         Section.FAILED.value: row["failed"],
         Section.WENT_OUT.value: max(0, row["sent"] - gone),
         Section.TAKEN_DOWN.value: gone,
+        Section.EXPIRED.value: row["lapsed"],
     }

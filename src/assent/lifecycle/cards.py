@@ -178,7 +178,11 @@ def _with_privacy(effect: Effect, to: str) -> str:
 
 def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
     """Why it cannot go out yet, with the link that helps."""
-    if circumstances.blocker is None or action.status not in ("awaiting_approval", "approved"):
+    if (
+        circumstances.expired
+        or circumstances.blocker is None
+        or action.status not in ("awaiting_approval", "approved")
+    ):
         return None
     said = f"**It cannot go out yet.** {circumstances.blocker}"
     if circumstances.unfit:
@@ -190,6 +194,8 @@ def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
 
 def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     """The words that the person can say now, or who decides instead."""
+    if circumstances.expired:
+        return None if action.effect.connector == WORKFLOW else _after_expiry(action, circumstances)
     if action.status == "approved":
         return _after_approval(key, action, circumstances)
     if action.status != "awaiting_approval":
@@ -206,6 +212,17 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     editable = circumstances.may_edit and action.effect.verb != UNPUBLISH
     change = " You can still tell me what to change." if editable else ""
     return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
+
+
+def _after_expiry(action: Action, circumstances: Circumstances) -> str:
+    said = "It has expired and does not go out any more. Tell me if you want it prepared again."
+    return f"{said} If you did it by hand, tell me that." if _by_hand_only(action, circumstances) else said
+
+
+def _by_hand_only(action: Action, circumstances: Circumstances) -> bool:
+    """Whether an action was approved and only a person could have performed it."""
+    stuck = circumstances.blocker is not None and not circumstances.unfit
+    return action.status == "approved" and (action.effect.connector == MANUAL or stuck)
 
 
 def _after_approval(key: str, action: Action, circumstances: Circumstances) -> str | None:
@@ -279,6 +296,8 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
     """The words that count for this action now, each with its call. Only calls that this caller may make."""
     about: dict[str, Any] = {"actionId": action.action_id}
+    if circumstances.expired:
+        return ()
     if action.status == "approved" and action.execution_state in ("none", "retryable"):
         return _commands_after_approval(key, action, circumstances)
     if action.status != "awaiting_approval":
@@ -324,6 +343,8 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     """The calls that make sense for an action as it is now, complete, and only those that this caller may make."""
     if action.execution_state == "outcome_unknown":
         return _calls_after_doubt(action, circumstances)
+    if circumstances.expired:
+        return _calls_after_expiry(action, circumstances)
     if action.status == "awaiting_approval":
         said = tuple(
             SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs)
@@ -353,6 +374,18 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
     about = {"actionId": action.action_id}
     tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has looked there", needs)
     return (wait, tell)
+
+
+def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
+    """Prepare the same content again; what was approved may have been done by hand meanwhile."""
+    if action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH:
+        return ()
+    again = _revised(action)
+    args = {**again.args, "body": action.effect.body}
+    found = [SuggestedCall(again.name, args, "the user wants it prepared again")]
+    if circumstances.may_execute and _by_hand_only(action, circumstances):
+        found.append(_record(action, "the user did it by hand and says so"))
+    return tuple(found)
 
 
 def _calls_after_execution(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:

@@ -125,8 +125,10 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
-        Section.EXPIRED: "It was not approved and sent in time.",
         Section.TAKEN_DOWN: describe_removal(action, now_ms),
+        Section.EXPIRED: "It was approved and not sent in time, so that it does not go out any more."
+        if action.status is Status.APPROVED
+        else "It was not approved and sent in time.",
         Section.WENT_OUT: "You did it by hand and told me." if done_by_hand(action) else "",
     }
     return said.get(section, "")

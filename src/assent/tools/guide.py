@@ -38,6 +38,7 @@ SHOWN: Final = (
     Section.BY_HAND,
     Section.WAITING,
     Section.FAILED,
+    Section.EXPIRED,
 )
 """The sections of actions, in the order in which a person asks for them."""
 
@@ -114,6 +115,8 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     due_measurements: tuple[DueMeasurement, ...]
     lessons: tuple[Lesson, ...]
     taken_down: tuple[StatusEntry, ...] = ()
+    expired: tuple[StatusEntry, ...] = ()
+    """What was approved and expired lately without going out."""
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
@@ -170,6 +173,7 @@ async def status(call: Call, request: Status) -> StatusReply:
         failed=entries[Section.FAILED],
         unknown=entries[Section.UNKNOWN],
         taken_down=entries[Section.TAKEN_DOWN],
+        expired=entries[Section.EXPIRED],
         measured=tuple(_measured(each) for each in found.measured),
         due_measurements=tuple(
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
@@ -224,6 +228,7 @@ _COUNTED: Final = (
     (Section.BY_HAND, "{n} to be published by hand"),
     (Section.WAITING, "{n} waiting for your approval"),
     (Section.FAILED, "{n} failed"),
+    (Section.EXPIRED, "{n} approved and expired before going out"),
 )
 
 

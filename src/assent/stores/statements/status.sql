@@ -42,6 +42,20 @@ WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_to
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'executing')
 ORDER BY a.action_id DESC LIMIT :most
 
+-- name: list_lapsed_actions [postgres]
+-- What was approved and expired since a moment without going out, newest first.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
+  AND a.execution_state IN ('none', 'retryable') AND a.expires_ms <= :now_ms AND a.expires_ms > :since_ms
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_lapsed_actions [sqlite]
+-- What was approved and expired since a moment without going out, newest first.
+SELECT a.* FROM actions a INDEXED BY actions_unsent
+WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
+  AND a.execution_state IN ('none', 'retryable') AND a.expires_ms <= :now_ms AND a.expires_ms > :since_ms
+ORDER BY a.action_id DESC LIMIT :most
+
 -- name: list_failed_actions [postgres]
 -- What was refused for good since a moment (ids sort by age), newest first.
 SELECT a.* FROM actions a
@@ -74,6 +88,10 @@ SELECT
       AND execution_state <> 'outcome_unknown'
       AND (expires_ms IS NULL OR expires_ms > :now_ms OR execution_state = 'executing') LIMIT :most) a) AS unsent,
   (SELECT count(*) FROM (SELECT 1 FROM actions
+    WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+      AND execution_state IN ('none', 'retryable')
+      AND expires_ms <= :now_ms AND expires_ms > :since_ms LIMIT :most) l) AS lapsed,
+  (SELECT count(*) FROM (SELECT 1 FROM actions
     WHERE workspace_id = :workspace_id AND status = 'failed' AND action_id > :since LIMIT :most) f) AS failed,
   (SELECT count(*) FROM (SELECT 1 FROM actions
     WHERE workspace_id = :workspace_id AND executed_ms > :since_ms AND executed_ms IS NOT NULL
@@ -91,6 +109,10 @@ SELECT
     WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
       AND execution_state <> 'outcome_unknown'
       AND (expires_ms IS NULL OR expires_ms > :now_ms OR execution_state = 'executing') LIMIT :most) a) AS unsent,
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_unsent
+    WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+      AND execution_state IN ('none', 'retryable')
+      AND expires_ms <= :now_ms AND expires_ms > :since_ms LIMIT :most) l) AS lapsed,
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_failed
     WHERE workspace_id = :workspace_id AND status = 'failed' AND action_id > :since LIMIT :most) f) AS failed,
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_sent
