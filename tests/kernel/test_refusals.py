@@ -121,7 +121,7 @@ def test_a_fact_cannot_speak_for_another_or_reach_into_the_server() -> None:
     evil = "{reason.__class__.__mro__} {retryAfterSeconds} %s"
     refusal = Refusal(Reason.UNKNOWN_TOOL, facts={"tool": evil, "suggestion": ""})
 
-    assert refusal.recovery().summary_for_user == f"There is no tool {evil}."
+    assert refusal.recovery().fix_action_for_agent.startswith(f"There is no tool {evil}.")
 
 
 @pytest.mark.rule("E53", "E93")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.drafting import channels
 from assent.engine import actions, brain, jobs, journal
 from assent.engine.jobs import Job
 from assent.engine.services import Services
@@ -120,7 +121,8 @@ async def measure(
     if not summary.measured:
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
         raise unavailable(
-            "No source has numbers yet: " + "; ".join(f"{r.channel}: {r.reason}" for r in readings),
+            "No source has numbers yet: "
+            + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
     earlier = [past for past in history if past.run_id != run_id and past.measurement is not None]

@@ -9,12 +9,14 @@ from typing import Final
 
 import msgspec
 
+from assent.drafting import channels
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry, Words
 from assent.lifecycle import gate, guidance
-from assent.lifecycle.cards import PLAIN
+from assent.lifecycle.cards import PLAIN, is_mail
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action
 from assent.lifecycle.refusal_words import describe_by_hand
+from assent.lifecycle.standing import plain_detail
 from assent.ports import NotSent, OutcomeUnknown
 
 TRY_AGAIN_SECONDS: Final = 30
@@ -30,16 +32,19 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     usual = MEANINGS[outcome.reason].retry
     retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
     again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
+    name, detail = _name(action), plain_detail(outcome.detail)
     words = None
     if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
-        words = _postponed(connector, outcome.detail, again)
+        words = _postponed(name, detail, again)
     elif outcome.reason is Reason.MISSING_CONNECTOR:
         # It may be connected, and something else is wrong with it: the connector knows what.
-        said = f"{outcome.detail[:1].upper()}{outcome.detail[1:]}".removesuffix(".")
-        words = Words(summary="Nothing was sent: the connection needs you.", user_message=f"{said}.")
+        by_status = outcome.detail.startswith("HTTP ")
+        said = f"{name} does not accept the connection any more" if by_status else detail
+        said = f"{said[:1].upper()}{said[1:]}."
+        words = Words(summary="Nothing was sent: the connection needs you.", user_message=said)
     return Refusal(
         outcome.reason,
-        facts={"connector": connector, "detail": outcome.detail, "limited": connector},
+        facts={"connector": name, "detail": detail or "it gave no reason", "limited": name},
         words=words,
         retry=retry,
         retry_after_seconds=again,
@@ -49,12 +54,17 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     )
 
 
-def _postponed(connector: str, detail: str, again: int | None) -> Words:
+def _name(action: Action) -> str:
+    """The other side of an attempt, as a person knows it."""
+    return "The mail service" if is_mail(action.effect) else channels.label_of(action.effect.channel)
+
+
+def _postponed(name: str, detail: str, again: int | None) -> Words:
     """The words for an attempt that had no effect and may be repeated."""
     return Words(
-        summary=f"{connector} could not be reached.",
-        user_message=f"Nothing was sent: {connector} could not take this now ({detail}). I will try again in {again} "
-        "seconds.",
+        summary=f"{name} could not be reached.",
+        user_message=f"Nothing was sent: {name} could not take this now ({detail or 'it gave no reason'}). I will try "
+        f"again in {again} seconds.",
         fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one. If it "
         "fails again, stop and show the message; the approval stays.",
         stop_rule="Do not call in a loop, and do not say that it was published or sent.",

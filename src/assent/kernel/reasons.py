@@ -382,9 +382,10 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
     Reason.UNKNOWN_TOOL: Meaning(
         status=404,
         retry=Retry.CHANGED,
-        summary="There is no tool {tool}.",
+        summary="That cannot be done here.",
         user_message=f"I tried something that does not exist here. {WHAT_IT_DOES}",
-        fix="Take a name from tools/list{suggestion}. If no tool there does it, tell the user that this server cannot.",
+        fix="There is no tool {tool}. Take a name from tools/list{suggestion}. If none there does it, tell the user "
+        "that this server cannot.",
         stop_rule="Do not guess tool names, and do not use another tool for what it is not made for.",
     ),
     Reason.TEMPORARILY_UNAVAILABLE: Meaning(

@@ -84,6 +84,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What was written down as learned, newest first."""
     unconnected: tuple[str, ...] = ()
     """Sources of numbers that this server has and this workspace has not connected."""
+    labels: dict[str, str] = {}
+    """The names of connectors and channels for people, by id."""
+
+    def label(self, name: str) -> str:
+        return self.labels.get(name, name)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

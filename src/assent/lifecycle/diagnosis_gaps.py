@@ -61,10 +61,10 @@ def _silent(facts: Facts) -> Iterator[Missing]:
     for each in facts.silences:
         by_hand = "by hand" in each.reason or "chieflab_record_manual_metrics" in each.reason
         yield Missing(
-            what=f"{each.channel} has no numbers.",
+            what=f"{facts.label(each.channel)} has no numbers.",
             how="Read them where it was published and tell me."
             if by_hand
-            else f"{each.source}: {each.reason}.",
+            else f"{facts.label(each.source)}: {each.reason}.",
             call=SuggestedCall(
                 "chieflab_record_manual_metrics",
                 {"channel": each.channel},
@@ -83,7 +83,7 @@ def _silent(facts: Facts) -> Iterator[Missing]:
 def _unconnected(facts: Facts) -> Iterator[Missing]:
     for provider in facts.unconnected:
         yield Missing(
-            what=f"{provider} is not connected.",
+            what=f"{facts.label(provider)} is not connected.",
             how=TELLS.get(provider, "It has numbers of its own."),
             call=SuggestedCall(
                 "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"

@@ -38,7 +38,7 @@ def failed(rule: Rule, facts: Facts) -> Iterator[Finding]:
             facts,
             deeds[0],
             {"failed": len(deeds)},
-            f"{_count(deeds)} on {channel} were refused for good.{why}",
+            f"{_count(deeds)} on {facts.label(channel)} were refused for good.{why}",
             "Mend what was refused and prepare it anew.",
             SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been mended")
             if channel == "email"
@@ -56,8 +56,8 @@ def unready(rule: Rule, facts: Facts) -> Iterator[Finding]:
             facts,
             deeds[0],
             {"actions": len(deeds)},
-            f"{_count(deeds)} cannot go out because {connector} is not connected.",
-            f"Connect {connector}, or publish by hand.",
+            f"{_count(deeds)} cannot go out because {facts.label(connector)} is not connected.",
+            f"Connect {facts.label(connector)}, or publish by hand.",
             SuggestedCall(
                 "chieflab_connect_provider", {"provider": connector}, "the user wants to connect it"
             ),
@@ -110,7 +110,7 @@ def rejected(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 facts,
                 no[0],
                 {"rejected": len(no), "decided": len(deeds)},
-                f"Most drafts for {channel} are rejected: {len(no)} of {len(deeds)}.{why}",
+                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(deeds)}.{why}",
                 "Write the draft from the reasons, and record the voice that is wanted.",
                 SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
             )

@@ -7,6 +7,7 @@ never stored, so that it cannot disagree with them.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -98,6 +99,14 @@ _BY_STATUS: Final[dict[Status, Section]] = {
 }
 
 
+_STATUS_LINE: Final = re.compile(r"\bHTTP \d{3}(?:: )?")
+
+
+def plain_detail(detail: str) -> str:
+    """A connector's word about an attempt, for a person: without the status of the protocol."""
+    return _STATUS_LINE.sub("", detail).strip().rstrip(".")
+
+
 def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     """Why an action is where it is, in a sentence for the person; empty where there is nothing to say.
 
@@ -107,7 +116,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
         gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
         return gone if section is Section.EXPIRED else describe_step(action) or ""
-    detail = str(action.metadata.get("lastAttempt", "")).rstrip(".")
+    detail = plain_detail(str(action.metadata.get("lastAttempt", "")))
     if section is Section.APPROVED_NOT_SENT:
         if action.execution_state is ExecutionState.EXECUTING:
             return "It is being sent now."

@@ -214,7 +214,9 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     present = decided(action, "approve", outlook)
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
     said = (
-        why.user_message if unknown or action.status != "approved" else f"It was not sent: {why.user_message}"
+        why.user_message
+        if unknown or action.status != "approved"
+        else f"It was not sent: {why.user_message.removeprefix('Nothing was sent: ')}"
     )
     if action.approval is not None:
         said = f"Approved. {said}"

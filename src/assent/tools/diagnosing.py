@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.connectors.registry import CONNECTORS
+from assent.drafting import channels
 from assent.engine import brain, diagnosis, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
@@ -44,6 +46,10 @@ class DiagnoseReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
     diagnosis: Diagnosis | None
 
 
+LABELS: Final = {row.id: row.label for row in channels.TABLE} | {info.id: info.label for info in CONNECTORS}
+"""What a diagnosis calls channels and connectors."""
+
+
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
     refuse_webhook(call, request.webhook_url)
     tenant_id = brain.tenant_of(request.tenant_id)
@@ -53,7 +59,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         return await long_runs.begin(
             call.services, _request(call, request), DiagnoseReply, {"diagnosis": None}
         )
-    found = diagnose(facts)
+    found = diagnose(msgspec.structs.replace(facts, labels=LABELS))
     draft = Draft(
         type="diagnosis",
         title="What is wrong, and what to try" if found.findings else "What the numbers say",

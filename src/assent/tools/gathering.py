@@ -33,7 +33,7 @@ async def find_joined(call: Call, run_id: str | None) -> Run | None:
     wanted = actions.require_run_id(run_id)
     found = await call.services.store.read(lambda: actions.find_run(call.caller.workspace_id, wanted))
     if found is None:
-        raise Refusal(Reason.WRONG_WORKSPACE)
+        raise Refusal(Reason.WRONG_WORKSPACE, user_message="This workspace has no run with that id.")
     return found
 
 

@@ -1,0 +1,54 @@
+"""Texts for people name the place and the reason in plain words; a provider's own words are for the agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.operators.conftest import Loop
+from tests.operators.test_cards import APPROVE, post
+
+from assent.connectors.http_outcomes import failure
+from assent.lifecycle.preflight import Readiness
+
+
+@pytest.mark.parametrize("status", [422, 429])
+async def test_what_a_provider_refused_is_told_without_its_status_or_its_id(loop: Loop, status: int) -> None:
+    async def refuse(approved: Any, timeout_seconds: float) -> Any:
+        raise failure(status, "the text is a duplicate")
+
+    loop.zernio.perform = refuse  # type: ignore[method-assign]
+    run = await post(loop, "linkedin")
+    about = {"actionId": run["actions"][0]["id"]}
+    answer = (await loop.call(APPROVE, {**about, "send": True})).payload
+    later = (await loop.call("chieflab_get_action", about)).payload
+
+    for said in (answer["userMessage"], answer["show"], later["userMessage"]):
+        assert "HTTP" not in said and "zernio" not in said
+    assert "It was not sent: Nothing was sent" not in answer["userMessage"]
+    assert "LinkedIn" in answer["userMessage"]
+    assert later["result"]["detail"] == f"HTTP {status}: the text is a duplicate"
+
+
+async def test_a_call_of_nothing_that_exists_is_explained_to_the_person_without_its_name(loop: Loop) -> None:
+    told = (await loop.call("chieflab_refund_order", {})).payload
+
+    assert "tool" not in told["summaryForUser"] and "chieflab_" not in told["summaryForUser"]
+    assert "chieflab_refund_order" in told["fixActionForAgent"]
+
+
+async def test_a_diagnosis_names_connectors_by_their_labels(loop: Loop) -> None:
+    loop.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
+    await post(loop, "linkedin")
+    found = (await loop.call("chieflab_diagnose_marketing", {})).payload["diagnosis"]
+    said = [each["problem"] for each in found["findings"]] + [each["what"] for each in found["missingData"]]
+
+    assert any("Zernio is not connected" in each for each in said)
+    assert not [each for each in said if each.startswith(("zernio", "ga4", "search_console"))]
+    assert not [each for each in said if "because zernio" in each]
+
+
+async def test_a_post_that_joins_an_unknown_run_is_told_about_the_run(loop: Loop) -> None:
+    told = await post(loop, runId="01a0c450-6c00-7072-a1da-357552ccc206")
+
+    assert told["reason"] == "wrong_workspace" and "no run with that id" in told["userMessage"]
