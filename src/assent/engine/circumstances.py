@@ -24,7 +24,7 @@ from assent.kernel import canonical
 from assent.lifecycle.cards import MANUAL, Circumstances
 from assent.lifecycle.policy import Policy, suffices
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
-from assent.lifecycle.records import Action, Assurance, Effect, Status
+from assent.lifecycle.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.lifecycle.schedules import overdue
 
@@ -71,6 +71,7 @@ class Outlook:
         if gate is None and addressing.connectable(readiness):
             help_url = addressing.connect_page(self.services, self.caller.workspace_id, effect)
         blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
+        in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
         who = None
         if not decides:
             who = NOT_THIS_CHAT
@@ -88,7 +89,7 @@ class Outlook:
             may_execute=executes,
             may_write=WRITE_RIGHT in self.caller.scopes,
             who_decides=who,
-            review_url=self._link(action) if who is not None or not executes else None,
+            review_url=self._link(action) if who is not None or not executes or in_doubt else None,
             views=self._views(action),
             overdue=overdue(action, now_ms),
             expired=action.expired(now_ms),

@@ -20,7 +20,7 @@ from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
-from assent.lifecycle.records import Action, Attempt, ExecutionState
+from assent.lifecycle.records import OUTCOME_TOLD, Action, Attempt, ExecutionState
 from assent.lifecycle.refusal_words import NOT_IN_QUESTION
 from assent.lifecycle.transitions import Move
 from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
@@ -148,6 +148,8 @@ def resolve(
     yield from actions.note(action, "outcome_answered", {"happened": happened, **facts}, now_ms)
     if happened:
         evidence = str(facts["evidence"])
+        told = {OUTCOME_TOLD: str(facts.get("assurance", ""))}
+        action = msgspec.structs.replace(action, metadata={**action.metadata, **told})
         url = evidence if evidence.startswith(("https://", "http://")) else None
         outcome: Delivered | NotSent = Delivered(evidence, url, {"answeredBy": facts["by"]})
         yield from settle(action, outcome, Move.FOUND_DONE, now_ms)

@@ -220,9 +220,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         status=409,
         retry=Retry.NEVER,
         summary="It is not known whether this was sent.",
-        user_message="The connection to {connector} broke while sending, so it may or may not have happened. The "
-        "server asks the provider where it can. If it stays open, please look there and tell me, or answer on the "
-        "review page.",
+        user_message="It is not known whether it went out: {connector} did not confirm it. The server asks the "
+        "provider where it can. If it stays open, please look there and tell me, or answer on the review page.",
         fix="STOP. Look with chieflab_get_action in a minute: where the provider can be asked, the server has found "
         "out by then. If executionState is still outcome_unknown, ask the human to check with the provider. After "
         "their answer call chieflab_resolve_unknown_outcome with it and their evidence.",

@@ -194,6 +194,10 @@ def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
 
 def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     """The words that the person can say now, or who decides instead."""
+    if action.execution_state == "outcome_unknown":
+        link = f" {circumstances.review_url}" if circumstances.review_url else ""
+        seen = "If you see it there, tell me where. If not, s" if circumstances.may_edit else "S"
+        return f"It is not known whether it went out. {seen}ay so on the review page.{link}"
     if circumstances.expired:
         return None if action.effect.connector == WORKFLOW else _after_expiry(action, circumstances)
     if action.status == "approved":
@@ -367,12 +371,10 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
     wait = wait_call(action, "now: the server asks the provider where it can")
     if not circumstances.may_edit:
         return (wait,)
-    needs = {
-        "outcome": "happened or did_not_happen, as the user saw it",
-        "evidence": "what the user saw and where",
-    }
-    about = {"actionId": action.action_id}
-    tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has looked there", needs)
+    # That it did not happen allows another attempt, so that only a signed-in person says it.
+    about = {"actionId": action.action_id, "outcome": "happened"}
+    needs = {"evidence": "what the user saw and where"}
+    tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has seen it there", needs)
     return (wait, tell)
 
 

@@ -212,6 +212,9 @@ BY_HAND: Final = "byHand"
 """Metadata of an action that a human performed by hand."""
 
 
+OUTCOME_TOLD: Final = "outcomeTold"
+"""Metadata of an action whose unknown outcome a person settled: the assurance of who told."""
+
 TAKEN_DOWN: Final = "takenDown"
 """Metadata of an action whose page was taken down since: when (`atMs`) and by which action (`by`)."""
 

@@ -13,7 +13,15 @@ from typing import Any, Final
 
 from assent.kernel.times import full_time, readable_time
 from assent.lifecycle.cards import UNPUBLISH
-from assent.lifecycle.records import Action, Effect, ExecutionState, Status, done_by_hand, taken_down_ms
+from assent.lifecycle.records import (
+    OUTCOME_TOLD,
+    Action,
+    Effect,
+    ExecutionState,
+    Status,
+    done_by_hand,
+    taken_down_ms,
+)
 from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -130,7 +138,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
             return f"It could not go out yet: {blocker}"
         return f"It is planned for {full_time(action.schedule_ms)}." if action.schedule_ms is not None else ""
     said = {
-        Section.UNKNOWN: f"No answer came back ({detail})." if detail else "No answer came back.",
+        Section.UNKNOWN: "It is not known whether it went out: the provider did not confirm it.",
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
@@ -138,9 +146,21 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.EXPIRED: "It was approved and not sent in time, so that it does not go out any more."
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",
-        Section.WENT_OUT: "You did it by hand and told me." if done_by_hand(action) else "",
+        Section.WENT_OUT: "You did it by hand and told me."
+        if done_by_hand(action)
+        else TOLD.get(str(action.metadata.get(OUTCOME_TOLD)), ""),
     }
     return said.get(section, "")
+
+
+TOLD: Final = {
+    "agent": "The provider did not confirm it; your agent reported that you saw it there.",
+    "link": "The provider did not confirm it; someone with the review link reported that it is there.",
+    "client": "The provider did not confirm it; someone reported in your chat program that it is there.",
+    "person": "The provider did not confirm it; a signed-in person reported that it is there.",
+    "passkey": "The provider did not confirm it; a signed-in person reported that it is there.",
+}
+"""What a sending rests on that nobody but a person confirmed, by the assurance of who told."""
 
 
 def headline(effect: Effect) -> str:

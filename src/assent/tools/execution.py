@@ -12,9 +12,11 @@ from assent.engine.decisions import once_only
 from assent.engine.execution import EXECUTE_TOOL, Executed, Order
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.audit import ActionRecord, record_of
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.policy import suffices
-from assent.lifecycle.records import Assurance
+from assent.lifecycle.records import Action, Assurance
 from assent.lifecycle.refusal_words import SIGNED_IN_ANSWER
+from assent.lifecycle.standing import explain
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
@@ -48,6 +50,14 @@ class ResolveUnknownOutcome(
     idempotency_key: IdempotencyKey | None = None
 
 
+class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
+    """The action as the answer left it."""
+
+    show: str = ""
+    user_message: str = ""
+    next: tuple[SuggestedCall, ...] = ()
+
+
 async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
     return await execution.execute(
         call.services,
@@ -75,14 +85,14 @@ async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
     return await _execute(call, request, SEND)
 
 
-async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> ActionRecord:
+async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
     """That it happened may be relayed. That it did not opens the way to a second send and needs a person (C8)."""
     action_id = actions.require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
     happened = request.outcome == "happened"
 
-    def begin() -> Transaction[ActionRecord]:
-        def inner() -> Transaction[ActionRecord]:
+    def begin() -> Transaction[Resolved]:
+        def inner() -> Transaction[Resolved]:
             if not happened and not suffices(Assurance.AGENT, Assurance.PERSON):
                 action, _ = yield from actions.lock(workspace_id, action_id)
                 raise Refusal(
@@ -99,7 +109,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
                 "evidence": request.evidence,
             }
             changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
-            return record_of(changed, call.now_ms)
+            return _resolved(changed, call.now_ms)
 
         arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
         return once_only(
@@ -108,11 +118,22 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
             request.idempotency_key,
             arguments,
             call.now_ms,
-            ActionRecord,
+            Resolved,
             inner,
         )
 
     return await call.services.store.write(begin)
+
+
+def _resolved(action: Action, now_ms: int) -> Resolved:
+    record, done = record_of(action, now_ms), execution.executed(action)
+    told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
+    return Resolved(
+        **{name: getattr(record, name) for name in record.__struct_fields__},
+        show=told,
+        user_message=told,
+        next=done.next,
+    )
 
 
 TOOLS = (
@@ -169,7 +190,7 @@ TOOLS = (
         category="execute",
         behaviour=DECIDES,
         request=ResolveUnknownOutcome,
-        reply=ActionRecord,
+        reply=Resolved,
         handler=resolve_unknown_outcome,
         scope="actions:decide",
     ),

@@ -63,7 +63,7 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
     ),
     Reason.OUTCOME_UNKNOWN: (
         "It is not known whether this was sent",
-        "The connection broke while it was being sent. Please look there, then answer below.",
+        "The provider did not confirm that it went out. Please look there, then answer below.",
     ),
 }
 
