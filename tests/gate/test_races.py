@@ -189,4 +189,4 @@ async def races(gates: tuple[Gate, Gate], count: int) -> None:
 async def test_no_race_of_decisions_and_executes_sends_what_was_not_approved_as_it_is(
     gates: tuple[Gate, Gate],
 ) -> None:
-    await races(gates, rounds(40, 500))
+    await races(gates, rounds(24, 500))

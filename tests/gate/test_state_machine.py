@@ -528,7 +528,7 @@ def world(own_database_url: str, tmp_path: Path) -> Iterator[World]:
     world.close()
 
 
-EXAMPLES = {"sqlite": rounds(30, 240), "postgres": rounds(15, 110)}
+EXAMPLES = {"sqlite": rounds(20, 240), "postgres": rounds(8, 110)}
 """On each store; a proof plays 20,000 steps."""
 
 

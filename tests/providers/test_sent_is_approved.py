@@ -476,7 +476,7 @@ async def test_what_arrives_is_what_was_approved_or_nothing_does(tmp_path: Path)
             easy = msgspec.structs.replace(EASY[connector], connector=connector)
 
             @settings(
-                max_examples=rounds(25, 1_000),
+                max_examples=rounds(15, 1_000),
                 deadline=None,
                 database=None,
                 suppress_health_check=list(HealthCheck),

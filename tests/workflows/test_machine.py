@@ -37,7 +37,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.processes import Surfaces
 from assent.workflow import bundle as files
 
-EXAMPLES = rounds(6, 100)
+EXAMPLES = rounds(4, 100)
 STEPS = 200
 """In each example: a proof has 20,000 in all."""
 

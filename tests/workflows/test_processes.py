@@ -24,7 +24,7 @@ from assent.processes import Surfaces
 
 pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.own_database]
 
-KILLS = rounds(20, 200)
+KILLS = rounds(10, 200)
 KILLS_OVER_STDIO = rounds(3, 20)
 SQLITE_SHARE = 0.6
 """Of the kills; PostgreSQL gets the others, whose processes take longer to start."""
