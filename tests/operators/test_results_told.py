@@ -74,6 +74,34 @@ async def test_a_channel_without_numbers_names_no_tool_to_the_person(loop: Loop)
     assert "chieflab_" not in refused.payload["userMessage"]
 
 
+async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that_are_seen(loop: Loop) -> None:
+    posted = await loop.call(
+        "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
+    )
+    run_id, action_id = posted.payload["runId"], posted.payload["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    url = "https://news.ycombinator.com/item?id=1"
+    done = await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
+    shown = await loop.call("chieflab_get_action", {"actionId": action_id})
+    assert "Results arrive" not in done.payload["show"] + shown.payload["show"]
+
+    for hours in (0, 25):
+        loop.clock.advance(hours=hours)
+        refused = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+        assert (refused["reason"], refused["retry"]) == ("measurement_unavailable", "never")
+        [tell] = refused["next"]
+        assert (tell["name"], tell["args"]) == (
+            "chieflab_record_manual_metrics",
+            {"runId": run_id, "channel": "hn"},
+        )
+    status = (await loop.call("chieflab_status")).payload
+    assert "chieflab_measure" not in [call["name"] for call in status["next"]]
+
+    await loop.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
+    measured = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+    assert measured["measurement"]["totals"] == {"points": 3}
+
+
 async def test_a_report_says_why_something_approved_was_not_sent(loop: Loop) -> None:
     posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
     await loop.call("chieflab_approve_action", {"actionId": posted.payload["actions"][0]["id"]})

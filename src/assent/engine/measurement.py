@@ -19,8 +19,9 @@ from assent.engine.jobs import Job
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
-from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.kernel.refusals import Reason, Refusal, Retry, replayed
 from assent.kernel.times import iso_time, readable_time
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.measurement import (
     NOT_MEASURED,
@@ -31,7 +32,7 @@ from assent.lifecycle.measurement import (
     next_move,
     summarise,
 )
-from assent.lifecycle.records import Action, Asset, Status
+from assent.lifecycle.records import Action, Asset, Status, done_by_hand
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.stores.loader import statements
 
@@ -74,6 +75,11 @@ def planned_after(action: Action) -> int | None:
     return after_ms
 
 
+def told_after(action: Action) -> int | None:
+    """When results arrive by themselves, as a person is told: never for what was done by hand."""
+    return None if done_by_hand(action) else planned_after(action)
+
+
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
     """A run whose effect went out is measured later: a durable job, once per run."""
     after_ms = planned_after(action)
@@ -114,12 +120,17 @@ async def measure(
     planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
     if planned is None or not sent:
         raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
-    if planned.due_ms > now_ms:
+    alone = all(done_by_hand(action) for action in sent)
+    if alone and planned.due_ms > now_ms and not by_hand:
+        raise without_numbers(sent)
+    if planned.due_ms > now_ms and not alone:
         raise unavailable(f"It is too early. Results arrive {readable_time(planned.due_ms, now_ms)}.")
     readings = await read_all(services, sent, by_hand, now_ms)
     summary = summarise(readings)
     if not summary.measured:
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
+        if alone:
+            raise without_numbers(sent)
         raise unavailable(
             "No source has numbers yet: "
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
@@ -358,6 +369,34 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
         retry=Retry.SAME,
         retry_after_seconds=retry_after_seconds,
     )
+
+
+def without_numbers(sent: tuple[Action, ...]) -> Refusal:
+    """What was done by hand has no numbers but those that the person reads there; asking again brings none."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so that no numbers arrive by themselves. Tell me those that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return replayed(msgspec.structs.replace(refusal.recovery(), next=[tell]))
+
+
+def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:
+    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person told some."""
+    of_run = yield from actions.run_actions(workspace_id, waiting.run_id)
+    if any(action.status is Status.EXECUTED and not done_by_hand(action) for action in of_run):
+        return True
+    return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
 
 
 def as_text(found: Measurement) -> str:

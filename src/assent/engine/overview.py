@@ -72,7 +72,10 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
         **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
     )
     measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
-    due = yield from measurement.due(workspace_id, RECENT_LISTED)
+    due = []
+    for each in (yield from measurement.due(workspace_id, 2 * RECENT_LISTED)):
+        if (yield from measurement.has_source(each, workspace_id)):
+            due.append(each)
     lessons = yield from _lessons(workspace_id, tenant_id)
     sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
     return Overview(
@@ -82,7 +85,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
             Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
             for row in measured
         ),
-        due=tuple(due),
+        due=tuple(due[:RECENT_LISTED]),
         lessons=tuple(lessons),
     )
 
