@@ -9,6 +9,7 @@ from tests.operators.conftest import Loop
 from tests.operators.test_cards import APPROVE, post
 
 from assent.connectors.http_outcomes import failure
+from assent.engine import policies
 from assent.lifecycle.preflight import Readiness
 
 
@@ -52,3 +53,21 @@ async def test_a_post_that_joins_an_unknown_run_is_told_about_the_run(loop: Loop
     told = await post(loop, runId="01a0c450-6c00-7072-a1da-357552ccc206")
 
     assert told["reason"] == "wrong_workspace" and "no run with that id" in told["userMessage"]
+
+
+async def test_under_a_strict_policy_an_edit_and_the_way_by_hand_say_who_decides(loop: Loop) -> None:
+    workspace_id = loop.workspace_id
+    assert workspace_id is not None
+    await loop.app.store.write(lambda: policies.choose(workspace_id, "strict", 1, by="test"))
+    about = {"actionId": (await post(loop, "linkedin"))["actions"][0]["id"]}
+    edited = (await loop.call("chieflab_edit_action", {**about, "body": "Another text of ours."})).payload
+    by_hand = (await loop.call("chieflab_use_manual_fallback", about)).payload
+
+    assert "waits for your approval" not in edited["userMessage"] and "sign" in edited["userMessage"]
+    assert "Say yes" not in by_hand["userMessage"] and "sign" in by_hand["userMessage"]
+
+
+async def test_a_page_that_is_not_ours_is_shown_with_the_word_that_nothing_was_published(loop: Loop) -> None:
+    run = await post(loop, "landing")
+
+    assert "Nothing was published" in run["show"] and "Ledgerleaf reads bank statements" in run["show"]

@@ -38,6 +38,8 @@ async def test_pictures_are_assets_with_words_for_who_cannot_see_them(surface: S
     run = await graphics(surface)
 
     assert run["ok"] and run["externalActionsExecuted"] == 0 and run["actions"] == []
+    said = run["agentGuide"]["userMessage"]
+    assert "3 pictures for LinkedIn" in said and "Nothing was published" in said
     assert [image["metadata"]["variant"] for image in run["images"]] == ["dark", "light", "solid"]
     for image in run["images"]:
         facts = image["metadata"]

@@ -261,7 +261,9 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
     if action.status == "awaiting_approval":
         if move == "approve":
             return "Your yes is recorded. It still needs the yes of another person."
-        return "This is the new version. It waits for your approval."
+        if circumstances.may_decide:
+            return "This is the new version. It waits for your approval."
+        return f"This is the new version. {circumstances.who_decides or 'It is decided on the review page.'}"
     if circumstances.blocker is not None:
         how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
         return f"Approved. It cannot be sent yet: {circumstances.blocker}{how}"

@@ -10,6 +10,7 @@ import logging
 
 import msgspec
 
+from assent.drafting import channels as known
 from assent.drafting import evidence as gathering
 from assent.drafting.naming import name_of
 from assent.drafting.picture_orders import PicturesFailed, Result, Work
@@ -51,6 +52,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         drafts=graphics.drafts_of(result),
         outputs={"channels": list(channels), "warnings": list(graphics.left_out(result))},
         next_calls=NEXT,
+        user_message=_message(result),
     )
     inputs = {key: value for key, value in msgspec.to_builtins(request).items() if value is not None}
     return await staging.stage(
@@ -66,6 +68,16 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         preparation,
         GraphicsReply,
         lambda assets, staged: {"images": staging.images(call.services, assets)},
+    )
+
+
+def _message(result: Result) -> str:
+    """What was made, and how the person uses it."""
+    labels = dict.fromkeys(known.label_of(each.channel) for each in result.made)
+    count = f"{len(result.made)} pictures" if len(result.made) != 1 else "1 picture"
+    return (
+        f"I made {count} for {', '.join(labels)}. Nothing was published. Tell me which one goes with a post, or save "
+        "it from its link."
     )
 
 

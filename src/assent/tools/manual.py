@@ -126,7 +126,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 def handed_over(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """The brief, and the plain word that nothing is published yet."""
     key, brief = action.effect.channel, manual_brief(action.effect)
-    message = _message(before, action)
+    message = _message(before, action, around)
     ending = ask(key, action, around)
     return HandedOver(
         ok=True,
@@ -144,12 +144,15 @@ def handed_over(before: Action, action: Action, around: Circumstances) -> Handed
     )
 
 
-def _message(before: Action, action: Action) -> str:
+def _message(before: Action, action: Action, around: Circumstances) -> str:
     if action.status == "executed":
         return "This was recorded as done by hand."
     done = BY_MAIL if is_mail(action.effect) else BY_HAND
     if action.status == "approved":
         return f"This one goes out by hand. {done}"
+    if not around.may_decide:
+        who = around.who_decides or "It is decided on the review page."
+        return f"This one goes out by hand, once the text is approved. {who} Then: {done}"
     if before.status == "approved":
         return (
             "Your yes was for sending it from here. By hand it goes out another way, so please say yes once more to "

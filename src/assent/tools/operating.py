@@ -19,6 +19,7 @@ from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.lifecycle.cards import quoted
 from assent.lifecycle.guidance import ActionRef, AssetView, SuggestedCall, action_ref
 from assent.lifecycle.records import Action
 from assent.offloading import run_apart, run_long_apart
@@ -203,7 +204,9 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     if isinstance(made, NeedsDraft):
         raise _unwritten(made, "chieflab_post", {"channel": channel.id})
     if not channel.action:
-        made = msgspec.structs.replace(made, user_message=NOT_OURS_TO_CHANGE.format(label=channel.label))
+        said = NOT_OURS_TO_CHANGE.format(label=channel.label)
+        text = "\n\n".join(quoted(draft.body) for draft in made.drafts)
+        made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
     asked = _request(call, request, post.INFO.id, "chieflab_post")
     if joined is not None:
         asked = msgspec.structs.replace(
