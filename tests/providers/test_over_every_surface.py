@@ -56,7 +56,7 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
     assert (staged["email"]["connector"], staged["email"]["target"]["name"]) == ("resend", "example.org")
     assert all(action["preflight"]["connectorReady"] for action in run["actions"])
     shown = run["agentGuide"]["renderInChat"]["linkedin"]
-    assert shown["goesTo"] == "Acme (linkedin, acc_linkedin)"
+    assert shown["goesTo"] == "Acme (linkedin)"
     assert (len(hosted.zernio.ledger.entries()), len(hosted.resend.ledger.entries())) == before
 
     # A person who looks at the first one is not told that it could go out: nobody has said where to.

@@ -47,7 +47,7 @@ def test_a_blocked_answer_names_the_token_for_the_retry() -> None:
     outcome = advance(PROGRAM, SNAPSHOT, Content())
     assert isinstance(outcome, Blocked) and shown is not None
     answer = text.blocked(outcome, shown, TOKENS)
-    assert "NEW ackToken" in answer and "ack.v1.FRESH" in answer and "notes_required" in answer
+    assert "new ackToken" in answer and "ack.v1.FRESH" in answer and "notes_required" in answer
 
 
 @pytest.mark.rule("W20", "W46")
