@@ -211,7 +211,7 @@ async def test_when_no_source_has_numbers_each_is_named_with_its_reason(world: C
     recovery = refused.value.recovery()
     assert recovery.reason == "measurement_unavailable"
     assert "Web: Google Analytics has counted nothing" in recovery.user_message
-    assert "linkedin: " in recovery.user_message
+    assert "LinkedIn: " in recovery.user_message
 
 
 async def test_a_saved_contact_is_nothing_to_measure(world: Connected) -> None:
