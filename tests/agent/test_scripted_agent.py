@@ -1,4 +1,4 @@
-"""An agent that holds no tool name gets a post out, whoever must help and whatever is missing."""
+"""An agent that holds no tool name gets a post out, with the person's help and whatever is missing."""
 
 from __future__ import annotations
 

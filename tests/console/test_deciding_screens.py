@@ -246,5 +246,5 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
     await at.goto("/inbox")
     await at.ready()
     await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()
-    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("Nobody has sent it yet.")
+    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("It has not been sent yet.")
     await at.check()

@@ -94,7 +94,7 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
 
     await house.decide(ada, run.run_id, action.id, "approve")
 
-    assert heading(await house.page(ada, run.run_id)) == "You approved this; somebody else has to, too"
+    assert heading(await house.page(ada, run.run_id)) == "You approved this; another person has to, too"
     mine, theirs = (await ada.get("/inbox")).text, (await bo.get("/inbox")).text
     assert "Nothing waits for you" in mine
     assert f"row-{action.id}" not in mine
@@ -109,7 +109,7 @@ async def test_a_mail_to_nobody_cannot_be_approved(house: House) -> None:
     page = await house.page(browser, run.run_id)
 
     assert f'/actions/{action.id}/approve"' not in page
-    assert "Nobody is named to receive this" in card_of(page, action.id)
+    assert "It has no recipients" in card_of(page, action.id)
     assert f"action={action.id}&amp;open=approve" not in (await browser.get("/inbox")).text
     edited = await house.decide(browser, run.run_id, action.id, "edit", recipients="ann@example.org")
     assert edited.status_code == 303

@@ -14,7 +14,7 @@ from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 
-BY_HAND: Final = "This channel is published by hand, and nobody but a human can do that."
+BY_HAND: Final = "This channel is published by hand; only a human can do that."
 
 
 class ManualConnector:

@@ -63,7 +63,7 @@ def limit(workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
 
 
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
-    """The actions with a gate on each that costs more than those before it leave. Nobody is to approve what cannot be
+    """The actions with a gate on each that costs more than those before it leave. No one is to approve what cannot be
     paid without knowing it."""
     if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
         return staged

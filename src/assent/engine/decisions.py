@@ -141,7 +141,7 @@ def approve(
 
 
 def refuse_unfit(action: Action) -> None:
-    """Refuse to approve a content that could never go out, such as a mail to nobody."""
+    """Refuse to approve a content that could never go out, such as a mail without recipients."""
     if (unfit := blocking_gate(action.effect)) is None:
         return
     needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}

@@ -78,7 +78,7 @@ def _is_unknown(action: Action, now_ms: int) -> bool:
 
 
 def is_unsent(action: Action, now_ms: int) -> bool:
-    """Whether an action is approved and goes nowhere by itself. A step of a workflow is sent by nobody."""
+    """Whether an action is approved and no job sends it. A step of a workflow is never sent."""
     return (
         action.status is Status.APPROVED
         and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)

@@ -23,7 +23,7 @@ WORDS: Final = 6
 RUNS_SEARCHED: Final = 200
 NODES_SEARCHED: Final = 100
 CHARS_SEARCHED: Final = 4_000
-"""Of the newest runs, the newest nodes of each, and the beginning of what was noted there: 80 MB at the very worst, a
+"""Of the newest runs, the newest nodes of each, and the beginning of what was noted there: 80 MB at the most, a
 megabyte in life, which takes 35 ms."""
 LATEST: Final = 5
 """Runs that are listed where nothing fits."""

@@ -93,7 +93,7 @@ class Waits:
         self, changed: asyncio.Event, until_ms: int, leaving: asyncio.Future[object] | None
     ) -> Ending:
         loop = asyncio.get_running_loop()
-        # The wall clock may be set back; nobody waits longer for that.
+        # The wall clock may be set back; no caller waits longer for that.
         deadline = loop.time() + (until_ms - self._clock.now_ms()) / SECOND_MS
         while True:
             if changed.is_set():

@@ -129,7 +129,7 @@ def ask(
 
 
 def _unread(asked: Asked) -> bool:
-    """What nobody could read whole is asked about anew, which refuses it as too long."""
+    """What could not be read whole is asked about again, which refuses it as too long."""
     return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 

@@ -164,7 +164,7 @@ def as_text(found: Diagnosis) -> str:
 
 
 def summarise(found: Diagnosis) -> str:
-    """The diagnosis in a short paragraph: how it stands, and the heaviest finding."""
+    """The diagnosis in a short paragraph: the state, and the heaviest finding."""
     first = found.findings[:1]
     return " ".join([_opening(found), *(f"{each.problem} Try: {each.try_next}" for each in first)])
 

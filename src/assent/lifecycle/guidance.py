@@ -261,7 +261,7 @@ def show_run(
 
 
 def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
-    """The approval of the first action that this caller can approve; else the repair of one that nobody can approve
+    """The approval of the first action that this caller can approve; else the repair of one that no one can approve
     as it is; else a look at what the person decides."""
     for action in keyed.values():
         found = around.get(action.action_id, PLAIN)

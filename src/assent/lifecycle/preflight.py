@@ -18,7 +18,7 @@ RESEND_RECIPIENTS: Final = 50
 """What Resend takes in one mail."""
 
 BLOCKING_GATES: Final[dict[str, str]] = {
-    "recipients_missing": "Nobody is named to receive this. Tell me who gets it.",
+    "recipients_missing": "It has no recipients. Tell me who gets it.",
     "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
     "picture_cannot_be_sent": "A picture goes along, and this mail service sends text alone. Take the picture away.",
 }

@@ -34,7 +34,7 @@ NOT_IN_QUESTION: Final = Words(
     summary="The outcome is known.",
     user_message="The outcome of this is not in question.",
     fix="STOP. There is nothing to resolve; chieflab_get_action shows what became of the action.",
-    stop_rule="Do not report an outcome that nobody asked for.",
+    stop_rule="Do not report an outcome that the user did not tell you.",
 )
 
 SIGNED_IN_ANSWER: Final = Words(

@@ -160,7 +160,7 @@ TOLD: Final = {
     "person": "The provider did not confirm it; a signed-in person reported that it is there.",
     "passkey": "The provider did not confirm it; a signed-in person reported that it is there.",
 }
-"""What a sending rests on that nobody but a person confirmed, by the assurance of who told."""
+"""What a sending rests on that only a person confirmed, by the assurance of who told."""
 
 
 def headline(effect: Effect) -> str:

@@ -11,7 +11,7 @@ from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.records import Action, Status
 
 WORKFLOW: Final = "workflow"
-"""The connector of a workflow's confirmations, which nobody outside sees."""
+"""The connector of a workflow's confirmations, which is not shown outside."""
 SUBMITTED: Final = "submitted"
 """The digest of what was staged, which an edit leaves as it was."""
 CALL: Final = "call"

@@ -78,7 +78,7 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
 
 
 def _paths(supplied: Supplied | None) -> dict[str, str]:
-    """Where each part stands in the arguments. A title that nobody gave was taken from the text."""
+    """Where each part stands in the arguments. A title that was not given was taken from the text."""
     given = supplied or Supplied(body="")
     at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
     if supplied is not None and not supplied.title:

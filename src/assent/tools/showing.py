@@ -217,7 +217,7 @@ def _result(seen: Seen) -> ResultView | None:
 
 
 def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
-    """Where it stands and why, in a sentence for the person."""
+    """The present state and why, in a sentence for the person."""
     action, decision = seen.action, seen.decision
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:

@@ -109,7 +109,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "webhook_secret_rotated": lambda facts: "The secret that signs webhooks was replaced",
     "sign_in_link_issued": lambda facts: f"A sign-in link for {facts.get('person', 'somebody')} was made",
     "signed_in": lambda facts: (
-        f"{facts.get('name') or facts.get('person', 'Somebody')} signed in"
+        f"{facts.get('name') or facts.get('person', 'Someone')} signed in"
         + (" by the page of a sign-up" if facts.get("by") == "signup" else "")
     ),
     "signed_out": lambda facts: f"{_capital(str(facts.get('person', 'somebody')))} signed out",

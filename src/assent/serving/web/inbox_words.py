@@ -60,7 +60,7 @@ class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
 STOPPED: Final = {APPROVED: STATES[RETRYABLE], RETRYABLE: STATES[RETRYABLE], FAILED: STATES[FAILED]}
-"""States in which an approved action does not go anywhere by itself."""
+"""States in which no job sends an approved action."""
 
 
 def _badge(action: Action, state: State) -> Badge | None:
@@ -77,7 +77,7 @@ def _stopped(action: Action, state: State) -> str:
     if not action.preflight.connector_ready and action.preflight.connector_fix_hint:
         return action.preflight.connector_fix_hint
     return (
-        "Nobody has sent it yet."
+        "It has not been sent yet."
         if action.effect.connector != "manual"
         else "Say where it is once it is out."
     )

@@ -32,11 +32,11 @@ class Pace:
         await self._count(f"link {claims.run_id} {claims.exp}")
 
     async def of_stranger(self, scope: Scope) -> None:
-        """Somebody at a page for whoever is not signed in yet, by their address."""
+        """A visitor of a sign-in page, by address."""
         await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
 
     async def of_reader(self, scope: Scope) -> None:
-        """Somebody who reads what is public. An address may be that of many: a house, or a proxy."""
+        """A reader of public pages. Many readers may share one address: a house, or a proxy."""
         services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
         window = public_pages_window(services.pages.most)
         await services.page_limiter.count(

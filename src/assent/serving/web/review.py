@@ -73,7 +73,7 @@ NO_SUCH_ACTION: Final = PageProblem(
 )
 
 MAX_FIND_CHARS: Final = 200
-"""What somebody looks for among recipients."""
+"""Search text for the recipients."""
 
 
 class ReviewPages:

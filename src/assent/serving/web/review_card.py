@@ -124,7 +124,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Entry, ...]
     waiting: bool
     unsent: bool
-    """Approved, and nothing sends it by itself."""
+    """Approved, and no job sends it."""
     scheduled: bool
     missing: str
     """What must be added before it can be approved, or nothing."""

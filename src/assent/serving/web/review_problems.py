@@ -110,7 +110,7 @@ def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, 
 
 
 def now_bound(bound: NowBound, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    """Nobody has seen where it goes yet."""
+    """No reviewer has seen where it goes yet."""
     return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _typed(form))
 
 

@@ -39,7 +39,7 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     if not has_actions:
         return "Nothing to approve here"
     if any(card.waiting for card in shown):
-        return "You approved this; somebody else has to, too"
+        return "You approved this; another person has to, too"
     if all(card.expired for card in shown):
         return "These drafts have expired" if len(shown) > 1 else "This draft has expired"
     return _outcome(shown)

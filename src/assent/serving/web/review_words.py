@@ -72,7 +72,7 @@ GATES: Final[dict[str, str]] = {
 
 
 MISSING: Final[dict[str, str]] = {
-    "recipients_missing": "Nobody is named to receive this. Press “Edit” and add whom it goes to.",
+    "recipients_missing": "It has no recipients. Press “Edit” and add whom it goes to.",
 }
 """What keeps a content from ever going out, where the page says it in its own words."""
 
