@@ -41,8 +41,9 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/mypy
 
-fast: dev ## Only the fast tests, on the embedded store
-	@$(PYTEST) -m "not slow" -k "not postgres" --quiet
+fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
+	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
+		--ignore=tests/providers --ignore=tests/oauth --ignore=tests/cli
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev

@@ -22,6 +22,8 @@ from assent.processes import http_server
 from assent.serving.sockets import Patience, affordable
 from assent.tools.catalog import ALL_TOOLS, Catalog
 
+pytestmark = pytest.mark.slow
+
 SOON_SECONDS = 15.0
 SHORT = Patience(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=0.6, reading_pause_seconds=0.2)
 FAIR = Patience(header_seconds=1, body_pause_seconds=1, request_seconds=2, reading_pause_seconds=1)

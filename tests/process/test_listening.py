@@ -16,6 +16,8 @@ from assent.listening import LOOPBACKS, Pages, bind, leadership_of, listen, othe
 from assent.serving.leader import Leadership
 from assent.settings import Settings, SettingsError, load_settings
 
+pytestmark = pytest.mark.slow
+
 
 def settings_in(data_dir: Path, port: int, **flags: str) -> Settings:
     data_dir.mkdir(exist_ok=True)

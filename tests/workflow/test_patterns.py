@@ -46,7 +46,7 @@ def test_a_pattern_with_flags_finds_what_the_standard_engine_finds(
     assert compiled(pattern, flags).search(text) is wanted
 
 
-@pytest.mark.filterwarnings("ignore:Possible nested set:FutureWarning")
+@pytest.mark.filterwarnings("ignore:Possible :FutureWarning")
 @given(st.text(alphabet="ab1()[]{}*+?|^$.\\-,:=!<>P#xims ", max_size=10))
 def test_what_the_standard_engine_cannot_read_is_refused_and_nothing_else(pattern: str) -> None:
     try:
