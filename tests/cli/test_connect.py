@@ -106,7 +106,7 @@ def test_a_mail_server_of_this_network_is_connected_in_the_terminal(wire: Assent
 
 @contextmanager
 def mail_server_in_a_thread() -> Iterator[int]:
-    """A mail server that knows nobody, while a command has this thread."""
+    """A mail server without accounts, while a command has this thread."""
     ready, loop = threading.Event(), asyncio.new_event_loop()
     ports: list[int] = []
     ended = asyncio.Event()

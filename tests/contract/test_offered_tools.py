@@ -137,7 +137,7 @@ def test_the_gate_is_in_every_choice_of_groups() -> None:
 
 
 def sentences(source: Path) -> Iterator[str]:
-    """Every text of a module that is written for somebody else than its readers."""
+    """Every text of a module that is written for its users."""
     tree = ast.parse(source.read_text(encoding="utf-8"))
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

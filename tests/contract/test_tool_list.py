@@ -1,4 +1,4 @@
-"""The tool list: small enough for a model, the same over both transports, by groups where somebody asks for them."""
+"""The tool list: small enough for a model, the same over both transports, by groups where a caller asks for them."""
 
 from __future__ import annotations
 

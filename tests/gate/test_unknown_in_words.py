@@ -1,4 +1,4 @@
-"""What is said and offered while nobody knows whether something went out, and after someone told."""
+"""What is said and offered while an outcome is unknown, and after it was told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that wait for a decision: they hear of it whoever makes it, they end in time, and they crowd nobody out."""
+"""Calls that wait for a decision: they hear of each, end in time, and take no other call's place."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _body(event: journal.Event) -> dict[str, Any]:
 
 def _move(told: Told, move: Move, body: dict[str, Any]) -> None:
     told.digest, told.revision = body.get("digest", told.digest), body.get("revision", told.revision)
-    # Somebody surer confirms what is approved: that is told, and moves nothing.
+    # A stronger assurance confirms an approval: it is recorded, and the status stays.
     told.state = TABLE.get((told.state, move), told.state)
     if move in _TAKEN_BACK:
         told.approvals = set()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Branch(Protocol):
-    """What is told of a branch."""
+    """The facts of a branch that are told."""
 
     @property
     def title(self) -> str: ...

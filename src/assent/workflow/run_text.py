@@ -9,7 +9,7 @@ ENTER: Final = "To go on with one, call workflow_advance with its stateToken alo
 
 
 class Run(Protocol):
-    """What is told of a run."""
+    """The facts of a run that are told."""
 
     @property
     def session_id(self) -> str: ...
