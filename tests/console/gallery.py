@@ -217,8 +217,18 @@ async def _launch(house: House, lesson: str) -> PreparedRun:
     return run
 
 
-async def take(browser: Browser, signed_in: Any, shot: Shot, address: str, to: Path) -> int:
-    """One picture; returns its size."""
+NEUTRAL: Final = """(paths) => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    for (const [from, to] of Object.entries(paths))
+      walker.currentNode.data = walker.currentNode.data.replaceAll(from, to);
+}"""
+
+
+async def take(
+    browser: Browser, signed_in: Any, shot: Shot, address: str, to: Path, paths: dict[str, str]
+) -> int:
+    """One picture; returns its size. `paths` of this machine are shown as those of anyone's."""
     context: BrowserContext = await browser.new_context(
         viewport={"width": shot.width, "height": shot.height},
         color_scheme="dark" if shot.dark else "light",
@@ -232,6 +242,7 @@ async def take(browser: Browser, signed_in: Any, shot: Shot, address: str, to: P
             await page.locator(shot.click).first.click()
         if shot.at:
             await page.locator(shot.at).first.scroll_into_view_if_needed()
+        await page.evaluate(NEUTRAL, paths)
         picture = await page.screenshot(scale="css", animations="disabled", caret="hide")
     finally:
         await closed(context)
@@ -249,9 +260,13 @@ async def main(to: Path, wanted: list[str]) -> int:
                 first = await browser.new_context()
                 await sign_in(first, house)
                 signed_in = await first.storage_state()
+                paths = {
+                    str(Path(sys.executable).parent): "/home/ada/assent/.venv/bin",
+                    directory: "/home/ada/.local/share/assent",
+                }
                 for shot in shots:
                     address = house.base_url + shot.path.format_map(places)
-                    size = await take(browser, signed_in, shot, address, to)
+                    size = await take(browser, signed_in, shot, address, to, paths)
                     sys.stdout.write(f"{shot.name}.png {size // 1000} KB\n")
                     too_large += [shot.name] if size > MOST_BYTES else []
     if too_large:
