@@ -131,6 +131,35 @@ def scan(root: Path = ROOT) -> tuple[Claim, ...]:
     )
 
 
+def named_in(source: str) -> set[str]:
+    """The rules that a module names in a docstring: its own, or that of a class or function in it."""
+    return {
+        rule_id
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for rule_id in re.findall(rf"\b{RULE_ID.pattern}\b", ast.get_docstring(node) or "")
+    }
+
+
+def homeless(manifest: Manifest, root: Path = ROOT) -> list[str]:
+    """The rules whose home is no module of the package or does not name them; empty when the map is true."""
+    named = {
+        home: named_in(file.read_text(encoding="utf-8")) if file is not None else None
+        for home in {rule.home for rule in manifest.rule}
+        for file in [_file_of(home, root / "src")]
+    }
+    return [
+        f"{rule.id} is not named in {rule.home}" if ids is not None else f"{rule.id}: no module {rule.home}"
+        for rule in manifest.rule
+        if rule.id not in ((ids := named[rule.home]) or ())
+    ]
+
+
+def _file_of(module: str, source: Path) -> Path | None:
+    path = source.joinpath(*module.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
 def disagreements(manifest: Manifest, claims: Iterable[Claim]) -> list[str]:
     """What is wrong between the manifest and those who claim to prove it; empty when they agree."""
     claimed: dict[str, list[str]] = {}

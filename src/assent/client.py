@@ -1,7 +1,7 @@
 """A small client for programs: calls a tool over HTTP and gives back its payload, and follows a refusal by the book.
 
-`call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the contract asks of an agent
-(E55, E56): call the recovery tool and repeat once where that helps, wait and repeat once where it says so, else stop.
+`call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the contract asks of an
+agent: call the recovery tool and repeat once where that helps, wait and repeat once where it says so, else stop.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Client:
         ask: Callable[[dict[str, str]], dict[str, Any]] | None = None,
         **arguments: Any,
     ) -> dict[str, Any]:
-        """Call a tool and do what a refusal says, once. Raises what needs other arguments or a person.
+        """Call a tool and do what a refusal says, once (E55, E56). Raises what needs other arguments or a person.
 
         `ask` gets what a recovery tool needs from the person, by argument, and returns their answers.
         """

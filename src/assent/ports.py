@@ -368,7 +368,7 @@ THIS_RUN: Final = "\0this run"
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator's prepare returns. Persisting, preflight, review and approval are not its to write."""
+    """What an operator's prepare returns. Persisting, preflight, review and approval are not its to write (E9)."""
 
     drafts: tuple[Draft, ...] = ()
     effects: tuple[StagedEffect, ...] = ()

@@ -60,7 +60,8 @@ def require_run_id(text: str) -> RunId:
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
-    """An action to change. Foreign and unknown run the same statement and get the same answer (C1)."""
+    """An action to change. An action of another workspace and an unknown one run the same statement and get the same
+    401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
     return _found(rows)
 
@@ -169,6 +170,7 @@ def insert_asset(asset: Asset) -> Transaction[None]:
 
 
 def insert_action(action: Action) -> Transaction[None]:
+    """Store a staged action as a row (E61)."""
     yield statements.insert_action(
         workspace_id=action.workspace_id,
         action_id=action.action_id,

@@ -37,7 +37,7 @@ class PublicPart(msgspec.Struct, frozen=True):
 
 
 def compose(mode: Mode, workspace_id: WorkspaceId, key_id: KeyId, secret: bytes) -> str:
-    """The key as its human gets it, once."""
+    """The key as its human gets it, once. It starts with `clp_live_` or `clp_dev_` (E82)."""
     if len(secret) != SECRET_BYTES:
         raise ValueError(f"a key needs {SECRET_BYTES} secret bytes")
     public = uuid.UUID(workspace_id).bytes + bytes.fromhex(key_id)

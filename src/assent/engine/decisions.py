@@ -1,4 +1,4 @@
-"""Approve, reject, edit, withdraw (E20–E23, E62, E66–E70). Chat, page and command line all come through here.
+"""Approve, reject, edit, withdraw. Chat, page and command line all come through here (E70).
 
 Every decision stores who made it and how sure the server is that it was a human (C8). A decision judges the stored
 record under its lock; what the caller says about it changes nothing (E65).
@@ -84,7 +84,10 @@ def approve(
     seals: Seals,
     send_now: bool = False,
 ) -> Transaction[Action]:
-    """Let an action through, bound to exactly the content it has now. Approving again changes nothing."""
+    """Let an action through, bound to exactly the content it has now. Approving again changes nothing.
+
+    The server moves the status and seals the approval; a caller can only ask for it (E62).
+    """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.APPROVE, now_ms, links)
     refuse_stale(action, seen)

@@ -1,4 +1,4 @@
-"""Execute: claim, call, record (E24–E29, E49, E63–E64, E72; the claim of the architecture).
+"""Execute: claim, call, record (the claim of the architecture).
 
 1. One transaction judges the stored action and claims it: an attempt with a fence and a lease, its event, and the job
    that looks after it should this process die.
@@ -109,7 +109,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def execute(services: Services, order: Order) -> Executed:
-    """Fire an approved action once, or refuse."""
+    """Fire an approved action at most once (E72), or refuse."""
     task = asyncio.create_task(_execute(services, order))
     _running.add(task)
     task.add_done_callback(_running.discard)
@@ -211,7 +211,8 @@ def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusa
 def claim(
     services: Services, order: Order, attempt_id: str, now_ms: int, asked: Asked | None = None
 ) -> Transaction[Action | Executed]:
-    """Judge and claim, or answer what was answered before under the same key."""
+    """Judge and claim, so that at most one attempt is in flight (E29), or answer what was answered before under the
+    same idempotency key (E27, E49)."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         seen = yield from once.recall(
@@ -362,7 +363,8 @@ def same_call(attempt: Attempt, other: Attempt) -> bool:
 def settle(
     action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
 ) -> Transaction[Executed | Refusal]:
-    """Move a locked action by what became known, and remember the final answer under the attempt's key."""
+    """Move a locked action by what became known, keep the id that the provider gave (E28), and remember the final
+    answer under the attempt's key."""
     state = moved(state_of(action), move)
     facts = {"attemptId": action.attempt.attempt_id if action.attempt is not None else None, **said(outcome)}
     if isinstance(outcome, Delivered):

@@ -33,8 +33,8 @@ from assent.stores.loader import statements
 def recall(
     workspace_id: str, tool: str, key: str, request_digest: str, now_ms: int, *, holder: str | None
 ) -> Transaction[str | None]:
-    """The answer given before, marked as a replay, or None where the caller is to go on. Refuses the key with other
-    arguments, and to everybody but its holder."""
+    """The answer given before under this key, marked as a replay, or None where the caller is to go on (E7, E91).
+    Refuses the key with other arguments, and to everybody but its holder."""
     rows = yield statements.claim_key(
         workspace_id=workspace_id,
         tool=tool,

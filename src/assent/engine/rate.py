@@ -58,7 +58,7 @@ def sign_in_mails_window() -> Window:
 
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:
-    """`rate_limited` with the time after which the oldest counted call no longer counts."""
+    """`rate_limited` with the time after which the oldest counted call no longer counts (E97)."""
     frees_at_ms = (oldest_slot + SLOTS + 1) * window.slot_ms
     seconds = max(1, -(-(frees_at_ms - now_ms) // 1000))
     return Refusal(Reason.RATE_LIMITED, facts={"limited": window.limited}, retry_after_seconds=seconds)

@@ -1,4 +1,4 @@
-"""Where a run stands: rehydrate and checkpoint (W20, W41–W46)."""
+"""Where a run stands: rehydrate and checkpoint."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def rehydrate(desk: Desk, state: Handle, *, rules: bool = False) -> Transaction[
 
 
 def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
-    """Keep notes on a node without moving anything; the same notes again are one checkpoint (W41–W44)."""
+    """Keep notes on a node, with the pending step unchanged (W41). The same notes again are one checkpoint (W42),
+    others are kept beside them (W43); the preferred tip does not move (W44)."""
     check_notes(notes)
     if not notes.strip():
         raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])

@@ -1,4 +1,4 @@
-"""Running workflows: start and advance (W1–W55).
+"""Running workflows: start and advance.
 
 An advance locks the run, looks for what it has answered to the same tokens and content, and only then runs the pure
 machine. What was answered follows from the node it led to, where it can (docs/decisions/0007). What a human must
@@ -75,8 +75,8 @@ def begin_run(
     key: str | None,
     named_session: str,
 ) -> Transaction[Spoken]:
-    """Start a run of a workflow, pinned to the program as it is now. A start that was answered is answered the same,
-    whatever became of the file since."""
+    """Start a run of a workflow, pinned to the program as it is now (W55). A start that was answered under its key is
+    answered the same, whatever became of the file since; without a key every start is a new run (W19)."""
     now_ms = desk.now_ms
     size_of(context, "context")
     arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
@@ -165,7 +165,12 @@ def step(
     notes: str | None,
     output: Any,
 ) -> Transaction[Spoken | Refusal]:
-    """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept."""
+    """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept.
+
+    The ack token must be of the same run and node as the state token (W5). One transaction under the lock of the run:
+    equal advances at once, also from several processes, make one (W13, W14), and a crash leaves the run before the
+    advance or after it (W15, W66).
+    """
     if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
         raise token_refusal("token_scope_mismatch")
     patch, given = split_notes(context, notes)
@@ -203,7 +208,8 @@ def step(
 
 
 def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction[Spoken]:
-    """What was answered before, with the very tokens (W10); nothing is judged anew (W18)."""
+    """What was answered before, with the same tokens (W10), also where it completed the run (W16); nothing is judged
+    again (W18)."""
     if isinstance(answered, KeptAnswer):
         return Spoken(msgspec.json.decode(answered.answer, type=Answer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
@@ -252,7 +258,8 @@ def _move(
     digest: str,
     asked: Asked | None,
 ) -> Transaction[Spoken]:
-    """A new node: the first child goes on, every further one is a branch (W12, W24)."""
+    """A new node: the first child goes on, every further one is a branch (W12, W24, W25). A branch may be complete
+    while another goes on (W28)."""
     run, now_ms = node.run, desk.now_ms
     child = run.nodes
     if asked is not None:

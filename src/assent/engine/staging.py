@@ -1,4 +1,4 @@
-"""Prepare, the framework's half (E3–E6, E11–E15, E101): from what an operator wants to what is stored and shown.
+"""Prepare, the framework's half from what an operator wants to what is stored and shown.
 
 One transaction stores the run, its assets and its actions and remembers the answer under the caller's idempotency key.
 Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
@@ -60,7 +60,7 @@ FETCHED: Final = "productPage"
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer of every operator's primary tool (S0 §3.1, S4)."""
+    """The answer of every operator's primary tool, every field filled (S0 §3.1, S4; E12, E46, E101)."""
 
     ok: bool
     run_id: str
@@ -112,7 +112,7 @@ async def stage(
     shape: type[Reply],
     more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
 ) -> Reply:
-    """Store a preparation and answer with what the agent should do with it.
+    """Store a preparation and answer with what the agent should do with it. No provider is called (E11).
 
     `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
     """
@@ -400,7 +400,10 @@ def prepared(
     preparation: Preparation,
     outlook: Outlook | None = None,
 ) -> PreparedRun:
-    """The answer, made before anything is stored so that it can be stored with it."""
+    """The answer, made before anything is stored so that it can be stored with it.
+
+    It has the review link of the run (E6), and the stop rule at its top is that of its guide (E15).
+    """
     around: dict[str, Circumstances] = {}
     if outlook is not None:
         around = {action.action_id: outlook.of(action) for action in staged}

@@ -84,6 +84,7 @@ def by_hand(action: Action) -> Refusal:
 
 
 def not_live(action: Action, words: Words | None = None) -> Refusal:
+    """The refusal for a provider that is not live: nothing was executed (E98)."""
     return Refusal(
         Reason.PROVIDER_NOT_LIVE,
         facts={"connector": action.effect.connector},
@@ -94,6 +95,7 @@ def not_live(action: Action, words: Words | None = None) -> Refusal:
 
 
 def unready(action: Action, readiness: Readiness) -> Refusal:
+    """The refusal for a connector that is not connected: connect it, or publish by hand (E94)."""
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
     return Refusal(

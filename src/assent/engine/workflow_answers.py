@@ -70,7 +70,8 @@ class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint."""
+    """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint. It holds nothing of
+    the context (W51)."""
 
     kind: str
     state_token: str

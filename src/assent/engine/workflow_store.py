@@ -142,7 +142,8 @@ _keeping = threading.Lock()
 
 
 def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
-    """A pinned program. The hash names its content, so one that was decoded before is the same (W7, W17)."""
+    """A pinned program, which needs no file (W17, W56). The hash names its content, so one that was decoded before is
+    the same (W7)."""
     if (known := _programs.get(workflow_hash)) is not None:
         return known
     program = yield from read_program(workspace_id, workflow_hash)

@@ -14,7 +14,7 @@ import msgspec
 
 
 class Reason(enum.StrEnum):
-    """S0 §7's twelve standard reasons, then our own. The standard ones keep their meaning."""
+    """S0 §7's twelve standard reasons, then our own. The standard ones keep their meaning (E52)."""
 
     MISSING_API_KEY = "missing_api_key"
     MISSING_CONNECTOR = "missing_connector"
@@ -73,7 +73,8 @@ class Retry(enum.StrEnum):
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """One row of the table."""
+    """One row of the table. `recovery_tool` is the tool that helps: the signup without a key (E53), connecting without
+    a connector (E54); without facts about the product `fix` names the seven fields to gather (E95)."""
 
     status: int
     retry: Retry

@@ -1,4 +1,4 @@
-"""The audit record of an action as S0 §5 writes it (E42–E44), with what this server adds to it.
+"""The audit record of an action as S0 §5 writes it, with what this server adds to it.
 
 `status` stays within the six values (C10). An approval always says how sure the server was that a human gave it, and
 one relayed by an agent is marked as not attested: it is never shown as a human's.
@@ -18,7 +18,7 @@ from assent.lifecycle.step_calls import CALL
 
 
 class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One action in the audit trail."""
+    """One action in the audit trail, complete in every status (E42)."""
 
     id: str
     run_id: str

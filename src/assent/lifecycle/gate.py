@@ -1,7 +1,7 @@
-"""The one gate (E25, E63–E65). Nothing reaches a connector but an `ApprovedAction`, and only this module makes one.
+"""The one gate. Nothing reaches a connector but an `ApprovedAction`, and only this module makes one.
 
-Judges by the stored record alone: no argument, no text in a body and no caller's word changes an outcome. Knows no
-store; the engine calls it inside the transaction that claims the action and again before the connector is called.
+Judges by the stored record alone. Knows no store; the engine calls it inside the transaction that claims the action
+and again before the connector is called.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def no_link(action: Action) -> None:
 
 
 class ApprovedAction:
-    """A claimed action whose approval covers exactly what will be sent. A connector's `perform` takes nothing else."""
+    """A claimed action whose approval covers exactly what will be sent (E47). A connector's `perform` takes nothing
+    else."""
 
     __slots__ = ("action",)
 
@@ -49,9 +50,12 @@ class ApprovedAction:
 def judge_execution(
     action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
 ) -> None:
-    """Refuse unless the stored status is exactly approved, for exactly this content, by enough assurance.
+    """Refuse unless the stored status is exactly approved, for exactly this content, with enough assurance (E5, E25,
+    E63).
 
-    `by_hand` says that a person performs it: neither its time nor its expiry binds what they have done already.
+    No argument, no text in a body and no word of the caller changes the outcome (E65): a flag that only the agent
+    honours is no gate (E73). Before an approval the answer is `requires_approval` with the review link (E88). `by_hand`
+    says that a person performs it: neither its time nor its expiry binds what they have done already.
     """
     state = state_of(action)
     if state == EXECUTING:
@@ -78,7 +82,10 @@ def judge_execution(
 
 
 def opened(action: Action) -> ApprovedAction:
-    """The pass for a connector: for an action claimed just now, or one whose unknown outcome is being looked into."""
+    """The pass for a connector: for an action that was just claimed, or one whose unknown outcome is being reconciled.
+
+    The status is judged again here, so that nothing between the claim and the connector goes around it (E64).
+    """
     covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
     if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
         raise Refusal(Reason.REQUIRES_APPROVAL, status=action.status, action_id=action.action_id)

@@ -1,4 +1,4 @@
-"""What a prepared run tells the agent: show this, say that, stop, and wait (E12–E19, E74, E101).
+"""What a prepared run tells the agent: show this, say that, stop, and wait (E74).
 
 The drafts come first and in full; the review link is a fallback for a human who is elsewhere (C4).
 """
@@ -72,6 +72,8 @@ class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
+    """What the agent shows and says, the calls that follow, and where it stops (E14)."""
+
     render_in_chat: dict[str, InChat]
     user_message: str
     next_tool_calls: NextToolCalls
@@ -197,8 +199,9 @@ def agent_guide(
 ) -> AgentGuide:
     """The guide of a run. Without actions it shows what there is to read and stops all the same.
 
-    `circumstances` are by action id; `notes` are sentences for the person about the whole run, `said` replaces the
-    message of a run without actions.
+    Every channel that has content is there to be shown (E16); inline approval comes first, the review link is never
+    what the agent is told to give (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
+    about the whole run, `said` replaces the message of a run without actions.
     """
     keyed, around = channel_keys(actions), circumstances or {}
     shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}

@@ -1,4 +1,4 @@
-"""What a human should know before deciding, computed when an action is staged (E44, C8)."""
+"""What a human should know before deciding, computed when an action is staged (C8)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def preflight(
     gates: tuple[str, ...] = (),
     cost_credits: int = 0,
 ) -> Preflight:
-    """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added."""
+    """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added (E44)."""
     found = ["human_approval", *gates]
     if (unfit := blocking_gate(effect)) is not None:
         found.append(unfit)

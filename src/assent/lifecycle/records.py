@@ -177,7 +177,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asset(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of content that a run produced."""
+    """A piece of content that a run produced (E4)."""
 
     workspace_id: WorkspaceId
     asset_id: AssetId

@@ -1,4 +1,4 @@
-"""The signed review link of S0 §4: `/runs/{runId}?token=b64url(json).b64url(hmac-sha256)` (E34–E41, C24).
+"""The signed review link of S0 §4: `/runs/{runId}?token=b64url(json).b64url(hmac-sha256)` (C24).
 
 Signed with RUN_TOKEN_SECRET, which signs nothing else. The payload has exactly five keys. Links are ended early by
 moving the time from which the run accepts them.
@@ -37,7 +37,7 @@ def scope_for(rights: AbstractSet[str]) -> Scope:
 
 
 class ReviewClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """What a review token says; the keys are S0's."""
+    """The five claims of a review token (E35); the keys are S0's."""
 
     run_id: RunId
     workspace_id: WorkspaceId
@@ -60,7 +60,7 @@ def make_token(
 
 
 def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
-    """The claims of a token that is ours, for this run, and not past its time. Raises `TokenInvalid`."""
+    """The claims of a token that is ours, for this run (E38) and not past its time (E39). Raises `TokenInvalid`."""
     try:
         claims = msgspec.json.decode(ring.verify(token), type=ReviewClaims)
     except msgspec.MsgspecError as error:
@@ -80,4 +80,5 @@ def ended_early(claims: ReviewClaims, links_from_ms: int) -> bool:
 
 
 def review_url(base_url: str, run_id: RunId, token: str) -> str:
+    """The link that a person opens (E34)."""
     return f"{base_url}/runs/{run_id}?token={token}"

@@ -98,7 +98,11 @@ def state_of(action: Action) -> State:
 
 
 def moved(state: State, move: Move) -> State:
-    """Where a move leads. Raises `IllegalMove`."""
+    """Where a move leads. Raises `IllegalMove` for one that is not in the table, so that no stage is skipped (E10).
+
+    Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads
+    out of `rejected` (E23, E67) or out of `executed` (E68).
+    """
     try:
         return TABLE[(state, move)]
     except KeyError:

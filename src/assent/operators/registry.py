@@ -1,4 +1,4 @@
-"""All operators, in the order in which they are listed."""
+"""All operators, in the order in which they are listed (E59)."""
 
 from __future__ import annotations
 

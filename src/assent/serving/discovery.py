@@ -38,7 +38,7 @@ class Documents:
 
     @cached_property
     def metadata(self) -> bytes:
-        """What `/.well-known/mcp.json` and `GET /api/mcp` answer."""
+        """What `/.well-known/mcp.json` and `GET /api/mcp` answer. Cites the contract and its version (E60)."""
         return _json(
             {
                 "name": "assent",

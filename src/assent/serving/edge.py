@@ -186,6 +186,7 @@ class Edge:
         peer: Peer | None,
         caller: Caller,
     ) -> Any:
+        """Let a call in and run its tool. Without a key only public tools run (E84)."""
         services = self.services
         try:
             principal = caller.principal = await self.authenticate(credentials)

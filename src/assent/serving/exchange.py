@@ -104,6 +104,7 @@ class Filter:
         return await self._serve(exchange, message, headers=None, modern=modern)
 
     def _notified(self, message: dict[str, Any], version: str | None) -> Reply:
+        """A notification gets no JSON-RPC response (E81)."""
         if version is not None and (rejected := unsupported_protocol_version_rejection(version)) is not None:
             return failed(None, rejected.code, rejected.message, rejected.data)
         return ACKNOWLEDGED
@@ -183,7 +184,7 @@ def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, An
 
 
 def completed_initialize(params: Any) -> dict[str, Any]:
-    """S3's example sends `initialize` alone; what is missing is filled in, what is there is kept (C18)."""
+    """S3's example sends `initialize` alone; what is missing is filled in, what is there is kept (C18, E77)."""
     given = params if isinstance(params, dict) else {}
     return {
         "protocolVersion": FIRST_VERSION,
@@ -200,7 +201,7 @@ def has_envelope(params: Any) -> bool:
 
 
 def failed(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
-    """A JSON-RPC error with the HTTP status that the protocol gives it."""
+    """A JSON-RPC error with the HTTP status that the protocol gives it (E87)."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

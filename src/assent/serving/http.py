@@ -51,7 +51,7 @@ def peer_of(receive: Receive) -> Peer:
 
 
 class McpEndpoint:
-    """`/api/mcp` and `/mcp`."""
+    """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
     def __init__(self, messages: Filter, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
         self._messages = messages

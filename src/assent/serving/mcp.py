@@ -84,7 +84,7 @@ class _Dispatch:
 
 
 class McpServer:
-    """Answers one JSON-RPC request of either era."""
+    """Answers one JSON-RPC request of either era, the same on both transports (E57)."""
 
     def __init__(
         self,
@@ -141,6 +141,7 @@ class McpServer:
         return result
 
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
+        """The tool list, each with name, description and inputSchema (E79)."""
         exchange: Exchange = ctx.request
         caller = Caller()
         if exchange.credentials.api_key is not None or not self._open_discovery:
@@ -155,6 +156,7 @@ class McpServer:
         return listed if toolsets is None else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
+        """A tool's payload as JSON in a text content, after its readable text where it has one (E80)."""
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         answer = await self._edge.answer(

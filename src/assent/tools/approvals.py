@@ -1,4 +1,4 @@
-"""The human's decisions as an agent relays them (E20, E62, E65, E66, E69, E70, C8).
+"""The human's decisions as an agent relays them (C8).
 
 What comes through here is an `agent` decision: the server knows that a key of the workspace asked for it, not that a
 human did, and the record says so. The page calls the same engine functions with a person behind them.
@@ -139,6 +139,7 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
+    """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
     action_id = actions.require_action_id(request.action_id)
     workspace_id, by = call.caller.workspace_id, call.caller.name
     async with blocked.bound_first(call.services, workspace_id, action_id, by=by, via="chat"):
@@ -233,6 +234,7 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
 
 
 async def reject_action(call: Call, request: RejectAction) -> Decided:
+    """Reject an action by its id, with a reason (E20)."""
     action_id = actions.require_action_id(request.action_id)
     return await _decide(
         call,

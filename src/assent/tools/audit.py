@@ -1,4 +1,4 @@
-"""The audit trail, by workspace and by run (E42, E45)."""
+"""The audit trail, by workspace and by run."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
+    """The trail of the caller's workspace, or of one of its runs (E45)."""
     status = Status(request.status) if request.status is not None else None
     since_ms = since_moment("since", request.since, call.now_ms) if request.since is not None else 0
     if request.run_id is None:

@@ -1,5 +1,4 @@
-"""The executors (E25–E29, E49, E63, E64, C6). They take an action's id and a key, and nothing that could override "
-"it."""
+"""The executors (C6). They take an action's id and a key, and nothing that could override it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workflow tools, exactly as S2 names them (W1–W76).
+"""The workflow tools, exactly as S2 names them.
 
 An execution answer is text first, with the JSON payload behind it (W76). What a definition or a token gets wrong is
 data or a refusal, never a fault.
@@ -123,6 +123,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
+    """Advance with both tokens, rehydrate with the state token alone; rehydrating with content is refused (W21)."""
     desk = await _desk(call)
     state = handle_of(desk.keys, request.state_token, "st")
     desk = await _with_drift(call, desk, state.run_id)

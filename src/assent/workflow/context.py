@@ -1,4 +1,4 @@
-"""A run's context: what may be in it, how large it may be, and how an update changes it (W47–W49, W52–W54)."""
+"""A run's context: what may be in it, how large it may be, and how an update changes it."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def joined_notes(*given: str | None) -> str | None:
 def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
     """The context after an update, with its size: null deletes a key, other values replace the old one whole (W52).
 
-    `size` is that of `context` before (`EMPTY_BYTES` for an empty one), so an update costs what it changes and not what
-    was gathered before it.
+    Refuses what is too large (W47) or nests too deep (W49). `size` is that of `context` before (`EMPTY_BYTES` for an
+    empty one), so an update costs what it changes and not what was gathered before it.
     """
     if not patch:
         return dict(context), size
@@ -89,7 +89,8 @@ def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
 
 
 def size_of(value: Any, path: str) -> int:
-    """Bytes of canonical JSON; a value that has none is a validation error, the same way every time (W54)."""
+    """Bytes, not characters, of canonical JSON (W48); a value that has none is a validation error, the same way every
+    time (W54)."""
     try:
         return len(canonical(value))
     except (NotCanonical, TypeError, RecursionError) as error:
@@ -98,6 +99,7 @@ def size_of(value: Any, path: str) -> int:
 
 
 def _reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
+    """An issue for every key that belongs to the server or to a language's object model (W53)."""
     if "wr" in patch:
         yield Issue("context.wr", "reserved_key", '"wr" belongs to the server; choose another name.')
     stack: list[tuple[str, Any]] = [("context", patch)]

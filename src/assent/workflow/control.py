@@ -1,4 +1,4 @@
-"""Which step comes next: the first one not done whose condition holds, from the top of the innermost loop (W60–W62).
+"""Which step comes next: the first one not done whose condition holds, from the top of the innermost loop.
 
 Works on a private copy of a run's position and either settles on a step, on completion, or on what blocks the way;
 in the last case nothing of the copy is kept. It always ends: every loop is bounded, and a loop whose body asks nothing
@@ -145,6 +145,8 @@ class Walk:
         return conditions.holds(loop.condition, self.scope()) is (loop.mode == "while")
 
     def _end_of_round(self) -> None:
+        """Begin the next iteration or leave the loop: with a warning at its limit (W60), and not at all while its
+        decision is missing (W62)."""
         frame = self.frames[-1]
         loop = self._loop(frame)
         self._rounds += 1

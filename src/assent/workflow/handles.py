@@ -1,7 +1,7 @@
-"""The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W1–W10).
+"""The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W9).
 
 Opaque, at most 64 characters, 128 bits of MAC: what it names is mixed with the MAC, so that nothing in it is readable
-and no two tokens look alike, which a model would mix up (W9). A token names and proves nothing else: which workspace
+and no two tokens look alike, which a model would mix up. A token names and proves nothing else: which workspace
 may use it is decided by the look-up. Deterministic: the same place gives the same token, on every replica that has the
 key.
 """
@@ -58,7 +58,8 @@ _KEPT: Final = 512
 
 
 def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
-    """The token of a place, made with the newest key."""
+    """The token of a place, made with the newest key: the same after a restart and on every replica (W7), so that a
+    repeated call can be answered with the same tokens (W10)."""
     body = _body(handle)
     mac = _mac(keys[0], handle.kind, body)
     text = f"{handle.kind}.{VERSION}." + tokens.encode(_mixed(body, mac) + mac)
@@ -69,7 +70,8 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
 
 
 def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
-    """The place that a token names. Raises `HandleRefused`."""
+    """The place that a token names. Raises `HandleRefused`: for what has not the form of a token (W2), another version
+    (W3), another kind (W4), or a signature of neither the newest key nor the one before it (W1, W6)."""
     known = _minted.get((keys[0], text))
     if known is not None and known.kind == kind:
         return known

@@ -1,4 +1,4 @@
-"""What came before: the recap that a resumed agent reads, and which leaf of a run is its tip (W20, W27, W46, W50).
+"""What came before: the recap that a resumed agent reads, and which leaf of a run is its tip.
 
 Notes are stored whole; only what is shown is cut, between code points and with a marker.
 """
@@ -32,7 +32,8 @@ class Recap(msgspec.Struct, frozen=True):
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """At most so many bytes of a text, ending between two code points, with a marker that says how much is missing."""
+    """At most so many bytes of a text, ending between two code points, with a marker that says how much is missing
+    (W50)."""
     raw = text.encode()
     if len(raw) <= most_bytes:
         return text
@@ -52,7 +53,8 @@ def first_line(text: str, most_chars: int = 160) -> str:
 
 
 def recap(notes: Sequence[Note], budget: int = RECAP_BYTES, left_out: int = 0) -> Recap:
-    """The newest notes within the budget. `notes` come oldest first; `left_out` older ones were not even read."""
+    """The newest notes within the budget, those of checkpoints too (W20, W46). `notes` come oldest first; `left_out`
+    older ones were not even read."""
     blocks: list[str] = []
     left = budget
     for note in reversed(notes):
@@ -78,5 +80,5 @@ class Leaf(msgspec.Struct, frozen=True):
 
 
 def preferred_tip(leaves: Iterable[Leaf]) -> Leaf | None:
-    """The leaf with the latest event in the log, whatever any clock says; ties go to the node's name."""
+    """The leaf with the latest event in the log, whatever any clock says; ties go to the node's name (W27)."""
     return max(leaves, key=lambda leaf: (leaf.latest_event, leaf.node), default=None)

@@ -1,4 +1,4 @@
-"""What an agent sent for a step, held against what the step asks for (W30, W31, W34–W36, W38).
+"""What an agent sent for a step, held against what the step asks for.
 
 `output` is one object with a `kind`, or `{artifacts: […], notesMarkdown?}`. Issues name the field; the example can be
 sent as `output` unchanged and the notes example as the notes, and both pass.
@@ -78,7 +78,8 @@ def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
 def check(
     step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope], engine: Engine
 ) -> list[Issue]:
-    """Everything a step asks for that did not come, or came wrong. The scope is made where a rule asks for it."""
+    """Everything a step asks for that did not come, or came wrong: notes where the definition wants them (W30, W31),
+    outputs by its contract (W34). The scope is made where a rule asks for it."""
     issues = _check_contract(step.contract, output, engine) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)
@@ -181,6 +182,7 @@ def _check_levels(wanted: Assessment, path: str, artifact: dict[str, Any]) -> li
 
 
 def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, Any]) -> list[Issue]:
+    """What the reached levels of an assessment ask for as a follow-up (W38)."""
     levels = {name: str(_level(value)).strip().casefold() for name, value in artifact["dimensions"].items()}
     return [
         Issue(f"{path}.dimensions.{name}", "assessment_followup", consequence.guidance)

@@ -1,4 +1,4 @@
-"""The review page (S0 §4, E21, E34–E41, E70, E71): a run, everything that would go out, and the forms to decide.
+"""The review page (S0 §4): a run, everything that would go out, and the forms to decide.
 
     GET  /runs/{run}?token=…                    a good link becomes a cookie and this clean address:
     GET  /runs/{run}                            the page. Looking changes nothing (security.md 4)
@@ -109,7 +109,7 @@ class ReviewPages:
         return await self._show(request, shown)
 
     async def decide(self, request: Request) -> Response:
-        """A form about one action."""
+        """A form about one action: approve, reject, edit, with the same record as the tools (E21)."""
         run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
         decision = DECISIONS.get(request.path_params["decision"])
         if decision is None:

@@ -1,4 +1,4 @@
-"""Who may look at a run (S0 §4, E34–E41, E71, C3, C24, C25): whoever holds its signed link, and the server's owner.
+"""Who may look at a run (S0 §4, C3, C24, C25): whoever holds its signed link, and the server's owner.
 
 A link is judged by itself before anything is read: absent is 401, and everything that is wrong with one is one answer,
 403. A good one is swapped for a cookie, so that the token leaves the address bar, the history and what other sites are
@@ -107,7 +107,8 @@ class Access:
         self._cookies = cookies
 
     def link(self, request: Request, run_id: str, now_ms: int) -> ReviewClaims | None:
-        """The claims of the link in the address; None where there is no link, refused where it is not good."""
+        """The claims of the link in the address; None where there is no link. One that fails is answered with 403
+        (E41)."""
         given = request.query_params.getlist("token")
         if not given:
             return None

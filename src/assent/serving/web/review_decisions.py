@@ -1,4 +1,4 @@
-"""What the review page's forms ask for (E21, E62, E69, E70, C8, C25): from fields to the engine's own decisions.
+"""What the review page's forms ask for (C8, C25): from fields to the engine's own decisions.
 
 Each function runs inside the transaction that has judged who is asking and has locked the action. The page decides by
 the same functions as the tools and adds nothing to what they allow, with one exception that narrows: that an unknown
