@@ -1,0 +1,243 @@
+"""Traces one call of each flow through a whole server: approve, advance, measure.
+
+    .venv/bin/python scripts/trace_calls.py [--counts] [approve|advance|measure …]
+
+A server on SQLite runs in this process, as in the tests, and has answered the same call once before. The profiler
+notes the functions of the package in the order of their calls, on every thread: one entry for a call, none when a
+coroutine or generator goes on, none for lambdas and comprehensions. A call into another file than the entry before is
+a switch. Printed are the files, the distinct functions and the switches; then, without --counts, every hop as
+module.function in order, indented where the file stays the same. Calls that follow each other immediately and are
+equal count as one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dis
+import json
+import sys
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "assent"
+sys.path.insert(0, str(ROOT))
+
+from tests.sqlite_files import new_sqlite  # noqa: E402
+from tests.surfaces import ManualClock, Surface, settings_for  # noqa: E402
+
+from assent.app import App  # noqa: E402
+from assent.job_kinds import job_kinds  # noqa: E402
+from assent.processes import Surfaces  # noqa: E402
+from assent.serving.worker import Runner  # noqa: E402
+
+POST = {
+    "channel": "site",
+    "goal": "first users for the import",
+    "brand": {"name": "Ledgerleaf", "audience": "treasurers of small clubs"},
+    "body": "Ledgerleaf now imports bank statements as CSV and matches them to the members of the club.",
+}
+STEPS = [{"id": name, "title": name.title(), "prompt": f"Do {name}."} for name in ("one", "two", "three")]
+WORKFLOW = {
+    "id": "three-steps",
+    "name": "Three steps",
+    "description": "To trace.",
+    "version": "1.0.0",
+    "steps": STEPS,
+}
+
+
+class Hop(NamedTuple):
+    """One call of a function of the package."""
+
+    module: str
+    """As its file is called, below the package and without the suffix: `engine/decisions`."""
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.function}"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The calls of one flow, in order."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def files(self) -> int:
+        return len({hop.module for hop in self.hops})
+
+    @property
+    def functions(self) -> int:
+        return len(set(self.hops))
+
+    @property
+    def switches(self) -> int:
+        return sum(before.module != after.module for before, after in pairwise(self.hops))
+
+    def write(self) -> Iterator[str]:
+        """A line for each hop."""
+        last = None
+        for hop in self.hops:
+            yield f"    {hop.function}" if hop.module == last else str(hop)
+            last = hop.module
+
+
+class Profiler:
+    """Notes calls on the thread that makes it and on every thread that starts later."""
+
+    def __init__(self) -> None:
+        self.hops: list[Hop] = []
+        """The calls of the last recording."""
+        self._recording = False
+        self._known: dict[CodeType, Hop | None] = {}
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+
+    @contextmanager
+    def record(self) -> Iterator[None]:
+        """Collects the calls made inside the block, in place of those collected before."""
+        self.hops = []
+        self._recording = True
+        try:
+            yield
+        finally:
+            self._recording = False
+
+    def close(self) -> None:
+        threading.setprofile(None)
+        sys.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, _: Any) -> None:
+        hops = self.hops
+        if not self._recording or event != "call" or _goes_on(frame):
+            return
+        code = frame.f_code
+        if code not in self._known:
+            self._known[code] = _hop(code)
+        hop = self._known[code]
+        if hop is not None and (not hops or hops[-1] != hop):
+            hops.append(hop)
+
+
+def _goes_on(frame: FrameType) -> bool:
+    """Whether a generator or coroutine is entered again: RESUME says so by its argument."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return at >= 0 and code[at] == dis.opmap["RESUME"] and code[at + 1] != 0
+
+
+def _hop(code: CodeType) -> Hop | None:
+    path = Path(code.co_filename)
+    if code.co_name.startswith("<") or not path.is_relative_to(PACKAGE):
+        return None
+    function = code.co_qualname.replace("<locals>.", "")
+    return Hop(path.relative_to(PACKAGE).with_suffix("").as_posix(), function)
+
+
+@asynccontextmanager
+async def serve(folder: Path, transport: str) -> AsyncIterator[Surface]:
+    """A server with a signed-in client."""
+    clock = ManualClock()
+    app = App(settings_for(new_sqlite(folder / "assent.db"), folder), clock=clock)
+    surface = Surface(app, Surfaces(app), clock, transport)
+    try:
+        await surface.sign_in()
+        yield surface
+    finally:
+        await surface.close()
+
+
+async def call(surface: Surface, tool: str, **arguments: Any) -> dict[str, Any]:
+    """A tool call that has to work."""
+    answer = await surface.call(tool, arguments)
+    if answer.is_error:
+        raise RuntimeError(f"{tool}: {answer.payload}")
+    return answer.payload
+
+
+async def trace_approve(profiler: Profiler, folder: Path) -> None:
+    """A person's yes in the chat, over HTTP."""
+    async with serve(folder, "http") as surface:
+        for _ in range(2):
+            run = await call(surface, "chieflab_post", **POST)
+            with profiler.record():
+                await call(surface, "chieflab_approve_action", actionId=run["actions"][0]["id"])
+
+
+async def trace_advance(profiler: Profiler, folder: Path) -> None:
+    """The second step of a workflow is finished, over stdio."""
+    (folder / "workflows").mkdir()
+    (folder / "workflows" / "three-steps.json").write_text(json.dumps(WORKFLOW))
+    async with serve(folder, "stdio") as surface:
+        at = await call(surface, "workflow_start", workflowId=WORKFLOW["id"])
+        for _ in range(2):
+            with profiler.record():
+                at = await call(
+                    surface, "workflow_advance", stateToken=at["stateToken"], ackToken=at["ackToken"]
+                )
+
+
+async def trace_measure(profiler: Profiler, folder: Path) -> None:
+    """A run's measurement is due, a day after its post went out."""
+    async with serve(folder, "http") as surface:
+        kinds = {name: kind for name, kind in job_kinds(surface.app).items() if name == "measure_run"}
+        runner = Runner(surface.app.store, surface.clock, kinds, worker="trace")
+        for _ in range(2):
+            run = await call(surface, "chieflab_post", **POST)
+            for tool in ("chieflab_approve_action", "chieflab_execute_approved_action"):
+                await call(surface, tool, actionId=run["actions"][0]["id"])
+            surface.clock.advance(hours=25)
+            with profiler.record():
+                ran = await runner.run_due_once()
+            if ran != 1:
+                raise RuntimeError(f"{ran} measurements were due")
+
+
+FLOWS: dict[str, Callable[[Profiler, Path], Awaitable[None]]] = {
+    "approve": trace_approve,
+    "advance": trace_advance,
+    "measure": trace_measure,
+}
+
+
+def trace(flow: str) -> Trace:
+    """The trace of one flow, by a server of its own."""
+    profiler = Profiler()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+
+            async def run() -> None:
+                await FLOWS[flow](profiler, Path(folder))
+
+            asyncio.run(run())
+        return Trace(tuple(profiler.hops))
+    finally:
+        profiler.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Traces one call of each flow through a whole server.")
+    parser.add_argument("flows", nargs="*", metavar="flow", help=" ".join(FLOWS))
+    parser.add_argument("--counts", action="store_true", help="leave the hops out")
+    options = parser.parse_args()
+    for flow in options.flows or FLOWS:
+        found = trace(flow)
+        sys.stdout.write(
+            f"{flow}: {found.files} files, {found.functions} functions, {found.switches} switches\n"
+        )
+        if not options.counts:
+            sys.stdout.write("".join(f"  {line}\n" for line in found.write()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
