@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.drafting.matching import Steps, compare
+from assent.serving.web.matching import Steps, compare
 from assent.serving.web.word_diff import MAX_WORDS, PAGE_STEPS, Piece, changed, word_diff
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from assent.drafting.adapter import adapt
 from assent.drafting.evidence import gather
-from assent.drafting.lessons import Edit, Lessons, RefusedClaim, Rejection
+from assent.drafting.lessons import Lessons, RefusedClaim, Rejection
 from assent.drafting.risks import risks_of
 
 EVIDENCE = gather(
@@ -112,13 +112,12 @@ def test_claims_are_traced_to_evidence_and_the_rest_is_said() -> None:
 
 def test_what_was_rejected_before_is_pointed_out() -> None:
     lessons = Lessons(
-        rejections=(Rejection(entry_id="r1", text="Old.", reason='No emoji, and never "game changer"'),),
-        edits=(Edit(entry_id="e1", before="Our awesome tool", after="Our handy tool"),),
+        rejections=(Rejection(entry_id="r1", reason='No emoji, and never "game changer"'),),
         refused_claims=(RefusedClaim(entry_id="c1", text="works offline"),),
     )
     written = adapt("linkedin", "A game changer 🎉: awesome synergy that works offline", EVIDENCE, lessons)
-    assert {use.entry_id for use in written.memory_used} == {"r1", "e1", "c1"}
-    assert len(written.warnings) == 6
+    assert {use.entry_id for use in written.memory_used} == {"r1", "c1"}
+    assert len(written.warnings) == 5
     assert written.body == "A game changer 🎉: awesome synergy that works offline"
     clean = adapt("linkedin", "A handy tool for invoices", EVIDENCE, lessons)
     assert (clean.warnings, clean.memory_used) == ((), ())

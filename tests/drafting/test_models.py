@@ -47,7 +47,7 @@ async def written(model: Model, channel: str = "linkedin", timeout_seconds: floa
 
 async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: FarSide) -> None:
     says(emulator, GOOD)
-    lessons = Lessons(rejections=(Rejection(entry_id="r1", text="Old.", reason="no emoji"),))
+    lessons = Lessons(rejections=(Rejection(entry_id="r1", reason="no emoji"),))
     made = await draft(openai(emulator), "linkedin", EVIDENCE, lessons)
     assert isinstance(made, Composed)
     assert (made.body, made.source) == (GOOD, "model")

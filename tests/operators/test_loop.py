@@ -77,14 +77,14 @@ async def test_numbers_by_hand_are_only_taken_for_what_was_sent(loop: Loop) -> N
 
 
 @pytest.mark.rule("E33")
-async def test_what_was_rejected_edited_and_measured_changes_the_next_launch(loop: Loop) -> None:
+async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_is_kept(loop: Loop) -> None:
     arguments = {"channels": ["site"], **CLUB}
     first = (await loop.call("chieflab_launch_product", arguments)).payload
     body = first["agentGuide"]["renderInChat"]["site"]["body"]
     rejected = (await loop.call("chieflab_launch_product", arguments)).payload
     await loop.call(
         "chieflab_reject_action",
-        {"actionId": rejected["actions"][0]["id"], "reason": "Open differently, and keep it shorter."},
+        {"actionId": rejected["actions"][0]["id"], "reason": "Never say “bank statements” again."},
     )
     await loop.approve_and_send(first["actions"][0]["id"])
     loop.clock.advance(hours=25)
@@ -92,7 +92,8 @@ async def test_what_was_rejected_edited_and_measured_changes_the_next_launch(loo
 
     second = (await loop.call("chieflab_launch_product", arguments)).payload
 
-    assert second["agentGuide"]["renderInChat"]["site"]["body"] != body
+    assert "bank statements" in body
+    assert "bank statements" not in second["agentGuide"]["renderInChat"]["site"]["body"]
     used = {memory["kind"] for asset in second["assets"] for memory in asset["memoryUsed"]}
     assert "rejection" in used
     kinds = {

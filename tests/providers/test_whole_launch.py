@@ -31,7 +31,7 @@ from assent.testing.zernio import Zernio
 
 READER = "grace@example.org"
 REVIEWER = "Ada Reviewer"
-REASON = "Too loud for us; keep it shorter."
+REASON = "Never say “bank statements”, and keep it shorter."
 NEW_OPENING = "Upload a bank statement, and every payment finds its member."
 VISITOR = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
 
@@ -172,8 +172,9 @@ async def test_a_launch_through_hosted_providers_is_told_the_same_by_ledgers_and
         "chieflab_launch_product", channels=["linkedin", "x", "email", "site"], email={"to": [READER]}, **CLUB
     )
     used = {use["kind"] for asset in second["assets"] for use in asset["memoryUsed"]}
-    assert used >= {"rejection", "edit", "channel_performance"}
-    assert opening not in second["agentGuide"]["renderInChat"]["linkedin"]["body"]
+    assert used == {"rejection"}
+    later = second["agentGuide"]["renderInChat"]["linkedin"]["body"]
+    assert not any(words in later for words in ("bank statements", "small associations", NEW_OPENING))
     assert len(house.zernio.happened("published")) == len(house.resend.happened("sent")) == 1
     verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.known_secrets.master))
     assert verdict.findings == ()

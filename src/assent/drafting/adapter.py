@@ -82,11 +82,9 @@ def _reminders(
     for rule in rules:
         says = rule.value and forbids(Voice(banned=(rule.value.casefold(),)), text)
         if has.get(rule.kind):
-            reminder = f"Has {_SIGNS[rule.kind]}; an earlier draft was changed or rejected over them."
+            reminder = f"Has {_SIGNS[rule.kind]}, which an earlier draft was rejected over."
         elif rule.kind == "phrase" and says:
             reminder = f"Says “{rule.value}”, which was rejected before."
-        elif rule.kind == "replace" and says:
-            reminder = f"Says “{rule.value}”; it was edited to “{rule.after}” before."
         elif rule.kind == "claim" and says:
             reminder = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
         else:

@@ -61,7 +61,7 @@ def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> State
 
 
 def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
-    """The statement that the launch leads with, and which kind it is (`lessons.ANGLE_NAMES`)."""
+    """The statement that the launch leads with."""
     opened = Writer(_lines(evidence, rules_from(lessons, ""), "angle")).opening(lambda _: True)
     if opened is None:
         return Statement("")
@@ -153,14 +153,10 @@ class _Draft:
 
     def _applied(self, rule: Rule, opened: Opened, body: str) -> bool:
         """Whether a rule had something to do here: what is merely remembered is not named."""
-        if rule.kind == "opening":
-            return rule.entry_id in opened.avoided
-        if rule.kind == "angle":
-            return opened.angle == rule.value
         if rule.kind == "claim":
             return rule.entry_id in self.lines.material.left_out
-        if rule.kind == "replace":
-            return rule.after.casefold() in body.casefold()
+        if rule.kind == "words":
+            return False
         if rule.kind == "shorter":
             return len(body) < self._length_without("shorter")
         return True

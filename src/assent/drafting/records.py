@@ -33,7 +33,6 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What the channel would refuse; also among the warnings. Empty for everything the composer wrote."""
     memory_used: tuple[MemoryUse, ...] = ()
     angle: str = ""
-    """What it leads with (`lessons.ANGLE_NAMES`); keep it, so that a measurement can teach."""
     opening: str = ""
     language: str = "und"
     source: str = "composer"

@@ -141,7 +141,6 @@ def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
         no_question="no_question" in flags,
         plain="plain" in flags,
         banned=tuple(dict.fromkeys(word.casefold() for word in banned if len(word) > 1)),
-        replace=tuple((rule.value, rule.after) for rule in rules if rule.kind == "replace"),
         entries=tuple(sorted(used)),
     )
 

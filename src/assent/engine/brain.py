@@ -37,6 +37,9 @@ RECORDABLE: Final = KINDS[:7]
 
 State = Literal["confirmed", "proposed", "retired"]
 
+ASKED: Final = "asked"
+"""Among the facts of a lesson: a person asked for it with an edit."""
+
 DEFAULT_TENANT: Final = "default"
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12

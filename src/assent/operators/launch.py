@@ -8,7 +8,7 @@ import msgspec
 
 from assent.drafting import composer
 from assent.drafting.language import unended
-from assent.drafting.lessons import first_sentence, ranked_channels
+from assent.drafting.lessons import first_sentence
 from assent.drafting.records import NeedsDraft
 from assent.operators.definition import OperatorInfo, Workbench
 from assent.operators.drafts import Supplied, Written, known_channel, placed, write
@@ -63,12 +63,11 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
 
 
 def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied]) -> LaunchPlan:
-    """Drafts and actions for every channel, the one that worked best first."""
+    """Drafts and actions for every channel, in the order asked for."""
     wanted = tuple(known_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
-    ordered = ranked_channels(dict.fromkeys((*wanted, *drafts)), bench.lessons)
     written: list[Written] = []
     missing: list[ChannelNote] = []
-    for name in ordered:
+    for name in dict.fromkeys((*wanted, *drafts)):
         made = write(bench, known_channel(name), drafts.get(name))
         if isinstance(made, NeedsDraft):
             missing.append(ChannelNote(name, made.reason, made.wanted))

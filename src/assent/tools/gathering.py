@@ -95,8 +95,8 @@ def count_chars(request: Any, bench: Workbench, supplied: Supplied | None) -> in
     return (
         len(msgspec.json.encode(request))
         + sum(len(fact.text) for fact in bench.evidence.facts)
-        + sum(len(each.before) + len(each.after) for each in learned.edits)
-        + sum(len(each.text) + len(each.reason) for each in learned.rejections)
+        + sum(len(each.reason) for each in learned.rejections)
+        + sum(len(each.text) for each in learned.asked)
         + sum(len(each.text) for each in learned.refused_claims)
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
-from assent.drafting.matching import Steps
 from assent.engine import change_requests
 from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
@@ -19,6 +18,7 @@ from assent.lifecycle.records import Action, Effect, Status
 from assent.lifecycle.schedules import overdue
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
+from assent.serving.web.matching import Steps
 from assent.serving.web.review_changes import FieldChange, changed_fields
 from assent.serving.web.review_content import Content, as_text, content_of
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of, permitted

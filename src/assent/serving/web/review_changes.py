@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.drafting.matching import Steps
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.records import Effect, Media
+from assent.serving.web.matching import Steps
 from assent.serving.web.review_times import when
 from assent.serving.web.review_words import channel_name, connector_name
 from assent.serving.web.word_diff import Piece, word_diff

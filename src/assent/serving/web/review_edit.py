@@ -7,12 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels, counting
-from assent.drafting.matching import Steps
 from assent.engine import decisions
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Effect
 from assent.serving.web import review_decisions, review_words
+from assent.serving.web.matching import Steps
 from assent.serving.web.review_problems import BadFields
 from assent.serving.web.word_diff import PAGE_STEPS, Piece, word_diff
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assent.drafting.matching import Steps
 from assent.engine.pictures import IMAGE
 from assent.engine.review import RunReview
 from assent.lifecycle.preflight import Readiness
 from assent.serving.web import review_history
+from assent.serving.web.matching import Steps
 from assent.serving.web.review_card import Card, card_of
 from assent.serving.web.review_forms import Looking
 from assent.serving.web.unseen import Piece, pieces

@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 from markupsafe import Markup
 
-from assent.drafting.matching import Steps
 from assent.engine.session_views import (
     Branch,
     Comparison,
@@ -23,6 +22,7 @@ from assent.engine.session_views import (
     TreeNode,
 )
 from assent.serving.web.markdown import render
+from assent.serving.web.matching import Steps
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import Badge
 from assent.serving.web.session_graph import Row

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from assent.drafting.matching import Steps, compare
+from assent.serving.web.matching import Steps, compare
 
 Change = Literal["same", "added", "removed"]
 

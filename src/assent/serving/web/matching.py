@@ -51,12 +51,6 @@ def compare(
             yield "equal", start, at, place, there
 
 
-def likeness(old: Sequence[str], new: Sequence[str], steps: Steps) -> float:
-    """The share of both that is common, from 0 to 1."""
-    common = sum(length for _, _, length in _common_runs(old, new, steps))
-    return 2 * common / max(1, len(old) + len(new))
-
-
 def _common_runs(old: Sequence[str], new: Sequence[str], steps: Steps) -> list[Run]:
     """Every common run, in order."""
     head, least = 0, min(len(old), len(new))
