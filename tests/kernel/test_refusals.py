@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Meaning, Reason, Retry
-from assent.kernel.refusals import Problem, Recovery, Refusal, Words, bad_argument, replayed
+from assent.kernel.refusals import Problem, Recovery, Refusal, Words, bad_argument
 from assent.tools.catalog import flatten
 
 STANDARD = (
@@ -245,7 +245,7 @@ def test_an_answer_that_an_earlier_version_stored_says_what_to_repeat_too() -> N
     stored = filled(Reason.CONNECTOR_FAILED, retry_after_seconds=None)
     del stored["retry"]
 
-    again = replayed(msgspec.convert(stored, Recovery)).recovery()
+    again = Refusal.from_answer(msgspec.convert(stored, Recovery)).recovery()
 
     assert (again.retry, again.retryable, again.user_message) == ("never", False, stored["userMessage"])
 

@@ -41,7 +41,7 @@ from assent.engine.unsent import by_hand, not_live, refusal_for, unready
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, Replay, replayed
+from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate
 from assent.lifecycle.calls import SuggestedCall
@@ -490,4 +490,4 @@ def remembered(text: str) -> Executed:
     """The answer given before: the same result, or the same refusal raised again."""
     if msgspec.json.decode(text).get("ok"):
         return msgspec.json.decode(text, type=Executed)
-    raise replayed(msgspec.json.decode(text, type=Recovery))
+    raise Refusal.from_answer(msgspec.json.decode(text, type=Recovery))

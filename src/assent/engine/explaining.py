@@ -16,7 +16,7 @@ from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, RunId, is_uuid
 from assent.kernel.reasons import MEANINGS
-from assent.kernel.refusals import Reason, Recovery, Refusal, replayed
+from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import wait_call
 from assent.lifecycle.cards import Circumstances, commands, next_calls, render_card
 from assent.lifecycle.records import Action, Status
@@ -41,10 +41,10 @@ async def complete(services: Services, principal: Principal, refusal: Refusal, a
     told = refusal.recovery()
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
-            return replayed(await _with_link(services, principal, told, arguments))
+            return Refusal.from_answer(await _with_link(services, principal, told, arguments))
         known = told.next is not msgspec.UNSET
         if refusal.reason in ABOUT_AN_ACTION and isinstance(told.action_id, str) and not known:
-            return replayed(await _with_calls(services, principal, told, ActionId(told.action_id)))
+            return Refusal.from_answer(await _with_calls(services, principal, told, ActionId(told.action_id)))
     return refusal
 
 

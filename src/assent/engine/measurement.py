@@ -19,7 +19,7 @@ from assent.engine.jobs import Job
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
-from assent.kernel.refusals import Reason, Refusal, Retry, replayed
+from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import UNPUBLISH
@@ -388,7 +388,7 @@ def without_numbers(sent: tuple[Action, ...]) -> Refusal:
         retry=Retry.NEVER,
     )
     tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
-    return replayed(msgspec.structs.replace(refusal.recovery(), next=[tell]))
+    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
 
 
 def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:

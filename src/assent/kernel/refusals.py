@@ -5,7 +5,7 @@ Inside, code says `raise Refusal(Reason.REQUIRES_APPROVAL, …)`; `assent.kernel
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -84,11 +84,21 @@ class _Named(dict[str, Any]):
         return name
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """Raised inside, answered at the edge. `facts` fill the words; the keyword arguments are the added fields.
+class AddedFields(TypedDict, total=False):
+    """The fields of `Recovery` that some refusals add. None leaves one out."""
 
-    `answer` is the wire shape where it is made already.
-    """
+    retry_after_seconds: int | None
+    review_url: str | None
+    problems: list[Problem] | None
+    status: str | None
+    external_id: str | None
+    action_id: str | None
+    request_id: str | None
+    render_in_chat: dict[str, Any] | None
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
+    """Raised inside, answered at the edge. `facts` fill the words of the reason's row; other words replace those."""
 
     def __init__(
         self,
@@ -103,20 +113,12 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         recovery_args: dict[str, Any] | None = None,
         recovery_needs: dict[str, str] | None = None,
         retry: Retry | None = None,
-        retry_after_seconds: int | None = None,
-        review_url: str | None = None,
-        problems: list[Problem] | None = None,
-        status: str | None = None,
-        external_id: str | None = None,
-        action_id: str | None = None,
-        request_id: str | None = None,
-        render_in_chat: dict[str, Any] | None = None,
-        answer: Recovery | None = None,
+        **added: Unpack[AddedFields],
     ) -> None:
         super().__init__(reason.value)
-        self._answer = answer
         self.reason = reason
-        self.action_id = action_id
+        self._answer: Recovery | None = None
+        self._added = added
         self._facts = facts or {}
         words = words or Words()
         self._words = Words(
@@ -129,16 +131,23 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         self._recovery_args = recovery_args or {}
         self._recovery_needs = recovery_needs
         self._retry = retry
-        self._added = {
-            "retry_after_seconds": retry_after_seconds,
-            "review_url": review_url,
-            "problems": problems,
-            "status": status,
-            "external_id": external_id,
-            "action_id": action_id,
-            "request_id": request_id,
-            "render_in_chat": render_in_chat,
-        }
+
+    @classmethod
+    def from_answer(cls, answer: Recovery) -> Refusal:
+        """The refusal that has this wire shape: one that was answered before, or that was completed."""
+        if answer.retry is msgspec.UNSET:
+            retry = Retry.SAME if answer.retryable else Retry.NEVER
+            answer = msgspec.structs.replace(answer, retry=retry)
+        refusal = cls(answer.reason)
+        refusal._answer = answer
+        return refusal
+
+    @property
+    def action_id(self) -> str | None:
+        """The action that is refused, where one is."""
+        if self._answer is None:
+            return self._added.get("action_id")
+        return self._answer.action_id if isinstance(self._answer.action_id, str) else None
 
     @property
     def http_status(self) -> int:
@@ -175,11 +184,10 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     def _fill(self) -> _Named:
         """The values of the names in the words."""
-        problems = self._added["problems"]
         own = {
-            "retryAfterSeconds": self._added["retry_after_seconds"],
-            "requestId": self._added["request_id"],
-            "count": len(problems) if isinstance(problems, list) else 0,
+            "retryAfterSeconds": self._added.get("retry_after_seconds"),
+            "requestId": self._added.get("request_id"),
+            "count": len(self._added.get("problems") or ()),
         }
         return _Named(self._facts | {name: value for name, value in own.items() if value is not None})
 
@@ -192,15 +200,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         needs = of_the_table if self._recovery_needs is None else self._recovery_needs
         missing = {name: what for name, what in needs.items() if name not in self._recovery_args}
         return ToolCall(tool, self._recovery_args, missing)
-
-
-def replayed(recovery: Recovery) -> Refusal:
-    """The refusal of a wire shape: one that was answered before, or that was completed."""
-    if recovery.retry is msgspec.UNSET:
-        retry = Retry.SAME if recovery.retryable else Retry.NEVER
-        recovery = msgspec.structs.replace(recovery, retry=retry)
-    action_id = recovery.action_id if isinstance(recovery.action_id, str) else None
-    return Refusal(recovery.reason, action_id=action_id, answer=recovery)
 
 
 def bad_argument(path: str, expected: str, got: str) -> Refusal:
@@ -221,5 +220,4 @@ __all__ = [
     "ToolCall",
     "Words",
     "bad_argument",
-    "replayed",
 ]

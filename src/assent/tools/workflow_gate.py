@@ -14,7 +14,7 @@ from assent.engine.confirming import rewritten
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
-from assent.kernel.refusals import Reason, Recovery, Refusal, replayed
+from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import Command, SuggestedCall
 from assent.lifecycle.cards import Circumstances, ask, commands, quoted
 from assent.lifecycle.records import Action, Status
@@ -39,7 +39,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     # A change of a step is made by the agent, which submits it.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
     how = _ways_to_decide(told, action, around)
-    return replayed(
+    return Refusal.from_answer(
         msgspec.structs.replace(
             told,
             **how,
