@@ -361,6 +361,8 @@ class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] = {}
     paths: dict[str, str] = {}
     """Where each part of the content stands in the arguments as they were sent."""
+    rewrite: dict[str, str] = {}
+    """What a text in place of the composed one has to be, by argument."""
 
 
 THIS_RUN: Final = "\0this run"
@@ -381,3 +383,5 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
     """For the person, where nothing is staged."""
     show: str = ""
     """Markdown for the person, where nothing is staged and the drafts do not say it."""
+    writing: dict[str, Any] | None = None
+    """What helps the agent to write texts in place of the composed ones."""

@@ -52,6 +52,13 @@ class Agent:
             answer = await (self._go_on(answer) if answer["ok"] else self._recover(answer))
         return answer
 
+    async def stage(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        """One wish as the person said it, until something is staged."""
+        answer = await self._make(name, args)
+        while not answer["ok"]:
+            answer = await self._recover(answer)
+        return answer
+
     async def _go_on(self, answer: dict[str, Any]) -> dict[str, Any]:
         acted = await self._show(answer)
         if (said := self.person.say([each["say"] for each in _commands(answer)])) is not None:
@@ -82,6 +89,9 @@ class Agent:
                 if not await self._show(helped):
                     return await self._follow(helped, acted)
                 return await self._make(*refused, again=True)
+            case "changed" if refusal.get("recoveryTool"):
+                tool = refusal["recoveryTool"]
+                return await self._make(tool["name"], self._whole(tool))
             case "never":
                 if (said := self.person.say([each["say"] for each in _commands(refusal)])) is not None:
                     command = next(each for each in _commands(refusal) if each["say"] == said)

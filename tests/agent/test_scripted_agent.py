@@ -161,3 +161,36 @@ async def test_a_failing_provider_ends_with_the_post_out_once(scene: Scene, faul
 
     assert answer["status"] == "executed"
     assert scene.posted.count("Tern v2 is out.") <= 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "wish", "text"),
+    [
+        (
+            "chieflab_send",
+            {"to": "ana@example.org", "goal": "thank them for the meeting"},
+            {"subject": "Thank you", "body": "Dear Ana,\n\nthank you for your time today."},
+        ),
+        (
+            "chieflab_post",
+            {
+                "channel": "linkedin",
+                "goal": "hiring post for a senior Go engineer",
+                "repoContext": {"readme": "# Tidepool\n\nTidepool writes the handover of a shift."},
+            },
+            {"body": "We look for a senior Go engineer who likes quiet on-call nights."},
+        ),
+    ],
+)
+async def test_an_agent_that_follows_the_words_stages_its_own_text_in_two_calls(
+    scene: Scene, tool: str, wish: dict[str, Any], text: dict[str, str]
+) -> None:
+    await scene.key()
+    scene.person.wish = text
+
+    staged = await scene.agent.stage(tool, wish)
+
+    assert len(scene.agent.made) == 2
+    (shown,) = staged["agentGuide"]["renderInChat"].values()
+    assert text["body"] in shown["body"]
+    assert staged["externalActionsExecuted"] == 0

@@ -94,7 +94,7 @@ async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_i
 
     assert "bank statements" in body
     assert "bank statements" not in second["agentGuide"]["renderInChat"]["site"]["body"]
-    used = {memory["kind"] for asset in second["assets"] for memory in asset["memoryUsed"]}
+    used = {memory["kind"] for asset in second["assets"] for memory in asset.get("memoryUsed", [])}
     assert "rejection" in used
     kinds = {
         entry["kind"] for entry in (await loop.call("chieflab_brain_read", {"limit": 50})).payload["entries"]

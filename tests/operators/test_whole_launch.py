@@ -199,7 +199,7 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     # The edit exchanged words. No later draft does.
     mail_body = second["agentGuide"]["renderInChat"]["email"]["body"]
     assert "small associations" not in mail_body and NEW_OPENING not in mail_body
-    used = {use["kind"] for asset in second["assets"] for use in asset["memoryUsed"]}
+    used = {use["kind"] for asset in second["assets"] for use in asset.get("memoryUsed", [])}
     assert used == {"rejection"}
     assert len(house.inbox.taken) == 1
 

@@ -212,7 +212,7 @@ async def _second_launch(stage: Stage, agent: Client, first: dict[str, Any]) -> 
     run = await agent.call("chieflab_launch_product", channels=["site"], **PRODUCT)
     body = run["agentGuide"]["renderInChat"]["site"]["body"]
     stage.quote(body)
-    used = {entry["kind"] for asset in run["assets"] for entry in asset["memoryUsed"]}
+    used = {entry["kind"] for asset in run["assets"] for entry in asset.get("memoryUsed", [])}
     stage.tell(f"Shaped by memories of: {', '.join(sorted(used)) or 'none'}.")
     if body == first["body"]:
         raise RuntimeError("the second launch is the same as the first")

@@ -63,7 +63,7 @@ class Scene:
         return answer.payload
 
 
-GOAL: Final = "Tell the people who waited for it"
+GOAL: Final = "Announce it to the people who waited for it"
 EVIDENCE: Final = {
     "whatChanged": "Reports are made in the background, so that a large one no longer holds up the page.",
     "targetCustomer": "people who close the books at the end of a month",

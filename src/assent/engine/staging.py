@@ -38,7 +38,8 @@ from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
 from assent.lifecycle import guidance, schedules
-from assent.lifecycle.cards import Circumstances
+from assent.lifecycle.calls import about_content
+from assent.lifecycle.cards import EDIT, Circumstances
 from assent.lifecycle.guidance import (
     ActionView,
     AgentGuide,
@@ -81,6 +82,8 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything of the run for the person, as Markdown."""
     next: tuple[SuggestedCall, ...] = ()
     """What the agent may do without a decision of the person; the decisions are the commands of each draft."""
+    writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """What helps the agent to write texts in place of those that the server composed."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -163,13 +166,14 @@ async def stage(
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
     staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
-    preparation = msgspec.structs.replace(
-        preparation, next_calls=tuple(named_run(call, run.run_id) for call in preparation.next_calls)
-    )
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }
     outlook = await circumstances.outlook(services, request.principal, staged, known)
+    following = tuple(named_run(call, run.run_id) for call in preparation.next_calls)
+    preparation = msgspec.structs.replace(
+        preparation, next_calls=(*rewrites(staged, preparation, outlook), *following)
+    )
     base = prepared(services, request.principal, run, assets, staged, preparation, outlook)
     reply = shape(
         **{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged),
@@ -225,6 +229,17 @@ def named_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
     """A suggested call about the run that is being prepared."""
     args = {name: run_id if value == THIS_RUN else value for name, value in call.args.items()}
     return msgspec.structs.replace(call, args=args)
+
+
+def rewrites(
+    staged: tuple[Action, ...], preparation: Preparation, outlook: Outlook
+) -> tuple[SuggestedCall, ...]:
+    """The calls that put the agent's own text in the place of a composed one."""
+    return tuple(
+        SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
+        for action, wanted in zip(staged, preparation.effects, strict=True)
+        if wanted.rewrite and outlook.of(action).may_edit
+    )
 
 
 def store(
@@ -436,4 +451,5 @@ def prepared(
         or guidance.show_run(staged, visible, around, preparation.notes)
         or guide.user_message,
         next=preparation.next_calls,
+        writing=preparation.writing or msgspec.UNSET,
     )

@@ -67,6 +67,8 @@ class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """What the person may say about it, and the call that each stands for."""
     next: list[Any] | msgspec.UnsetType = msgspec.UNSET
     """Complete calls that make sense now, each with when."""
+    writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """What helps to write the text that is missing."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -95,6 +97,7 @@ class AddedFields(TypedDict, total=False):
     action_id: str | None
     request_id: str | None
     render_in_chat: dict[str, Any] | None
+    writing: dict[str, Any] | None
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault

@@ -97,7 +97,7 @@ class AssetView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     title: str
     body: str
     channel: str | None
-    memory_used: tuple[MemoryUsed, ...]
+    memory_used: tuple[MemoryUsed, ...] = ()
     metadata: dict[str, Any] = {}
 
 

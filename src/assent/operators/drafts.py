@@ -9,7 +9,9 @@ import msgspec
 from assent.drafting import channels
 from assent.drafting.adapter import adapt
 from assent.drafting.channels import Channel
+from assent.drafting.cleaning import cut
 from assent.drafting.composer import compose
+from assent.drafting.language import sentences
 from assent.drafting.records import Composed, NeedsDraft
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle.records import Effect
@@ -17,6 +19,8 @@ from assent.operators.definition import Workbench
 from assent.ports import Draft, StagedEffect
 
 EXECUTE: Final = "chieflab_execute_approved_action"
+MOST_TITLE_CHARS: Final = 80
+"""Of a draft that has no title and is listed by its first sentence."""
 
 
 class Supplied(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +68,7 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         raise _unfit(channel, made, _paths(supplied))
     draft = Draft(
         type=channel.id if channel.action else "landing",
-        title=made.title or made.subject or f"{channel.label} draft",
+        title=made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS),
         body=made.body,
         channel=channel.id,
         metadata=draft_facts(bench, made, supplied is not None),
@@ -73,7 +77,7 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made, _paths(supplied)) if channel.action else None,
+        effect=staged(bench, channel, made, _paths(supplied), supplied is None) if channel.action else None,
     )
 
 
@@ -100,7 +104,16 @@ def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
     )
 
 
-def staged(bench: Workbench, channel: Channel, made: Composed, paths: dict[str, str]) -> StagedEffect:
+def wanted(channel: Channel) -> dict[str, str]:
+    """What a text for the channel has to be, by argument."""
+    name = "subject" if channel.shape == "email" else "title"
+    needs = {"body": f"your own text. {channels.needs(channel)}"}
+    return {**needs, name: f"its {name}"} if channel.title_required else needs
+
+
+def staged(
+    bench: Workbench, channel: Channel, made: Composed, paths: dict[str, str], composed: bool = False
+) -> StagedEffect:
     """The effect of publishing or sending a text, with what a human should know about it."""
     mail = channel.shape == "email"
     details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
@@ -126,6 +139,7 @@ def staged(bench: Workbench, channel: Channel, made: Composed, paths: dict[str, 
         schedule_ms=bench.schedule_ms,
         metadata={"angle": made.angle},
         paths=paths,
+        rewrite=wanted(channel) if composed else {},
     )
 
 

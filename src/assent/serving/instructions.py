@@ -15,18 +15,19 @@ SPEC_URL: Final = "https://chieflab.io/spec/v0.1"
 """The contract this server implements (E60)."""
 
 _TEXT: Final = """\
-Assent lets an agent launch, publish and send for its user; the server enforces approval.
+Assent lets an agent launch, publish and send what its user approves.
 
 USE WHEN the user has built, shipped or deployed something and wants launch help, users, marketing, growth, \
-distribution, Product Hunt, social posts, launch graphics, a launch email, post-launch metrics, or asks "what \
-now?"{workflows}.
+distribution, Product Hunt, social posts, launch graphics, launch email, post-launch metrics, or asks \
+"what now?"{workflows}.
 
-FIRST CALL: chieflab_status. Without a key ask for an e-mail address, then chieflab_signup_workspace.
+FIRST CALL: chieflab_status. No key: ask for an e-mail address, then chieflab_signup_workspace.
 
 LOOP
-1. Stage {launch}chieflab_post or chieflab_send. Nothing goes out.
-2. Paste `show` as it is and wait. `commands` and `next` are complete; `needs` says what to ask.
-3. Yes: chieflab_approve_action({{ actionId, digest }}), plus send: true if the user wants it out. \
+1. Write the texts and titles yourself: {launch}body in chieflab_post or chieflab_send. Without one \
+the server composes a plain note from repoContext. Nothing goes out.
+2. Paste `show` as it is and wait. `commands` and `next` are complete but for `needs`.
+3. Yes: chieflab_approve_action({{ actionId, digest }}), plus send: true to send it. \
 No: chieflab_reject_action({{ actionId, reason }}).
 4. Measured a day later.
 
@@ -37,7 +38,7 @@ after_recovery (recoveryTool first) or never: stop and show userMessage.
 DO NOT USE to brainstorm, or to send anything unapproved. It cannot refund, charge, change or delete what it \
 did not publish."""
 
-_LAUNCH: Final = "chieflab_launch_product({ goal, repoContext, drafts }), your texts with titles in drafts; "
+_LAUNCH: Final = "drafts in chieflab_launch_product, "
 _WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"
 
 

@@ -4,7 +4,7 @@ connectors could perform now. Reads, and writes down only which page was asked f
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -14,7 +14,6 @@ from assent.drafting import evidence as gathering
 from assent.drafting.cleaning import speaks_to_a_model
 from assent.drafting.page import Page
 from assent.engine import actions, brain, journal, lessons_read, rechecking
-from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.records import Run
@@ -145,21 +144,6 @@ def _odd(page: Page) -> tuple[str, ...]:
         "The product page is very large; only its beginning was read.": page.truncated,
     }
     return tuple(warning for warning, holds in found.items() if holds)
-
-
-OR_WRITE: Final = (
-    " Or write the text yourself and hand it in as body (drafts in a launch): it needs no such facts."
-)
-
-
-def too_little(bench: Workbench) -> Refusal:
-    """What is missing, and why the page that was named does not help."""
-    fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE
-    if not bench.warnings:
-        return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)
-    why = " ".join(bench.warnings)
-    wanted = "I need to know what you built; without that the first drafts would be generic."
-    return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}", fix=fix)
 
 
 def _is_web_address(url: str) -> bool:

@@ -18,7 +18,7 @@ from assent.engine.staging import PreparedRun, Request
 from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.refusals import bad_argument
 from assent.lifecycle.cards import quoted
 from assent.lifecycle.guidance import ActionRef, AssetView, SuggestedCall, action_ref
 from assent.lifecycle.records import Action
@@ -27,13 +27,21 @@ from assent.operators import email, launch, post
 from assent.operators.definition import Workbench
 from assent.operators.drafts import Supplied, known_channel
 from assent.operators.launch import ChannelNote, LaunchPlan
-from assent.ports import THIS_RUN, Measurable, Preparation
+from assent.ports import Measurable, Preparation
 from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
-from assent.tools.gathering import count_chars, find_joined, gather_bench, too_little
+from assent.tools.gathering import count_chars, find_joined, gather_bench
 from assent.tools.graphics import illustrated
 from assent.tools.long_runs import patiently
 from assent.tools.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
+from assent.tools.unwritten import (
+    offer_writing,
+    refuse_uncomposable,
+    tell_missing,
+    too_little,
+    write_it,
+    write_missing,
+)
 
 SCOPE = "runs:write"
 
@@ -122,16 +130,14 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
     if not gathering.enough(bench.evidence) and not drafts:
-        raise too_little(bench)
+        raise too_little(bench, "drafts")
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(launch.prepare, bench, wanted, drafts)
-    following = tuple(_write(note) for note in plan.missing)
+    following = tuple(write_missing(note) for note in plan.missing)
     preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
-    preparation = msgspec.structs.replace(
-        preparation,
-        notes=_notes(plan, request.goal, composed=any(each not in drafts for each in plan.channels)),
-    )
+    preparation = msgspec.structs.replace(preparation, notes=tell_missing(plan))
+    preparation = offer_writing(bench, preparation, request.goal)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
     if request.images_needed:
@@ -151,35 +157,6 @@ def _draft(name: str, given: str | DraftGiven) -> Supplied:
     return Supplied(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
 
 
-def _write(note: ChannelNote) -> SuggestedCall:
-    """The call that brings a draft for a channel which has none."""
-    titled = known_channel(note.channel).title_required
-    needs = {"body": f"a text written for this channel: {note.wanted or note.needs}"}
-    if titled:
-        needs["title"] = "its title"
-    args = {"channel": note.channel, "runId": THIS_RUN}
-    return SuggestedCall("chieflab_post", args, "you have written the text", needs)
-
-
-def _notes(plan: LaunchPlan, goal: str | None, *, composed: bool) -> tuple[str, ...]:
-    """What the person is told about the launch as a whole."""
-    labels = [known_channel(note.channel).label for note in plan.missing]
-    total = len(plan.written) + len(labels)
-    notes = []
-    if labels:
-        verb = "needs" if len(labels) == 1 else "need"
-        notes.append(
-            f"{len(plan.written)} of {total} drafts are there: {', '.join(labels)} still {verb} a text that is "
-            "written for its readers. I can write it."
-        )
-    if goal and composed:
-        notes.append(
-            "Your goal is kept with the launch. These texts are made from the product's own facts and do not speak "
-            "about it; tell me if they should."
-        )
-    return tuple(notes)
-
-
 def _plan_measurement(call: Call, staged: tuple[Action, ...]) -> MeasurementPlan:
     connectors = call.services.connectors
     by_channel = {action.effect.channel: connectors.get(action.effect.connector) for action in staged}
@@ -196,13 +173,12 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     joined = await find_joined(call, request.run_id)
     bench = await gather_bench(call, request, brand=request.brand, joined=joined)
     supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
-    if supplied is None and not gathering.enough(bench.evidence):
-        raise too_little(bench)
     if supplied is None:
+        refuse_uncomposable(bench, channel, "chieflab_post", request)
         bench = await _drafted(call, bench, [channel.id])
     made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
-        raise _unwritten(made, "chieflab_post", {"channel": channel.id})
+        raise write_it(bench, channel, "chieflab_post", request)
     if not channel.action:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
         text = "\n\n".join(quoted(draft.body) for draft in made.drafts)
@@ -215,7 +191,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     return await staging.stage(
         call.services,
         asked,
-        _guided(bench, made, NEXT_POST),
+        offer_writing(bench, _guided(bench, made, ()), request.goal),
         PostReply,
         lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
     )
@@ -227,18 +203,6 @@ NOT_OURS_TO_CHANGE = (
 )
 
 
-def _unwritten(made: NeedsDraft, tool: str, args: dict[str, Any]) -> Refusal:
-    """The server composes nothing for this; the agent writes the text."""
-    return Refusal(
-        Reason.VALIDATION_ERROR,
-        user_message="This one needs a text that is written for its readers. I can write it.",
-        problems=[Problem("body", f"{made.reason} {made.wanted}", "no text")],
-        recovery_tool=tool,
-        recovery_args=args,
-        recovery_needs={"body": made.wanted},
-    )
-
-
 async def prepare_send(call: Call, request: Send) -> SendReply:
     given = [request.to] if isinstance(request.to, str) else request.to
     if not given:
@@ -247,19 +211,19 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     supplied = (
         Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
-    if supplied is None and not gathering.enough(bench.evidence):
-        raise too_little(bench)
+    channel = known_channel("email")
     if supplied is None:
-        bench = await _drafted(call, bench, ["email"])
+        refuse_uncomposable(bench, channel, "chieflab_send", request)
+        bench = await _drafted(call, bench, [channel.id])
     made = await run_long_apart(count_chars(request, bench, supplied), email.prepare, bench, supplied)
     if isinstance(made, NeedsDraft):
-        raise _unwritten(made, "chieflab_send", {"to": given})
+        raise write_it(bench, channel, "chieflab_send", request)
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
         call.services,
         _request(call, request, email.INFO.id, "chieflab_send"),
-        _guided(bench, made, NEXT_SEND),
+        offer_writing(bench, _guided(bench, made, NEXT_SEND), request.goal),
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
     )
@@ -271,9 +235,7 @@ async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
     if write is None:
         return bench
     known = [known_channel(name) for name in names]
-    made = await asyncio.gather(
-        *(write(channel.id, bench.evidence, bench.lessons) for channel in known if channel.composed)
-    )
+    made = await asyncio.gather(*(write(each.id, bench.evidence, bench.lessons) for each in known))
     return msgspec.structs.replace(
         bench, drafted={each.channel: each for each in made if isinstance(each, Composed)}
     )
@@ -333,7 +295,6 @@ NEXT_LAUNCH = (
         {"headline": "the words on the picture"},
     ),
 )
-NEXT_POST = ()
 NEXT_SEND = (
     SuggestedCall(
         "chieflab_save_contacts",
@@ -347,12 +308,11 @@ TOOLS = (
     Tool(
         name="chieflab_launch_product",
         title="Launch a product",
-        description="Prepares a whole launch: positioning, a draft per channel, landing copy and e-mail, each "
-        "staged for "
-        "approval; nothing goes out. USE WHEN the user has built, shipped or deployed something and wants to launch "
-        "it, "
-        "get users, or asks what to do now. Give repoContext (whatChanged, readme, targetCustomer, …) or productUrl; "
-        "put your own texts into drafts. Then show every draft in the chat and stop.",
+        description="Prepares a whole launch: positioning, a draft per channel, landing copy, e-mail, a picture and "
+        "how it is measured, each text staged for approval; nothing goes out. USE WHEN the user has built, shipped or "
+        "deployed something and wants to launch it, get users, or asks what to do now. Write the texts yourself, in "
+        "drafts; the server checks and stages them. For a channel without one it composes a plain note from "
+        "repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and stop.",
         category="primary",
         behaviour=WRITES,
         request=LaunchProduct,
@@ -365,9 +325,8 @@ TOOLS = (
         name="chieflab_post",
         title="Prepare a post",
         description="Prepares one post for one channel and stages it for approval; nothing goes out. USE WHEN the "
-        "user "
-        "wants a single post. Put your text into body; without it the server composes one for LinkedIn, X and the "
-        "site.",
+        "user wants a single post. Write it yourself, in body; without one the server composes a plain note about the "
+        "product from repoContext or productUrl.",
         category="primary",
         behaviour=WRITES,
         request=Post,
@@ -379,7 +338,7 @@ TOOLS = (
         name="chieflab_send",
         title="Prepare an e-mail",
         description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
-        "wants to write to somebody. Put your text into body and its subject into subject.",
+        "wants to write to one person or many. Write it yourself, in body, with its subject.",
         category="primary",
         behaviour=WRITES,
         request=Send,
