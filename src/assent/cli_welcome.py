@@ -29,7 +29,7 @@ def welcome_text(settings: Settings) -> str:
         [
             f"Assent is serving at {settings.base_url} (MCP: {mcp_url(settings)}). Stop it with Ctrl+C.",
             "",
-            *(_local_lines(settings) if settings.sqlite_path is not None else _shared_lines(settings)),
+            *(_local_lines(settings) if settings.sqlite_path is not None else _describe_sharing(settings)),
             "Over HTTP, from any machine that reaches it:",
             "",
             "  Claude Code (makes its key as you paste)",
@@ -79,7 +79,7 @@ def _local_lines(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _shared_lines(settings: Settings) -> tuple[str, ...]:
+def _describe_sharing(settings: Settings) -> tuple[str, ...]:
     if FROM_ENVIRONMENT not in same_settings(settings):
         return ()
     return (

@@ -48,7 +48,7 @@ def _unavailable(error: BaseException, settings: Settings | None) -> str:
     return f"The database cannot be used: {error}.\n{check} Then run: {doctor}"
 
 
-def _refused(error: BaseException, settings: Settings | None) -> str:
+def _explain(error: BaseException, settings: Settings | None) -> str:
     return error.recovery().summary_for_user if isinstance(error, Refusal) else str(error)
 
 
@@ -69,7 +69,7 @@ def _bug(error: BaseException, settings: Settings | None) -> str:
 _WORDS: Final[tuple[tuple[type[BaseException], Callable[[Any, Settings | None], str]], ...]] = (
     (Failure, _as_it_is),
     (StoreUnavailable, _unavailable),
-    (Refusal, _refused),
+    (Refusal, _explain),
     (ModuleNotFoundError, _as_it_is),
     (OSError, _system),
 )

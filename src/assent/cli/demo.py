@@ -117,10 +117,10 @@ async def _demo(session: Session, interactive: bool) -> int:
         async with _server(Path(directory)) as (url, key), Client(url, key) as agent:
             session.say(f"A server of its own runs at {url}. A scripted agent speaks MCP to it.")
             first = await _first_launch(stage, agent, interactive)
-            await _measured(stage, agent, first)
-            await _taught(stage, agent)
+            await _show_measuring(stage, agent, first)
+            await _show_learning(stage, agent)
             await _second_launch(stage, agent, first)
-            await _proven(stage, agent)
+            await _show_trail(stage, agent)
     session.give({"ok": True, "steps": stage.number}, "The loop is closed.")
     return 0
 
@@ -142,7 +142,7 @@ async def _first_launch(stage: Stage, agent: Client, interactive: bool) -> dict[
     if interactive:
         stage.step("Your turn: open this page, read, and approve.")
         stage.tell(run["reviewUrl"])
-        await _decided(agent, action["id"])
+        await _await_decision(agent, action["id"])
     else:
         stage.step("Approve. The user says yes in the chat, and the agent relays it.")
         decided = await agent.call("chieflab_approve_action", actionId=action["id"], digest=draft["digest"])
@@ -163,7 +163,7 @@ async def _first_launch(stage: Stage, agent: Client, interactive: bool) -> dict[
     return {"run": run, "page": done["externalUrl"], "body": draft["body"]}
 
 
-async def _decided(agent: Client, action_id: str) -> None:
+async def _await_decision(agent: Client, action_id: str) -> None:
     """Wait for the person at the other screen."""
     while True:
         record = await agent.call("chieflab_get_action", actionId=action_id)
@@ -172,7 +172,7 @@ async def _decided(agent: Client, action_id: str) -> None:
         await asyncio.sleep(1)
 
 
-async def _measured(stage: Stage, agent: Client, launch: dict[str, Any]) -> None:
+async def _show_measuring(stage: Stage, agent: Client, launch: dict[str, Any]) -> None:
     import httpx
 
     stage.step("Three people read the page.")
@@ -199,7 +199,7 @@ async def _when_due(agent: Client, run_id: str) -> dict[str, Any]:
             await asyncio.sleep(min(float(refused.recovery.get("retryAfterSeconds", 1)), 1.0))
 
 
-async def _taught(stage: Stage, agent: Client) -> None:
+async def _show_learning(stage: Stage, agent: Client) -> None:
     stage.step("Remember. The user rejects a second draft and says why; the server keeps it.")
     run = await agent.call("chieflab_post", channel="site", **PRODUCT)
     reason = "Open differently, and keep it shorter."
@@ -218,7 +218,7 @@ async def _second_launch(stage: Stage, agent: Client, first: dict[str, Any]) -> 
         raise RuntimeError("the second launch is the same as the first")
 
 
-async def _proven(stage: Stage, agent: Client) -> None:
+async def _show_trail(stage: Stage, agent: Client) -> None:
     stage.step("The trail. Every decision and effect is on record.")
     trail = await agent.call("chieflab_query_audit")
     for action in trail["actions"]:

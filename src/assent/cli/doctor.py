@@ -98,12 +98,12 @@ def _settings(sources: dict[str, str], warnings: tuple[str, ...]) -> Check:
 def _data_dir(settings: Settings) -> Check:
     name, path = "data directory", settings.data_dir
     try:
-        return _judged_data_dir(name, path, uses_it=settings.sqlite_path is not None)
+        return _check_data_dir(name, path, uses_it=settings.sqlite_path is not None)
     except OSError as error:
         return Check(name, False, f"{path}: {error.strerror}", "Name one that you can use with --data-dir.")
 
 
-def _judged_data_dir(name: str, path: Path, *, uses_it: bool) -> Check:
+def _check_data_dir(name: str, path: Path, *, uses_it: bool) -> Check:
     if not path.exists():
         if not uses_it:
             return Check(name, True, f"{path} is not needed with PostgreSQL")

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from assent.cli.session import Session, command
-from assent.cli.workspaces import BY, checked_name, find_workspace, key_entropy, key_view, keys_table
+from assent.cli.workspaces import BY, check_name, find_workspace, key_entropy, key_view, keys_table
 from assent.engine import api_keys, tenancy
 from assent.engine.api_keys import Mode
 from assent.engine.tenancy import IssuedKey, KeyRecord, Workspace
@@ -78,7 +78,7 @@ def create(
     toolsets = tuple(dict.fromkeys(toolset or ()))
     if strange := [each for each in toolsets if each not in TOOLSETS]:
         raise Failure(f"There is no toolset {strange[0]!r}.\nPossible: {', '.join(TOOLSETS)}.")
-    checked, mode, entropy = checked_name(label, "A label"), _mode(dev), key_entropy()
+    checked, mode, entropy = check_name(label, "A label"), _mode(dev), key_entropy()
 
     async def make() -> IssuedKey:
         async with open_app(session.settings) as app:

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from assent.cli.session import Session, command
-from assent.cli.workspaces import checked_name
+from assent.cli.workspaces import check_name
 from assent.failures import Failure
 from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
 from assent.kernel.times import iso_time
@@ -50,7 +50,7 @@ def owner_link(
             "Run it in a terminal of your own. If a program of yours needs it: assent owner-link --json, which the "
             "audit trail records."
         )
-    checked = checked_name(name, "Your name") if name is not None else None
+    checked = check_name(name, "Your name") if name is not None else None
     address = pages_address(session.settings)
 
     async def make() -> tuple[str, int]:

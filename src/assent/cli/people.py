@@ -12,7 +12,7 @@ import typer
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.session import Session, command
-from assent.cli.workspaces import checked_name, find_workspace
+from assent.cli.workspaces import check_name, find_workspace
 from assent.failures import Failure
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
 
@@ -61,7 +61,7 @@ def invite(
             "This link signs in whoever opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
             "Run it in a terminal of your own, or with --json, which the audit trail records."
         )
-    checked = checked_name(name, "A name")
+    checked = check_name(name, "A name")
     address = pages_address(session.settings)
 
     async def make() -> InvitedView:

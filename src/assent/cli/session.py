@@ -167,7 +167,7 @@ def command(
             if debug:
                 flags["log_level"] = "debug"
             session = Session(flags, json=values.pop("json", False), debug=debug)
-            raise typer.Exit(_guarded(session, lambda: body(session, **values)))
+            raise typer.Exit(_run_guarded(session, lambda: body(session, **values)))
 
         parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + common
         entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -178,7 +178,7 @@ def command(
     return register
 
 
-def _guarded(session: Session, run: Callable[[], int | None]) -> int:
+def _run_guarded(session: Session, run: Callable[[], int | None]) -> int:
     try:
         return run() or 0
     except KeyboardInterrupt:

@@ -75,7 +75,7 @@ def validate(
         raise Failure(f"There is no workflow file in {paths[0]}.\nDefinitions end in {', '.join(SUFFIXES)}.")
     # What a file refers to may be beside it, or anywhere that the server looks.
     library = _library(session, *dict.fromkeys(file.parent for file in files))
-    reports = [_checked(library, file) for file in files]
+    reports = [_check(library, file) for file in files]
     data = {"files": reports, "ok": all(not report["issues"] for report in reports)}
     session.give(data, "\n".join(line for report in reports for line in _lines(report)))
     return 0 if data["ok"] else 1
@@ -89,7 +89,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _checked(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
+def _check(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
     found = library.check(file)
     if isinstance(found, Invalid):
         return {**_report(found), "warnings": []}
@@ -132,9 +132,9 @@ def run(
     try:
         outcome = start(compiled.program, _object(context))
     except ContentRefused as refused:
-        raise Failure(_told(refused.issues)) from None
+        raise Failure(_list_issues(refused.issues)) from None
     if isinstance(outcome, Blocked):
-        raise Failure(_told(outcome.issues) + "\nGive it at the start: --context '{\"name\": …}'")
+        raise Failure(_list_issues(outcome.issues) + "\nGive it at the start: --context '{\"name\": …}'")
     _warn(session, (*compiled.warnings, *outcome.warnings))
     return _follow(session, compiled.program, outcome.snapshot)
 
@@ -182,13 +182,13 @@ def _step(session: Session, program: Program, snapshot: Snapshot, shown: Pending
                 decision = Decision("approved") if agreed else Decision("rejected", said.strip())
                 outcome = advance(program, snapshot, content, decision)
         except ContentRefused as refused:
-            session.say(_told(refused.issues))
+            session.say(_list_issues(refused.issues))
             continue
         except Failure as failure:
             session.say(str(failure))
             continue
         if isinstance(outcome, Blocked):
-            session.say(_told(outcome.issues))
+            session.say(_list_issues(outcome.issues))
             if outcome.example is not None:
                 session.say(f"This passes as output: {msgspec.json.encode(outcome.example).decode()}")
             if outcome.notes_example is not None:
@@ -229,7 +229,7 @@ def _ask(session: Session, what: str) -> str | None:
     return line.rstrip("\n") if line else None
 
 
-def _told(issues: Sequence[Issue]) -> str:
+def _list_issues(issues: Sequence[Issue]) -> str:
     return "Not yet:\n" + "\n".join(f"  {issue.path}: {issue.message}" for issue in issues)
 
 

@@ -68,7 +68,7 @@ def create(
     """Make a workspace with a key. The key is shown now and never again."""
     from assent.app import open_app
 
-    checked = checked_name(name, "The name of a workspace")
+    checked = check_name(name, "The name of a workspace")
     if email is not None and (len(email) > MAX_EMAIL_CHARS or "@" not in email):
         raise Failure(f"{email!r} is not an e-mail address.")
     mode: Mode = "dev" if dev else "live"
@@ -150,7 +150,7 @@ def key_entropy() -> KeyEntropy:
     return KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
 
 
-def checked_name(name: str, what: str) -> str:
+def check_name(name: str, what: str) -> str:
     """A name that fits every page and log line."""
     stripped = name.strip()
     if not stripped or len(stripped) > MAX_NAME_CHARS or not stripped.isprintable():

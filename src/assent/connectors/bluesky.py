@@ -104,7 +104,7 @@ class BlueskyConnector:
                 return found
             raise
         if answer.ok and isinstance(answer.at("uri"), str):
-            return _delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
+            return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
         # A repetition is refused in some way or other; what is there under our key says which it was.
         if (found := await self._found(session, action, deadline)) is not None:
             return found
@@ -147,7 +147,7 @@ class BlueskyConnector:
             raise (
                 failed
                 if isinstance(failed, NotSent)
-                else NotSent(failed_reason(session), str(failed), curable=True)
+                else NotSent(reason_for_failure(session), str(failed), curable=True)
             )
         if session.did != (action.effect.target or {}).get("accountId", session.did):
             detail = "this was approved for another Bluesky account than the one that is connected"
@@ -232,7 +232,7 @@ class BlueskyConnector:
             return None
         if not answer.ok or answer.at("value", "text") != action.effect.body:
             return None
-        return _delivered(session, key, str(answer.at("uri")), answer.at("cid"), "found")
+        return _make_delivered(session, key, str(answer.at("uri")), answer.at("cid"), "found")
 
     def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         said = answer.at("message") or answer.at("error") or ""
@@ -247,7 +247,7 @@ class BlueskyConnector:
         return await exchange(method, self._url + name, token=token, timeout_seconds=deadline.left(), **more)
 
 
-def failed_reason(answer: Exchanged) -> Reason:
+def reason_for_failure(answer: Exchanged) -> Reason:
     return Reason.RATE_LIMITED if answer.status == 429 else Reason.CONNECTOR_FAILED
 
 
@@ -285,6 +285,6 @@ def facets(text: str, dids: dict[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _delivered(session: Session, key: str, uri: str, cid: Any, how: str) -> Delivered:
+def _make_delivered(session: Session, key: str, uri: str, cid: Any, how: str) -> Delivered:
     url = f"https://bsky.app/profile/{session.handle}/post/{key}"
     return Delivered(uri, url, {"cid": str(cid), "record": how})

@@ -16,8 +16,8 @@ import msgspec
 from assent.connectors.approved import action_of
 from assent.connectors.http_outcomes import failure
 from assent.connectors.json_http import Exchanged
-from assent.connectors.key_access import unnamed
-from assent.connectors.oauth_access import OAuthAccess, unconnected
+from assent.connectors.key_access import no_account
+from assent.connectors.oauth_access import OAuthAccess, not_connected
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.lifecycle.connection import Account
@@ -62,7 +62,7 @@ class HubSpotConnector:
         account = await self._account(workspace_id)
         if not readiness.ready or account is None or _account_of(effect) == account.id:
             return readiness
-        return unnamed("HubSpot", effect)
+        return no_account("HubSpot", effect)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
@@ -74,7 +74,7 @@ class HubSpotConnector:
         seconds = timeout_seconds * PATIENCE
         made = await self._ask(action.workspace_id, "POST", "", seconds, {"properties": wanted})
         if made.status != 409:
-            return _saved(made, "created")
+            return _read_saved(made, "created")
         return await self._update(action.workspace_id, made, wanted, seconds)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
@@ -101,12 +101,12 @@ class HubSpotConnector:
             raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
         missing = {name: value for name, value in wanted.items() if known.get(name) != value}
         if not missing:
-            return _saved(there, "there")
+            return _read_saved(there, "there")
         number = str(there.at("id"))
         changed = await self._ask(
             workspace_id, "PATCH", f"/{quote(number)}", seconds, {"properties": missing}
         )
-        return _saved(changed, "updated")
+        return _read_saved(changed, "updated")
 
     async def _ask(
         self, workspace_id: WorkspaceId, method: str, where: str, seconds: float, body: Any = None
@@ -119,7 +119,7 @@ class HubSpotConnector:
         """What was approved for one account, or for none yet, is not saved in another."""
         account = await self._account(workspace_id)
         if account is not None and account.id != _account_of(effect):
-            raise unconnected(OTHER_ACCOUNT)
+            raise not_connected(OTHER_ACCOUNT)
 
     async def _account(self, workspace_id: WorkspaceId) -> Account | None:
         connection = await self.access.connection(workspace_id)
@@ -131,7 +131,7 @@ def _account_of(effect: Effect) -> str | None:
     return (effect.target or {}).get("accountId")
 
 
-def _saved(answer: Exchanged, how: str) -> Delivered:
+def _read_saved(answer: Exchanged, how: str) -> Delivered:
     if not answer.ok:
         raise failure(answer.status, str(answer.at("message") or ""), answer.retry_after)
     number = answer.at("id")

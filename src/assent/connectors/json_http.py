@@ -81,7 +81,7 @@ async def exchange(
         "trust_env": False,
         "follow_redirects": False,
         "timeout": patience,
-        "verify": _trusted(),
+        "verify": _load_trust(),
     }
     host = httpx.URL(url).host
     try:
@@ -112,7 +112,7 @@ async def exchange(
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _load_trust() -> ssl.SSLContext:
     """Whom to trust, read once: reading it costs more than a request."""
     import httpx
 

@@ -79,7 +79,7 @@ class KeyAccess:
 
     def unnamed(self, effect: Effect) -> Readiness:
         """A connection is there, but the effect names no account of it."""
-        return unnamed(self._label, effect)
+        return no_account(self._label, effect)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """The connection with its key. Raises `NotSent`."""
@@ -131,7 +131,7 @@ class KeyAccess:
         )
 
 
-def unnamed(label: str, effect: Effect) -> Readiness:
+def no_account(label: str, effect: Effect) -> Readiness:
     """A provider is connected, and an effect is for none of its accounts: it was prepared before, or for another."""
     if effect.target:
         said = f"{label} is connected to another account than the one this was prepared for."

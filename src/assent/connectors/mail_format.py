@@ -43,7 +43,7 @@ def mail(headers: list[tuple[str, str]], parts: tuple[tuple[str, str], ...]) -> 
 def words(text: str) -> str:
     """A text as the value of a header: itself where no reader could take it for anything else, or encoded."""
     if text and (_WORDS.fullmatch(text) is None or "=?" in text or _TOO_LONG.search(text)):
-        return _encoded(text)
+        return _encode_words(text)
     lines = [""]
     for word in re.findall(r" *[^ ]+", text):
         if lines[-1] and len(lines[-1]) + len(word) > LINE_CHARS - len("Subject: "):
@@ -57,7 +57,7 @@ def address(mailbox: Mailbox) -> str:
     if not mailbox.name:
         return mailbox.address
     if _WORDS.fullmatch(mailbox.name) is None or "=?" in mailbox.name:
-        name = _encoded(mailbox.name)
+        name = _encode_words(mailbox.name)
     else:
         name = '"' + re.sub(r'(["\\])', r"\\\1", mailbox.name) + '"'
     gap = " " if len(name) + len(mailbox.address) < LINE_CHARS - len("From:  <>") else "\r\n "
@@ -69,7 +69,7 @@ def lines_of(text: str) -> str:
     return _BREAK.sub("\r\n", text)
 
 
-def _encoded(text: str) -> str:
+def _encode_words(text: str) -> str:
     pieces = [b""]
     for char in text:
         more = char.encode()

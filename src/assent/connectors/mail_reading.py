@@ -45,9 +45,9 @@ def difference(content: bytes, meant: Meant) -> str | None:
     several = len(meant.parts) > 1
     if message.keys() != (ours if several else [*ours, "Content-Transfer-Encoding"]):
         return "its headers"
-    if any(_unfolded(message[name]) != value for name, value in meant.fixed.items()):
+    if any(_unfold(message[name]) != value for name, value in meant.fixed.items()):
         return "its headers"
-    if _decoded(message["Subject"]) != meant.subject:
+    if _decode(message["Subject"]) != meant.subject:
         return "the subject"
     if _mailboxes(message["From"]) != [meant.sender]:
         return "the sender"
@@ -83,15 +83,15 @@ def _parts_difference(message: Message, meant: tuple[tuple[str, str], ...]) -> s
 
 
 def _mailboxes(value: str) -> list[Mailbox]:
-    return [Mailbox(_decoded(name), address) for name, address in getaddresses([_unfolded(value)])]
+    return [Mailbox(_decode(name), address) for name, address in getaddresses([_unfold(value)])]
 
 
-def _decoded(value: str) -> str:
+def _decode(value: str) -> str:
     return "".join(
         piece if isinstance(piece, str) else piece.decode(charset or "ascii")
-        for piece, charset in decode_header(_unfolded(value))
+        for piece, charset in decode_header(_unfold(value))
     )
 
 
-def _unfolded(value: str) -> str:
+def _unfold(value: str) -> str:
     return _FOLD.sub("", value)

@@ -109,7 +109,7 @@ def parse_server(url: str) -> MailServer:
     )
 
 
-def written(host: str, port: int, encryption: str, user: str, password: str) -> str:
+def write_server(host: str, port: int, encryption: str, user: str, password: str) -> str:
     """The address of a server from the fields of a form. `parse_server` judges it."""
     scheme = "smtps" if encryption == "tls" else "smtp"
     who = f"{quote(user, safe='')}:{quote(password, safe='')}@" if user or password else ""

@@ -128,7 +128,7 @@ def manual_brief(effect: Effect) -> ManualBrief:
         media=media,
         advice=channel.advice,
         warnings=warnings,
-        text=_written(channel, where, fields, media, (*channel.advice, *warnings)),
+        text=_write(channel, where, fields, media, (*channel.advice, *warnings)),
     )
 
 
@@ -168,7 +168,7 @@ def _where(effect: Effect, channel: Channel) -> str:
     return channel.where
 
 
-def _written(
+def _write(
     channel: Channel,
     where: str,
     fields: tuple[PasteField, ...],

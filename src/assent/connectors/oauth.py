@@ -253,10 +253,10 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
 
 
 def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
-    access, again = _said(answer, "access_token"), _said(answer, "refresh_token")
+    access, again = _read_field(answer, "access_token"), _read_field(answer, "refresh_token")
     if not isinstance(access, str) or not access:
         raise GrantFailed(f"{provider.grantor.label} gave no access token")
-    expires, account = _said(answer, "expires_in"), _said(answer, "hub_id")
+    expires, account = _read_field(answer, "expires_in"), _read_field(answer, "hub_id")
     said: Any = answer.at("scope") or answer.at("scopes") or ()
     scopes = tuple(said.split()) if isinstance(said, str) else tuple(str(each) for each in said)
     return Tokens(
@@ -268,7 +268,7 @@ def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
     )
 
 
-def _said(answer: Exchanged, name: str) -> Any:
+def _read_field(answer: Exchanged, name: str) -> Any:
     """A field by its name in RFC 6749, or as HubSpot's reference spells it."""
     first, *more = name.split("_")
     found = answer.at(name)

@@ -38,7 +38,7 @@ class Turns(Protocol):
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
 
 
-def unconnected(detail: str) -> NotSent:
+def not_connected(detail: str) -> NotSent:
     """There is no access, and a human can cure it."""
     return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
@@ -91,7 +91,7 @@ class OAuthAccess:
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status == 401:
             await self._connections.mark_expired(held.connection, f"{self.label} refuses a fresh token")
-            raise unconnected(self._how(held.connection))
+            raise not_connected(self._how(held.connection))
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
@@ -134,7 +134,7 @@ class OAuthAccess:
             fresh = await oauth.refresh(self.provider, spent)
         except GrantEnded as ended:
             await self._connections.mark_expired(held.connection, str(ended))
-            raise unconnected(self._how(held.connection)) from None
+            raise not_connected(self._how(held.connection)) from None
         except GrantFailed as failed:
             if self._counts(held) and held.secrets[ACCESS] != instead_of:
                 return held  # renewed early, so there is time to try again
@@ -150,7 +150,7 @@ class OAuthAccess:
     async def _held(self, workspace_id: WorkspaceId) -> Access:
         held = await self._connections.access(workspace_id, self.provider.id)
         if held is None or held.secrets.get(ACCESS) is None:
-            raise unconnected(self._how(await self.connection(workspace_id)))
+            raise not_connected(self._how(await self.connection(workspace_id)))
         return held
 
     def _good(self, held: Access, instead_of: str | None) -> bool:

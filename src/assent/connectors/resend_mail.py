@@ -52,14 +52,14 @@ def mail(action: Action, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
         "html": html_part(effect),
         "tags": [{"name": "assent_action", "value": action.action_id}],
         **(
-            {"attachments": [_attached(number, each) for number, each in enumerate(pictures, 1)]}
+            {"attachments": [_attach(number, each) for number, each in enumerate(pictures, 1)]}
             if pictures
             else {}
         ),
     }
 
 
-def _attached(number: int, picture: Picture) -> dict[str, str]:
+def _attach(number: int, picture: Picture) -> dict[str, str]:
     return {
         "filename": f"picture-{number}.{picture.content_type.rpartition('/')[2]}",
         "content": b64encode(picture.content).decode(),
@@ -74,10 +74,10 @@ def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
         raise refusal(f"{field}: {error}") from error
     if any(has_encoded_word(box.name) for box in found):
         raise refusal(f"{field}: a name holds what mail programs decode (=?…?=)")
-    return list({box.address: _written(box) for box in found}.values())
+    return list({box.address: _write_mailbox(box) for box in found}.values())
 
 
-def _written(box: Mailbox) -> str:
+def _write_mailbox(box: Mailbox) -> str:
     """A name that could be taken for more than one word of text is quoted."""
     if not box.name:
         return box.address

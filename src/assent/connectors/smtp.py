@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assent.connectors.approved import action_of
-from assent.connectors.key_access import API_KEY, PATIENCE, Deadline, unnamed
+from assent.connectors.key_access import API_KEY, PATIENCE, Deadline, no_account
 from assent.connectors.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
@@ -117,7 +117,7 @@ class SmtpConnector:
         readiness = await self.readiness(workspace_id)
         if not readiness.ready or (await self._is_named(workspace_id, effect) and effect.sender):
             return readiness
-        return unnamed("The mail server", effect)
+        return no_account("The mail server", effect)
 
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
         """Whether an effect goes through a server that is there."""
@@ -167,7 +167,7 @@ class SmtpConnector:
         from assent.connectors.smtp_conversation import Conversation
         from assent.connectors.smtp_message import Letter
 
-        server = await self._placed(_parsed(key), settings)
+        server = await self._placed(_parse(key), settings)
         nothing = Letter("", "assent@localhost", (), b"")
         patience = timeout_seconds * PATIENCE
         check = Conversation(server, nothing, context=self._tls(), timeout=patience)
@@ -189,7 +189,7 @@ class SmtpConnector:
             detail = "the mail server it was approved for is not connected any more"
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         settings = held.connection.settings
-        server = await self._placed(_parsed(url), settings)
+        server = await self._placed(_parse(url), settings)
         return Way(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
 
     async def _placed(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
@@ -218,7 +218,7 @@ class SmtpConnector:
         return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
 
     async def _hand_over(self, server: MailServer, letter: Letter, patience: float) -> Delivered:
-        from assent.connectors.smtp_conversation import Conversation, postponed
+        from assent.connectors.smtp_conversation import Conversation, not_now
 
         conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
@@ -229,7 +229,7 @@ class SmtpConnector:
         except TimeoutError as error:
             waited = f"within {patience:.1f} seconds"
             if conversation.call_off():
-                raise postponed(f"the mail server was not ready {waited}") from error
+                raise not_now(f"the mail server was not ready {waited}") from error
             raise OutcomeUnknown(f"no last word from the mail server {waited}") from error
         except asyncio.CancelledError:
             conversation.call_off()
@@ -247,7 +247,7 @@ class SmtpConnector:
         return self._context
 
 
-def _parsed(url: str) -> MailServer:
+def _parse(url: str) -> MailServer:
     try:
         return parse_server(url)
     except ValueError as error:

@@ -70,7 +70,7 @@ class Conversation:
             raise
         except Exception as error:
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
-            raise postponed(f"the mail server cannot be used ({said})") from error
+            raise not_now(f"the mail server cannot be used ({said})") from error
 
     def run(self) -> str:
         """Send, and return the server's last word. Raises `NotSent` or `OutcomeUnknown`."""
@@ -89,7 +89,7 @@ class Conversation:
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
             if self._handing_over:
                 raise OutcomeUnknown(f"no last word from the mail server ({said})") from error
-            raise postponed(f"the mail server cannot be used ({said})") from error
+            raise not_now(f"the mail server cannot be used ({said})") from error
 
     def _connect(self) -> smtplib.SMTP:
         server, timeout = self._server, self._timeout
@@ -113,7 +113,7 @@ class Conversation:
         smtp.ehlo_or_helo_if_needed()
         if server.encryption == "starttls":
             if not smtp.has_extn("starttls"):
-                raise postponed("the mail server offers no encryption (STARTTLS)")
+                raise not_now("the mail server offers no encryption (STARTTLS)")
             smtp.starttls(context=self._context)
             smtp.ehlo_or_helo_if_needed()
         if server.user is None or server.password is None:
@@ -123,7 +123,7 @@ class Conversation:
         except smtplib.SMTPAuthenticationError as error:
             said = _reply(error.smtp_code, error.smtp_error)
             if 400 <= error.smtp_code < 500:
-                raise postponed(f"the mail server cannot sign anybody in now: {said}") from error
+                raise not_now(f"the mail server cannot sign anybody in now: {said}") from error
             raise not_signed_in(said) from error
         except (smtplib.SMTPServerDisconnected, smtplib.SMTPResponseException):
             raise
@@ -138,7 +138,7 @@ class Conversation:
         if code != 250:
             if code in WANTS_SIGN_IN:
                 raise not_signed_in(_reply(code, said))
-            raise postponed(f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}")
+            raise not_now(f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}")
         refused: list[tuple[str, int, bytes]] = []
         for recipient in letter.recipients:
             code, said = smtp.docmd("RCPT", f"TO:<{recipient}>")
@@ -163,7 +163,7 @@ class Conversation:
     def _hand_over(self, smtp: smtplib.SMTP) -> str:
         code, said = smtp.docmd("DATA")
         if code != 354:
-            raise _refused(code, said)
+            raise _refusal(code, said)
         content = _LINE_DOT.sub(b"..", self._letter.content)
         with self._turn:
             if self._called_off:
@@ -175,7 +175,7 @@ class Conversation:
         if code == 250:
             return _reply(code, said)
         if 400 <= code < 600:
-            raise _refused(code, said)
+            raise _refusal(code, said)
         raise OutcomeUnknown(f"the mail server answered {_reply(code, said)}")
 
 
@@ -212,7 +212,7 @@ def _leave(smtp: smtplib.SMTP) -> None:
     smtp.close()
 
 
-def postponed(detail: str) -> NotSent:
+def not_now(detail: str) -> NotSent:
     """Nothing was sent, and the mail is not to blame."""
     return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
 
@@ -225,7 +225,7 @@ def not_signed_in(detail: str) -> NotSent:
     )
 
 
-def _refused(code: int, said: bytes) -> NotSent:
+def _refusal(code: int, said: bytes) -> NotSent:
     """The server's word about the mail: 4xx may be tried again, 5xx not."""
     if code in WANTS_SIGN_IN:
         return not_signed_in(_reply(code, said))

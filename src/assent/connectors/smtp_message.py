@@ -62,30 +62,30 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
         # One reader sees their own name; several do not see each other's.
         to=recipients[0] if len(recipients) == 1 else None,
         subject=effect.subject or effect.title,
-        fixed=_fixed(action.provider_key, sender, now_ms),
+        fixed=_identify(action.provider_key, sender, now_ms),
         parts=(("plain", effect.body), ("html", html_part(effect))),
     )
     unique = tuple(dict.fromkeys(each.address for each in recipients))
-    return Letter(meant.fixed["Message-ID"], sender.address, unique, _written(meant))
+    return Letter(meant.fixed["Message-ID"], sender.address, unique, _write(meant))
 
 
 def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
     """A short note of the server itself, in plain text."""
     reader = _mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
-    fixed = {**_fixed(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
+    fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
     meant = Meant(sender, reader, subject, fixed, (("plain", whole),))
-    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _written(meant))
+    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _write(meant))
 
 
-def _fixed(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
+def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
     return {
         "Date": format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True),
         "Message-ID": f"<{key.replace(':', '.')}@{sender.domain}>",
     }
 
 
-def _written(meant: Meant) -> bytes:
+def _write(meant: Meant) -> bytes:
     """The bytes of a mail, once they have been read back."""
     if not is_one_line(meant.subject):
         raise refusal("subject: it holds a line break or another control character")

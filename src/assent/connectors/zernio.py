@@ -21,7 +21,7 @@ from assent.connectors.zernio_posts import (
     PLATFORMS,
     account_ids,
     is_ours,
-    judged,
+    judge_post,
     parts_of,
     request_body,
     request_id,
@@ -192,7 +192,7 @@ class ZernioConnector:
     ) -> Delivered:
         """Wait until the platforms have decided. One that refused before and may not now is asked again."""
         post_id = str(post.get("_id") or "")
-        while (outcome := judged(post, action)) is None:
+        while (outcome := judge_post(post, action)) is None:
             if not post_id or deadline.left() < 2 * LOOK_EVERY_SECONDS:
                 raise OutcomeUnknown("the platforms have not decided yet", reference=post_id or None)
             await asyncio.sleep(LOOK_EVERY_SECONDS)

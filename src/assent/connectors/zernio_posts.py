@@ -99,7 +99,7 @@ def parts_of(post: dict[str, Any], effect: Effect) -> tuple[Part, ...]:
     return tuple(part for part in map(_part, raw) if part.account_id in wanted)
 
 
-def judged(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
+def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
     """What a post of ours says; None while it is being worked on, or where it says nothing about our accounts."""
     parts = parts_of(post, action.effect)
     post_id = str(post.get("_id") or "")
@@ -111,13 +111,13 @@ def judged(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
     if len(out) + len(failed) < len(parts):
         return None
     if not out:
-        return refused(failed[0])
+        return refusal_of(failed[0])
     evidence = {"platforms": [msgspec.to_builtins(part) for part in parts]}
     rest = _rest(action.effect, out, failed) if failed else None
     return Delivered(post_id, next((part.url for part in out if part.url), None), evidence, rest)
 
 
-def refused(part: Part) -> NotSent:
+def refusal_of(part: Part) -> NotSent:
     """Why a platform did not take it; Zernio knows, so it did not happen."""
     meaning = CATEGORIES.get(part.category, CATEGORIES["unknown"])
     said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]

@@ -22,9 +22,9 @@ async def migrate(url: str, now_ms: int) -> MigrationReport:
     if not url.startswith(POSTGRES):
         return await asyncio.to_thread(_migrate_sqlite, sqlite_path(url).absolute(), now_ms)
     from assent.stores import postgres_schema
-    from assent.stores.postgres import connected
+    from assent.stores.postgres import connect
 
-    async with connected(url) as connection:
+    async with connect(url) as connection:
         return await postgres_schema.bring_up_to_date(connection, now_ms)
 
 
@@ -33,10 +33,10 @@ async def schema_state(url: str) -> SchemaState:
     if not url.startswith(POSTGRES):
         return await asyncio.to_thread(_sqlite_state, sqlite_path(url).absolute())
     from assent.stores import postgres_schema
-    from assent.stores.postgres import connected
+    from assent.stores.postgres import connect
 
-    async with connected(url) as connection:
-        applied = await postgres_schema.applied_versions(connection)
+    async with connect(url) as connection:
+        applied = await postgres_schema.read_versions(connection)
         return state(migrations("postgres"), applied, postgres_schema.WHERE)
 
 
@@ -58,7 +58,7 @@ def _migrate_sqlite(path: Path, now_ms: int) -> MigrationReport:
 
 def _sqlite_state(path: Path) -> SchemaState:
     from assent.stores.sqlite_connection import connect_reader, translate
-    from assent.stores.sqlite_schema import applied_versions
+    from assent.stores.sqlite_schema import read_versions
 
     known = migrations("sqlite")
     if not path.exists():
@@ -66,7 +66,7 @@ def _sqlite_state(path: Path) -> SchemaState:
     try:
         connection = connect_reader(path)
         try:
-            return state(known, applied_versions(connection, path), str(path))
+            return state(known, read_versions(connection, path), str(path))
         finally:
             connection.close()
     except Exception as error:

@@ -110,7 +110,7 @@ class PostgresStore:
             tries += 1
             pool = place.pool or await self._pool(place)
             try:
-                async with _acquired(pool) as connection:
+                async with _acquire(pool) as connection:
                     return await run(connection, begin)
             except Again as again:
                 if isinstance(again, Lost):
@@ -145,7 +145,7 @@ class PostgresStore:
         from assent.stores.postgres_schema import check_or_create
 
         now_ms = self._clock.now_ms() if self._clock is not None else time.time_ns() // 1_000_000
-        async with connected(self._url) as connection:
+        async with connect(self._url) as connection:
             await check_or_create(connection, now_ms)
         return await asyncpg.create_pool(
             self._url,
@@ -177,7 +177,7 @@ def require_driver() -> None:
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def connect(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """A single connection outside any pool, for what happens once."""
     require_driver()
     import asyncpg
@@ -196,7 +196,7 @@ async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record
 
 
 @asynccontextmanager
-async def _acquired(pool: Pool) -> AsyncIterator[Connection]:
+async def _acquire(pool: Pool) -> AsyncIterator[Connection]:
     from assent.stores.postgres_errors import meaning
 
     try:

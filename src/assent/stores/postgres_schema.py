@@ -24,7 +24,7 @@ VERSIONS_TABLE = (
 )
 
 
-async def applied_versions(connection: Connection) -> dict[int, str]:
+async def read_versions(connection: Connection) -> dict[int, str]:
     """Version and digest of what was applied; empty where our tables are missing."""
     if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
         return {}
@@ -34,7 +34,7 @@ async def applied_versions(connection: Connection) -> dict[int, str]:
 
 async def check_or_create(connection: Connection, now_ms: int) -> None:
     """What a start does: fill an empty database, refuse one that waits for `assent migrate`."""
-    applied = await applied_versions(connection)
+    applied = await read_versions(connection)
     waiting = pending(migrations("postgres"), applied, WHERE)
     if not waiting:
         return
@@ -58,7 +58,7 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
         pass  # another process has just made it
     async with connection.transaction():
         await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
-        applied = await applied_versions(connection)
+        applied = await read_versions(connection)
         before = max(applied, default=0)
         waiting = pending(migrations("postgres"), applied, WHERE)
         for migration in waiting:

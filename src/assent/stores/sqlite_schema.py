@@ -21,7 +21,7 @@ VERSIONS_TABLE = (
 )
 
 
-def applied_versions(connection: sqlite3.Connection, path: Path) -> dict[int, str]:
+def read_versions(connection: sqlite3.Connection, path: Path) -> dict[int, str]:
     """Version and digest of what was applied; empty for a file that holds nothing."""
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if "schema_versions" in tables:
@@ -33,7 +33,7 @@ def applied_versions(connection: sqlite3.Connection, path: Path) -> dict[int, st
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path, now_ms: int) -> MigrationReport:
     """Apply what is missing. The connection must not have foreign keys switched on."""
-    applied = applied_versions(connection, path)
+    applied = read_versions(connection, path)
     before = max(applied, default=0)
     waiting = pending(migrations("sqlite"), applied, str(path))
     backup = back_up(connection, path, before, now_ms) if waiting and applied else None

@@ -101,7 +101,7 @@ class Writer:
         try:
             self._take_turn()
         except Exception as error:
-            return _failed(batch, translate(error))
+            return _fail(batch, translate(error))
         return self._in_turn(batch)
 
     def _in_turn(self, batch: list[Request]) -> list[Answer]:
@@ -120,7 +120,7 @@ class Writer:
         if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
             # One transaction that is too large for the disk must not take its neighbours down.
             return [answer for request in batch for answer in self._serve([request])]
-        return _failed(batch, failure)
+        return _fail(batch, failure)
 
     def _take_turn(self) -> None:
         if self._connection is not None and not self._in_place():
@@ -207,5 +207,5 @@ class Writer:
         self._turnstile.close()
 
 
-def _failed(batch: list[Request], failure: BaseException) -> list[Answer]:
+def _fail(batch: list[Request], failure: BaseException) -> list[Answer]:
     return [Answer(request, None, failure) for request in batch]

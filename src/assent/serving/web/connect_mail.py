@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.connectors.mail_server import PORTS, parse_mailbox, parse_server, written
+from assent.connectors.mail_server import PORTS, parse_mailbox, parse_server, write_server
 from assent.lifecycle.connection import Connection
 
 ENCRYPTIONS: Final[dict[str, str]] = {
@@ -57,7 +57,7 @@ def read(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
         advice["from"] = "Enter an address, such as Ann <ann@example.org>."
     if advice:
         return advice
-    url = written(host, int(port), encryption, user, password)
+    url = write_server(host, int(port), encryption, user, password)
     try:
         server = parse_server(url)
     except ValueError as error:
