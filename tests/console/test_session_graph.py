@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.session_views import TreeNode, tip_of, way
-from assent.serving.web.session_graph import FOLDED_FROM, ROWS, Row, draw, layout, ordered
+from assent.serving.web.session_graph import FOLDED_FROM, ROWS, Row, draw, layout, order
 
 
 def tree(*parents: int | None, **at: dict[int, int]) -> tuple[TreeNode, ...]:
@@ -47,7 +47,7 @@ def trees(draw: st.DrawFn) -> tuple[TreeNode, ...]:
 
 def test_the_way_to_the_tip_is_the_trunk_and_what_was_tried_stands_beside_it() -> None:
     nodes = tree(None, 0, 1, 2, 1, 4)
-    assert placed(ordered(nodes, tip_of(nodes), 5)) == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0)]
+    assert placed(order(nodes, tip_of(nodes), 5)) == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0)]
 
 
 def test_branches_of_one_node_share_a_lane_one_after_the_other() -> None:
@@ -101,7 +101,7 @@ def test_pages_cover_every_row_once() -> None:
 @given(trees())
 def test_every_node_has_one_row_below_its_parent_and_lanes_meet(nodes: tuple[TreeNode, ...]) -> None:
     tip = tip_of(nodes)
-    rows = ordered(nodes, tip, tip)
+    rows = order(nodes, tip, tip)
     places = {row.node.node: place for place, row in enumerate(rows)}
     assert sorted(places) == [each.node for each in nodes]
     open_lanes: set[int] = set()

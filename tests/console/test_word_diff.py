@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.serving.web.matching import Steps, compare
-from assent.serving.web.word_diff import MAX_WORDS, PAGE_STEPS, Piece, changed, word_diff
+from assent.serving.web.word_diff import MAX_WORDS, PAGE_STEPS, Piece, differs, word_diff
 
 
 def texts(old: str, new: str) -> tuple[str, str]:
@@ -28,7 +28,7 @@ def test_one_changed_word_is_marked_and_the_rest_stays() -> None:
 
 
 def test_the_same_text_has_no_changes_and_two_empty_ones_nothing_at_all() -> None:
-    assert not changed(word_diff("a\nb", "a\nb"))
+    assert not differs(word_diff("a\nb", "a\nb"))
     assert word_diff("", "") == ()
 
 

@@ -18,8 +18,8 @@ from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Media, Severity
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.headers import FRAMING_POLICY
-from assent.serving.web.review_html import framed
-from assent.serving.web.review_links import MOST_LINKS, html_targets, listed, targets
+from assent.serving.web.review_html import frame
+from assent.serving.web.review_links import MOST_LINKS, html_targets, list_links, targets
 from assent.serving.web.review_text import html_text
 from assent.serving.web.unseen import pieces
 
@@ -144,7 +144,7 @@ async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_clic
 
 
 def test_a_background_is_shown_as_it_was_written_and_loads_nothing() -> None:
-    shown = framed(
+    shown = frame(
         '<div style="background:#0b6a4f url(https://evil.example/a.png);color:#fff">White on green</div>'
         '<p style="background: \\75rl(https://evil.example/b.png)">x</p>'
         "<p style=\"background:image-set('https://evil.example/c.png' 1x)\">y</p>"
@@ -155,7 +155,7 @@ def test_a_background_is_shown_as_it_was_written_and_loads_nothing() -> None:
 
 
 def test_the_style_of_the_whole_is_shown_around_what_it_holds() -> None:
-    shown = framed(
+    shown = frame(
         '<html><body bgcolor="#000000" text="#ffffff" style="background:url(https://evil.example/a.png);'
         'font-size:20px"><p>White on black</p></div><p>still</p></body></html>'
     )
@@ -477,7 +477,7 @@ async def test_the_links_of_a_site_post_are_those_of_the_rendered_page(house: Ho
 
 def test_no_link_is_dropped_without_a_word() -> None:
     text = " ".join(f"https://h{number}.example/" for number in range(MOST_LINKS + 30))
-    found = listed(targets(f"{text} https://bank.example@evil.example/"))
+    found = list_links(targets(f"{text} https://bank.example@evil.example/"))
 
     assert found.more == 30
     assert "h215.example" in found.hosts

@@ -16,7 +16,7 @@ from assent.engine.decisions import Decider, Seen
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.lifecycle.records import Assurance, Effect, Media
-from assent.serving.web.review_changes import changed_fields
+from assent.serving.web.review_changes import compare_fields
 
 PICTURE = Media(
     kind="image", url="http://127.0.0.1/p.png", alt="ACME goes bankrupt", digest="sha256:" + "a1" * 32
@@ -135,7 +135,7 @@ def test_every_field_of_an_effect_that_changed_is_listed() -> None:
     }
     for name in Effect.__struct_fields__:
         value = CHANGED.get(name, 1_793_000_000_000)
-        [change] = changed_fields(old, msgspec.structs.replace(old, **{name: value}), 0)
+        [change] = compare_fields(old, msgspec.structs.replace(old, **{name: value}), 0)
         said = "".join(piece.text for piece in change.pieces if piece.change != "removed")
         assert words.get(name, CHANGED.get(name, "2026")) in said, name
 

@@ -137,20 +137,20 @@ class Edge:
             reply = await self._call(name, arguments, credentials, address, request_id, peer, caller)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(encoded(with_link_note(self.services, payload)), prose=prose)
+            return Answer(encode(with_link_note(self.services, payload)), prose=prose)
         except BadArguments as bad:
-            return refused(bad.refusal, bad_arguments=True)
+            return answer_refusal(bad.refusal, bad_arguments=True)
         except AtGate as gate:
-            return refused(gate.refusal, at_gate=True)
+            return answer_refusal(gate.refusal, at_gate=True)
         except Refusal as refusal:
             told = with_link_note(self.services, refusal.recovery())
-            return refused(refusal, at_gate=self._concerns_the_call(name, refusal), told=told)
+            return answer_refusal(refusal, at_gate=self._concerns_the_call(name, refusal), told=told)
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable, extra={"request_id": request_id})
-            return refused(unavailable_refusal(), at_gate=True)
+            return answer_refusal(unavailable_refusal(), at_gate=True)
         except Exception:
             log.exception("%s failed", name, extra={"request_id": request_id})
-            return refused(Refusal(Reason.INTERNAL_ERROR, request_id=request_id))
+            return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=request_id))
 
     async def authenticate(self, credentials: Credentials) -> Principal | None:
         """Who is calling; None when nothing was presented. A wrong key is refused, on public tools too."""
@@ -170,10 +170,10 @@ class Edge:
             if principal is None and required:
                 raise Refusal(Reason.MISSING_API_KEY)
         except Refusal as refusal:
-            return refused(refusal, at_gate=True)
+            return answer_refusal(refusal, at_gate=True)
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable)
-            return refused(unavailable_refusal(), at_gate=True)
+            return answer_refusal(unavailable_refusal(), at_gate=True)
         return None
 
     async def _call(
@@ -206,7 +206,7 @@ class Edge:
         try:
             if tool.scope is not None and principal is not None:
                 principal.require(tool.scope)
-            request = decoded(tool, arguments)
+            request = decode(tool, arguments)
             call = Call(services, principal, address, request_id, services.clock.now_ms(), peer=peer)
             return await tool.handler(call, request)
         except Refusal as refusal:
@@ -239,7 +239,7 @@ class TooDeep:
     paths: tuple[str, ...]
 
 
-def bounded_arguments(raw: bytes, arguments: Any) -> Any:
+def check_depth(raw: bytes, arguments: Any) -> Any:
     """The arguments of a call, or `TooDeep`. `raw` is any text that holds them."""
     if not nests_too_deep(raw, arguments, MAX_JSON_DEPTH):
         return arguments
@@ -252,14 +252,14 @@ def bounded_arguments(raw: bytes, arguments: Any) -> Any:
 _TEXT: Final = msgspec.json.Encoder()
 
 
-def encoded(payload: Any) -> str:
+def encode(payload: Any) -> str:
     """A reply as JSON. Every answer says `ok`, as every output schema promises."""
     text = _TEXT.encode(payload).decode()
     says_ok = "ok" in getattr(payload, "__struct_encode_fields__", ("ok",))
     return text if says_ok else '{"ok":true' + ("," if text != "{}" else "") + text[1:]
 
 
-def refused(
+def answer_refusal(
     refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, told: Recovery | None = None
 ) -> Answer:
     """A refusal as an answer; `told` where more is said than it says alone."""
@@ -290,14 +290,14 @@ def unavailable_refusal() -> Refusal:
     return Refusal(Reason.TEMPORARILY_UNAVAILABLE, retry_after_seconds=UNAVAILABLE_RETRY_SECONDS)
 
 
-def decoded(tool: Tool, arguments: Any) -> Any:
+def decode(tool: Tool, arguments: Any) -> Any:
     """The request struct, or every problem with the arguments."""
     if isinstance(arguments, TooDeep):
         deep = [
             Problem(path, f"at most {MAX_JSON_DEPTH} levels of nesting", "more") for path in arguments.paths
         ]
         raise Refusal(Reason.VALIDATION_ERROR, problems=deep)
-    arguments = _unfolded(tool, arguments)
+    arguments = _unfold(tool, arguments)
     try:
         request = msgspec.convert({} if arguments is None else arguments, tool.request)
     except msgspec.ValidationError as error:
@@ -312,7 +312,7 @@ def decoded(tool: Tool, arguments: Any) -> Any:
     return request
 
 
-def _unfolded(tool: Tool, arguments: Any) -> Any:
+def _unfold(tool: Tool, arguments: Any) -> Any:
     """The arguments with open objects that came as JSON text as the objects that they stand for."""
     from assent.tools.catalog import open_arguments
 
@@ -371,7 +371,7 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
     found = [
         problem
         for error in sorted(errors, key=lambda e: list(map(str, e.path)))
-        for problem in _explained(error)
+        for problem in _explain(error)
     ]
     if not found:
         path, _, _ = first_message.rpartition(" - at `")
@@ -382,9 +382,9 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
     return found[:MAX_PROBLEMS]
 
 
-def _explained(error: Any) -> list[Problem]:
+def _explain(error: Any) -> list[Problem]:
     path = ".".join(str(part) for part in error.absolute_path)
-    got = _shown(error.instance)
+    got = _excerpt(error.instance)
     if error.validator == "required":
         missing = error.message.split("'")[1]
         return [Problem(_join(path, missing), "a value: this argument is required", "nothing")]
@@ -392,10 +392,10 @@ def _explained(error: Any) -> list[Problem]:
         known = error.schema.get("properties", {})
         expected = "one of " + ", ".join(known) if known else "no arguments"
         return [
-            Problem(_join(path, extra), expected + _suggested(extra, known), "an unknown argument")
+            Problem(_join(path, extra), expected + _suggest(extra, known), "an unknown argument")
             for extra in sorted(error.instance.keys() - known.keys())[:MAX_PROBLEMS]
         ]
-    return [Problem(path or "arguments", _expected(error), got)]
+    return [Problem(path or "arguments", _expectation(error), got)]
 
 
 _EXPECTED: Final[dict[str, Callable[[Any], str]]] = {
@@ -411,7 +411,7 @@ _EXPECTED: Final[dict[str, Callable[[Any], str]]] = {
 }
 
 
-def _expected(error: Any) -> str:
+def _expectation(error: Any) -> str:
     words = _EXPECTED.get(error.validator)
     return (
         words(error.validator_value)
@@ -420,7 +420,7 @@ def _expected(error: Any) -> str:
     )
 
 
-def _suggested(extra: str, known: dict[str, Any]) -> str:
+def _suggest(extra: str, known: dict[str, Any]) -> str:
     close = difflib.get_close_matches(extra, known, n=1, cutoff=0.6)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -429,7 +429,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = _TEXT.encode(value).decode()
     return text if len(text) <= 80 else text[:77] + "…"
 

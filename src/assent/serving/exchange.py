@@ -35,7 +35,7 @@ from assent.kernel.canonical import nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS
 from assent.serving import unreadable
-from assent.serving.edge import Credentials, bounded_arguments
+from assent.serving.edge import Credentials, check_depth
 from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Peer
@@ -80,13 +80,13 @@ class Filter:
         folded = {name.lower(): value for name, value in lines}
         version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
         modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
-        message = parsed(body)
+        message = parse(body)
         if isinstance(message, Reply):
             return message
         if "id" not in message:
             return self._notified(message, version if modern else None)
         if modern and (twice := find_duplicated_routing_header(lines)) is not None:
-            return failed(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
+            return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
         exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True, peer=peer)
         return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
 
@@ -94,7 +94,7 @@ class Filter:
         self, line: bytes, credentials: Credentials, version: str, peer: Peer | None = None
     ) -> Reply:
         """Serve one line. A message that carries the modern envelope is modern, any other speaks `version`."""
-        message = parsed(line)
+        message = parse(line)
         if isinstance(message, Reply):
             return message
         if "id" not in message:
@@ -106,7 +106,7 @@ class Filter:
     def _notified(self, message: dict[str, Any], version: str | None) -> Reply:
         """A notification gets no JSON-RPC response (E81)."""
         if version is not None and (rejected := unsupported_protocol_version_rejection(version)) is not None:
-            return failed(None, rejected.code, rejected.message, rejected.data)
+            return make_error(None, rejected.code, rejected.message, rejected.data)
         return ACKNOWLEDGED
 
     async def _serve(
@@ -118,58 +118,60 @@ class Filter:
         if modern:
             route = classify_inbound_request(message, headers=headers)
             if isinstance(route, InboundLadderRejection):
-                return failed(request_id, route.code, route.message, route.data)
+                return make_error(request_id, route.code, route.message, route.data)
             exchange.version = route.protocol_version
             envelope = (route.client_info, route.client_capabilities)
         elif method == "initialize":
-            params = completed_initialize(params)
+            params = complete_initialize(params)
         try:
             result = await self._server.serve(exchange, request_id, method, params, modern=envelope)
         except MCPError as error:
             return _mcp_failure(exchange, request_id, error, modern)
         except ValidationError:
             # The SDK's own message would echo what the client sent, in the words of a library.
-            return failed(
+            return make_error(
                 request_id, INVALID_PARAMS, f"The params of {method} do not fit this protocol version"
             )
         except Exception:
             log.exception("%s failed", method)
-            return failed(request_id, SERVER_ERROR, "The server made a mistake; its log has the details")
+            return make_error(request_id, SERVER_ERROR, "The server made a mistake; its log has the details")
         return Reply({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-def parsed(body: bytes) -> dict[str, Any] | Reply:
+def parse(body: bytes) -> dict[str, Any] | Reply:
     """One JSON-RPC request or notification, or the error that is owed."""
     try:
         message = msgspec.json.decode(body)
     except RecursionError:
-        return _unread(unreadable.too_deep(body))
+        return _answer_unreadable(unreadable.too_deep(body))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _unread(unreadable.not_taken(body))
+        return _answer_unreadable(unreadable.not_taken(body))
     if isinstance(message, list):
-        return failed(None, INVALID_REQUEST, "Batches are not served: send one JSON-RPC message at a time")
+        return make_error(
+            None, INVALID_REQUEST, "Batches are not served: send one JSON-RPC message at a time"
+        )
     if not isinstance(message, dict):
-        return failed(None, INVALID_REQUEST, "A JSON-RPC message is an object")
+        return make_error(None, INVALID_REQUEST, "A JSON-RPC message is an object")
     request_id = message.get("id")
     if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, (str, int))):
-        return failed(None, INVALID_REQUEST, "id must be a string or an integer")
+        return make_error(None, INVALID_REQUEST, "id must be a string or an integer")
     if nests_too_deep(body, message, MAX_JSON_DEPTH):
         message = with_bounded_arguments(body, message)
         if nests_too_deep(body, message, MAX_WRAPPED_DEPTH):
             told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
-            return failed(request_id, INVALID_REQUEST, told)
+            return make_error(request_id, INVALID_REQUEST, told)
     if "method" not in message and ("result" in message or "error" in message):
         return ACKNOWLEDGED  # an answer to a question that this server never asks
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        return failed(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
+        return make_error(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
     if not isinstance(message.get("params", {}), dict):
-        return failed(request_id, INVALID_PARAMS, "params must be an object")
+        return make_error(request_id, INVALID_PARAMS, "params must be an object")
     request: dict[str, Any] = message
     return request
 
 
-def _unread(why: Unreadable) -> Reply:
-    return failed(why.request_id, PARSE_ERROR, f"Parse error: {why.told}", why.data())
+def _answer_unreadable(why: Unreadable) -> Reply:
+    return make_error(why.request_id, PARSE_ERROR, f"Parse error: {why.told}", why.data())
 
 
 def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
@@ -179,11 +181,11 @@ def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, An
         return message
     return {
         **message,
-        "params": {**params, "arguments": bounded_arguments(body, params.get("arguments", {}))},
+        "params": {**params, "arguments": check_depth(body, params.get("arguments", {}))},
     }
 
 
-def completed_initialize(params: Any) -> dict[str, Any]:
+def complete_initialize(params: Any) -> dict[str, Any]:
     """S3's example sends `initialize` alone; what is missing is filled in, what is there is kept (C18, E77)."""
     given = params if isinstance(params, dict) else {}
     return {
@@ -200,7 +202,7 @@ def has_envelope(params: Any) -> bool:
     return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
 
 
-def failed(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
+def make_error(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
     """A JSON-RPC error with the HTTP status that the protocol gives it (E87)."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
@@ -214,13 +216,13 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
     raised = error.error
     if exchange.gate is None:
         code = SERVER_ERROR if raised.code == INTERNAL_ERROR else raised.code
-        reply = failed(request_id, code, raised.message, raised.data)
+        reply = make_error(request_id, code, raised.message, raised.data)
         # Legacy clients read the error from a 200; the modern era maps codes to statuses.
         return reply if modern else Reply(reply.body)
     headers = {"WWW-Authenticate": 'Bearer realm="assent"'} if exchange.gate in KEY_REASONS else {}
     if exchange.retry_after_seconds is not None:
         headers["Retry-After"] = str(exchange.retry_after_seconds)
-    body = failed(request_id, raised.code, raised.message, raised.data).body
+    body = make_error(request_id, raised.code, raised.message, raised.data).body
     return Reply(body, exchange.status or 200, headers)
 
 

@@ -14,8 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
-from assent.serving.edge import Answer, Credentials, Edge, bounded_arguments, refused
-from assent.serving.exchange import Filter, Reply, failed
+from assent.serving.edge import Answer, Credentials, Edge, answer_refusal, check_depth
+from assent.serving.exchange import Filter, Reply, make_error
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
 from assent.tools.definition import Peer
 
@@ -75,7 +75,7 @@ class McpEndpoint:
         try:
             body = await read_body(scope, receive)
         except BodyTooLarge:
-            reply: Reply = failed(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
+            reply: Reply = make_error(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
             await respond(send, 413, reply.encoded())
             return
         address = client_address(scope, trust_proxy=self._trust_proxy)
@@ -112,7 +112,7 @@ class RestEndpoint:
             await self._send(send, _validation(problem), status=413)
             return
         except Refusal as refusal:
-            await self._send(send, refused(refusal, bad_arguments=True))
+            await self._send(send, answer_refusal(refusal, bad_arguments=True))
             return
         headers = headers_of(scope)
         address = client_address(scope, trust_proxy=self._trust_proxy)
@@ -140,8 +140,8 @@ def rest_arguments(body: bytes) -> Any:
             Reason.VALIDATION_ERROR,
             problems=[Problem("body", "one JSON object", "something that is no JSON")],
         ) from None
-    return bounded_arguments(body, arguments)
+    return check_depth(body, arguments)
 
 
 def _validation(problem: Problem) -> Answer:
-    return refused(Refusal(Reason.VALIDATION_ERROR, problems=[problem]), bad_arguments=True)
+    return answer_refusal(Refusal(Reason.VALIDATION_ERROR, problems=[problem]), bad_arguments=True)

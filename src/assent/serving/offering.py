@@ -42,12 +42,12 @@ def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
         listed = shown_name(tool) if tool is not None else name
         return listed if listed in offered else None
 
-    return _TEXT.encode(_kept(msgspec.json.decode(text), shown)).decode()
+    return _TEXT.encode(_reduce(msgspec.json.decode(text), shown)).decode()
 
 
-def _kept(node: Any, shown: Shown) -> Any:
+def _reduce(node: Any, shown: Shown) -> Any:
     if isinstance(node, list):
-        parts = [_kept(part, shown) for part in node]
+        parts = [_reduce(part, shown) for part in node]
         return [part for part in parts if part is not _LEFT_OUT]
     if not isinstance(node, dict):
         return node
@@ -55,7 +55,7 @@ def _kept(node: Any, shown: Shown) -> Any:
     if key is not None:
         name = shown(node[key])
         return {**node, key: name} if name is not None else _LEFT_OUT
-    kept = {each: _kept(part, shown) for each, part in node.items()}
+    kept = {each: _reduce(part, shown) for each, part in node.items()}
     if isinstance(kept.get(EXECUTOR), str):
         kept[EXECUTOR] = shown(kept[EXECUTOR]) or ANY_EXECUTOR
     # The next best takes the place of a call that is left out.

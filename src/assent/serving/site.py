@@ -17,7 +17,7 @@ from assent import __version__
 from assent.engine import health
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
-from assent.serving.edge import Edge, refused, unavailable_refusal
+from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
 from assent.serving.exchange import Filter
 from assent.serving.guard import AllowedPeers, Guard
 from assent.serving.http import McpEndpoint, RestEndpoint
@@ -48,7 +48,7 @@ def build_site(
             await edge.services.store.read(health.ping)
         except StoreUnavailable as error:
             log.warning("not ready: %s", error)
-            answer = refused(unavailable_refusal())
+            answer = answer_refusal(unavailable_refusal())
             return JSONResponse(answer.value, 503, {"Retry-After": str(answer.retry_after_seconds)})
         return JSONResponse({"ok": True})
 
@@ -67,7 +67,7 @@ def build_site(
         *pages,
     ]
     site = Starlette(
-        routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _crashed}
+        routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _answer_crash}
     )
     site.router.redirect_slashes = False
     return Guard(site, peers=peers, request_ids=request_ids, counts=counts)
@@ -84,7 +84,7 @@ async def _healthz(request: Request) -> Response:
     return JSONResponse({"ok": True, "version": __version__})
 
 
-async def _crashed(request: Request, error: Exception) -> Response:
+async def _answer_crash(request: Request, error: Exception) -> Response:
     # The request's id is on the response; the log has the rest.
     return JSONResponse({"error": "The server made a mistake; its log has the details."}, 500)
 

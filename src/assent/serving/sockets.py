@@ -116,7 +116,7 @@ class Line(HttpToolsProtocol):
         super().connection_made(transport)
         now = self.loop.time()
         if len(self.connections) > self.crowd.most and not self.crowd.make_room(now):
-            transport.write(_said(HTTPStatus.SERVICE_UNAVAILABLE))
+            transport.write(_write_refusal(HTTPStatus.SERVICE_UNAVAILABLE))
             self._hang_up()
             return
         self.crowd.strangers[self] = None
@@ -280,11 +280,11 @@ class Line(HttpToolsProtocol):
             cycle.disconnected = True
             cycle.message_event.set()
         if not (half_said or answered or (idle and why is not HTTPStatus.BAD_REQUEST)):
-            self.transport.write(_said(why))
+            self.transport.write(_write_refusal(why))
         self._hang_up()
 
 
-def _said(why: HTTPStatus) -> bytes:
+def _write_refusal(why: HTTPStatus) -> bytes:
     body = msgspec.json.encode({"error": f"{why.phrase}."})
     lines = [
         f"HTTP/1.1 {why.value} {why.phrase}",

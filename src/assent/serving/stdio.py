@@ -20,7 +20,7 @@ import msgspec
 
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials
-from assent.serving.exchange import FIRST_VERSION, Filter, failed
+from assent.serving.exchange import FIRST_VERSION, Filter, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
 from assent.tools.definition import Peer
 
@@ -54,7 +54,7 @@ class Session:
         async for line in lines:
             if isinstance(line, Unreadable):
                 told = f"The line is {line.told}"
-                self._send(failed(line.request_id, INVALID_REQUEST, told, line.data()).body)
+                self._send(make_error(line.request_id, INVALID_REQUEST, told, line.data()).body)
                 continue
             if not line.strip():
                 continue

@@ -79,7 +79,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
         "until": until,
         "of_server": of_server,
         "is_filtered": bool(kept),
-        "older": f"/audit?{urlencode({**kept, 'before': _written(older)})}" if older else None,
+        "older": f"/audit?{urlencode({**kept, 'before': _write_place(older)})}" if older else None,
         "newest": f"/audit?{urlencode(kept)}" if visit.query("before") else None,
         "verify_nonce": visit.nonce("audit-verify"),
         "verdict": verdict,
@@ -164,7 +164,7 @@ def _place(text: str) -> Place | None:
     return Place(min(int(at), LAST_MS), stream_id[:300], min(int(seq), LAST_MS))
 
 
-def _written(place: Place) -> str:
+def _write_place(place: Place) -> str:
     return f"{place.at_ms}:{place.stream_id}:{place.seq}"
 
 

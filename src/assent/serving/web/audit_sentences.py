@@ -20,7 +20,7 @@ def _connector(facts: Facts) -> str:
     return connector_name(str(facts.get("provider", "a connector")))
 
 
-def _counted(value: object, name: str) -> str:
+def _count(value: object, name: str) -> str:
     return f"{value} {name}" if value == 1 else f"{value} {name}s"
 
 
@@ -31,7 +31,7 @@ def _step(facts: Facts) -> str:
     return f"{done} on a new branch" if facts.get("branch") else done
 
 
-def _measured(facts: Facts) -> str:
+def _describe_measurement(facts: Facts) -> str:
     totals = facts.get("totals")
     if not isinstance(totals, dict) or not totals:
         return "Measured"
@@ -58,7 +58,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     ),
     "step_acked": _step,
     "step_blocked": lambda facts: (
-        f"An answer for a step was refused ({_counted(len(facts.get('issues', ())), 'issue')})"
+        f"An answer for a step was refused ({_count(len(facts.get('issues', ())), 'issue')})"
     ),
     "checkpoint_kept": lambda facts: "A checkpoint was kept",
     "session_noted": lambda facts: f"{facts.get('by', 'Somebody')} wrote a note on the session",
@@ -66,7 +66,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "metrics_recorded": _numbers,
     "run_started": lambda facts: f"Begun by {_by(facts)}; the result follows",
     "run_failed": lambda facts: "The run ended without a result",
-    "run_measured": _measured,
+    "run_measured": _describe_measurement,
     "measurement_empty": lambda facts: "Measured, and no source had numbers yet",
     "memory_decided": lambda facts: (
         f"{facts.get('by', 'Somebody')} {'confirmed' if facts.get('state') == 'confirmed' else 'retired'} a memory"
@@ -115,7 +115,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "signed_out": lambda facts: f"{_capital(str(facts.get('person', 'somebody')))} signed out",
     "signed_out_everywhere": lambda facts: (
         f"{_capital(str(facts.get('person', 'somebody')))} signed out everywhere "
-        f"({_counted(facts.get('sessions', 0), 'session')})"
+        f"({_count(facts.get('sessions', 0), 'session')})"
     ),
 }
 

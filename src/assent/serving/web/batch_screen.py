@@ -62,7 +62,7 @@ async def select(visit: Visit) -> Response:
     visit.require_confirmed()
     form = await visit.form("batch")
     picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
-    found = await visit.read(lambda: _found(visit, picked))
+    found = await visit.read(lambda: _find(visit, picked))
     return await _ask(visit, form.get("decision", ""), found, {})
 
 
@@ -76,13 +76,13 @@ async def decide(visit: Visit) -> Response:
         raise PageRefused(NOT_TOGETHER)
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if decision == "reject" and not reason:
-        found = await visit.read(lambda: _found(visit, list(digests)))
+        found = await visit.read(lambda: _find(visit, list(digests)))
         return await _ask(
             visit, decision, found, {"reason": "Say why in a few words, so that the next draft is better."}
         )
 
     def all_of_them() -> Transaction[int]:
-        found = yield from _found(visit, list(digests))
+        found = yield from _find(visit, list(digests))
         for action in found:
             person = visit.person
             decider = Decider(
@@ -126,7 +126,7 @@ async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: di
     return visit.page("batch.html", values, scripts=False, status=400 if wrong else 200)
 
 
-def _found(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
+def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
     """The actions, if all of them may be decided about together by whoever asks."""
     found: list[Action] = []
     for action_id in dict.fromkeys(picked):

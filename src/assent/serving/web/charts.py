@@ -50,13 +50,13 @@ def _bar(name: str, value: float, usual: float | None, most: float) -> Bar:
         name=name,
         value=value,
         usual=usual,
-        length=_scaled(value, most),
-        usual_at=_scaled(usual, most) if usual is not None else None,
+        length=_scale(value, most),
+        usual_at=_scale(usual, most) if usual is not None else None,
         compared=difference(value, usual),
     )
 
 
-def _scaled(value: float, most: float) -> int:
+def _scale(value: float, most: float) -> int:
     return round(BAR * max(0.0, value) / most) if most > 0 else 0
 
 

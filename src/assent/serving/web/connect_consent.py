@@ -64,11 +64,11 @@ async def callback(visit: Visit) -> Response:
     person, session = visit.person.person_id, visit.session.session_id
     asked = await visit.write(lambda: oauth.redeem(state, at.id, session, person, visit.now_ms))
     if asked is None or not any(place.workspace_id == asked for place in visit.places):
-        raise PageRefused(words.unmatched(at.id, label))
+        raise PageRefused(words.no_such_consent(at.id, label))
     if error or not code:
         log.info("%s was not consented to", at.id)
-        raise PageRefused(words.denied(at.id, label))
-    granted = await _exchanged(visit, access.provider, label, state, code)
+        raise PageRefused(words.no_consent(at.id, label))
+    granted = await _exchange(visit, access.provider, label, state, code)
     account = granted.account
     kept = NewConnection(
         label=label if account is None else f"{label} account {account}",
@@ -84,7 +84,7 @@ async def callback(visit: Visit) -> Response:
     return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
 
 
-async def _exchanged(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> Tokens:
+async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> Tokens:
     """The tokens for a code, if they are all that is needed."""
     try:
         granted = await granting.exchange_code(

@@ -71,7 +71,7 @@ def safe(form: Mapping[str, str]) -> dict[str, str]:
     return {name: form.get(name, "")[:MAX_SECRET_CHARS] for name in SHOWN}
 
 
-def kept(connection: Connection | None) -> dict[str, str]:
+def read_settings(connection: Connection | None) -> dict[str, str]:
     """What is known of a connection, to begin the form with."""
     settings = connection.settings if connection is not None else {}
     return {name: str(settings.get(name, "")) for name in SHOWN}

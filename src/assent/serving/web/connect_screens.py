@@ -25,8 +25,8 @@ from assent.serving.web.connect_words import (
     LOSES,
     LOSES_READING,
     UNKNOWN_PROVIDER,
-    done,
     platform_name,
+    say_done,
     words_of,
 )
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
@@ -58,14 +58,14 @@ async def providers(visit: Visit) -> Response:
 async def provider_page(visit: Visit) -> Response:
     """One provider: how it is connected, or how it stands."""
     visit = at_place(visit)
-    return await shown(visit, await door(visit, visit.part("provider")))
+    return await show(visit, await door(visit, visit.part("provider")))
 
 
-async def shown(
+async def show(
     visit: Visit, at: Door, advice: dict[str, str] | None = None, entered: dict[str, str] | None = None
 ) -> Response:
     choosing = at.live and at.words.choice is not None
-    chosen = _chosen(at)
+    chosen = _find_choice(at)
     listed = None
     choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
     if choosing:
@@ -85,7 +85,7 @@ async def shown(
         "choose_again": address(visit, at.id, choose="1"),
         "nonce": visit.nonce(subject(visit, at.id)),
         "advice": advice or {},
-        "done": done(reading, visit.query("did")) if not advice else None,
+        "done": say_done(reading, visit.query("did")) if not advice else None,
         "loses": LOSES_READING if reading else LOSES,
         "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
         "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
@@ -94,7 +94,7 @@ async def shown(
         "chosen": chosen,
         "choices": listed,
         "max_key_chars": MAX_KEY_CHARS,
-        "mail": entered or connect_mail.kept(connection),
+        "mail": entered or connect_mail.read_settings(connection),
         "encryptions": connect_mail.ENCRYPTIONS,
         "platform_name": platform_name,
     }
@@ -110,7 +110,7 @@ async def enter_key(visit: Visit) -> Response:
         raise PageRefused(UNKNOWN_PROVIDER)
     key = form.get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
-        return await shown(visit, at, {"key": "Enter it as the provider shows it, and nothing else."})
+        return await show(visit, at, {"key": "Enter it as the provider shows it, and nothing else."})
     try:
         verified = await at.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
@@ -119,7 +119,7 @@ async def enter_key(visit: Visit) -> Response:
             if isinstance(refused, NotSent)
             else f"{at.info.label} could not be asked: {refused}"
         )
-        return await shown(visit, at, {"key": said.replace(key, "…")})
+        return await show(visit, at, {"key": said.replace(key, "…")})
     new = NewConnection(
         label=verified.label,
         secrets=Credentials({API_KEY: key}),
@@ -139,12 +139,12 @@ async def enter_mail(visit: Visit) -> Response:
         raise PageRefused(UNKNOWN_PROVIDER)
     read = connect_mail.read(form)
     if isinstance(read, dict):
-        return await shown(visit, at, read, connect_mail.safe(form))
+        return await show(visit, at, read, connect_mail.safe(form))
     try:
         verified = await at.connector.verify(read.url, ASK_SECONDS)
     except NotSent as refused:
         advice = {"host": f"Nothing was kept: {refused.detail}"}
-        return await shown(visit, at, advice, connect_mail.safe(form))
+        return await show(visit, at, advice, connect_mail.safe(form))
     new = NewConnection(
         label=verified.label,
         secrets=Credentials({API_KEY: read.url}),
@@ -167,7 +167,7 @@ async def choose(visit: Visit) -> Response:
     if words is not None:
         value = _whole((form.get("typed") or form.get("choice") or "").strip())
         if VALID[words.setting].fullmatch(value) is None:
-            return await shown(visit, at, {"typed": words.wrong})
+            return await show(visit, at, {"typed": words.wrong})
         settings[words.setting] = value
     else:
         accounts = [
@@ -189,12 +189,12 @@ async def disconnect(visit: Visit) -> Response:
     held = await visit.services.connections.access(visit.workspace_id, at.id)
     await visit.services.connections.disconnect(visit.workspace_id, at.id, by=visit.person.name)
     token = held.secrets.get(REFRESH) if held is not None else None
-    if token is not None and at.access is not None and not await _shared_grant(visit, at.access):
+    if token is not None and at.access is not None and not await _shares_grant(visit, at.access):
         await revoke(at.access.provider, token)
     return visit.go(address(visit, at.id, did="disconnected"))
 
 
-async def _shared_grant(visit: Visit, access: OAuthAccess) -> bool:
+async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
     """Whether another connection of this server is with the same grantor. Where one person made both, revoking one
     would end the other too, and who made them is not known here."""
     others = await visit.read(connections.counted)
@@ -212,7 +212,7 @@ def _whole(text: str) -> str:
     return f"{text}/" if bare else text.removeprefix("properties/")
 
 
-def _chosen(at: Door) -> str | None:
+def _find_choice(at: Door) -> str | None:
     if at.connection is None or not isinstance(at.connector, GoogleSource):
         return None
     return at.connector.chosen(at.connection)

@@ -133,7 +133,7 @@ LOSES: Final = "What is prepared for it stays, and cannot go out until it is con
 LOSES_READING: Final = "Measurements do without its numbers until it is connected again."
 
 
-def done(reading: bool, what: str) -> str | None:
+def say_done(reading: bool, what: str) -> str | None:
     """What has just been done."""
     return (DONE_READING if reading else DONE).get(what)
 
@@ -150,7 +150,7 @@ def back_to(provider: str, label: str) -> Link:
     return Link(f"/connect/{provider}", f"Back to {label}")
 
 
-def unmatched(provider: str, label: str) -> PageProblem:
+def no_such_consent(provider: str, label: str) -> PageProblem:
     return PageProblem(
         400,
         "This answer does not belong to a question of ours",
@@ -161,7 +161,7 @@ def unmatched(provider: str, label: str) -> PageProblem:
     )
 
 
-def denied(provider: str, label: str) -> PageProblem:
+def no_consent(provider: str, label: str) -> PageProblem:
     return PageProblem(
         403,
         f"{label} was not connected",

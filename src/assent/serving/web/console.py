@@ -265,7 +265,7 @@ class Console:
             services=self._services,
             session=session,
             places=places,
-            place=_chosen(places, wished),
+            place=_choose(places, wished),
             waiting=waiting,
             position=position,
             now_ms=now_ms,
@@ -277,7 +277,7 @@ class Console:
         )
 
 
-def _chosen(places: tuple[Place, ...], wished: str) -> Place:
+def _choose(places: tuple[Place, ...], wished: str) -> Place:
     by_id = {place.workspace_id: place for place in places}
     for workspace_id in (wished, LOCAL_WORKSPACE):
         if workspace_id in by_id:

@@ -87,12 +87,12 @@ def feed_routes(
         ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
     )
     return [
-        Route(path, page_endpoint(_paced(pace, endpoint), base_url), methods=("GET",))
+        Route(path, page_endpoint(_limit(pace, endpoint), base_url), methods=("GET",))
         for path, endpoint in table
     ]
 
 
-def _paced(pace: Pace, endpoint: Endpoint) -> Endpoint:
+def _limit(pace: Pace, endpoint: Endpoint) -> Endpoint:
     async def counted(request: Request) -> Response:
         await pace.of_reader(request.scope)
         return await endpoint(request)
@@ -122,7 +122,7 @@ class FeedPages:
         values = {
             "author": found[0].author,
             "feed": feed_path(workspace_id),
-            "posts": await run_apart(lambda: [listed(post) for post in shown]),
+            "posts": await run_apart(lambda: [summarise(post) for post in shown]),
             "older": f"{feed_path(workspace_id)}?before={shown[-1].post_id}" if more else None,
             "newest": before is None,
         }
@@ -137,7 +137,7 @@ class FeedPages:
         values = {
             "post": post,
             "feed": feed_path(post.workspace_id),
-            "html": _trusted(shown.html),
+            "html": _mark_safe(shown.html),
             "pictures": pictures_of(post),
             "below": [(go(number, url), url) for number, url in shown.below],
             "date": _date(post.published_ms),
@@ -252,7 +252,7 @@ def go_path(post: Post) -> markdown.Href:
     return lambda number, url: f"{path}/go?u={number}"
 
 
-def listed(post: Post) -> Listed:
+def summarise(post: Post) -> Listed:
     text = markdown.plain(post.body[: 4 * MAX_EXCERPT_CHARS])
     excerpt = text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1].rstrip()}…"
     return Listed(
@@ -271,7 +271,7 @@ def _workspace(request: Request) -> WorkspaceId:
     return WorkspaceId(workspace)
 
 
-def _trusted(html: str) -> object:
+def _mark_safe(html: str) -> object:
     from markupsafe import Markup
 
     return Markup(html)  # noqa: S704 - cleaned in markdown.render

@@ -55,7 +55,7 @@ def links_of(source: str) -> list[tuple[str, str]]:
                 close()
         if isinstance(part, Tag):
             words.append(part.attributes.get("alt", "") if part.name == "img" else "")
-            found += ((each, "") for each in _loaded(part))
+            found += ((each, "") for each in _loads(part))
     close()
     return [(url, words) for url, words in found if url.strip() and not url.startswith("#")]
 
@@ -65,7 +65,7 @@ def tags_of(source: str) -> Iterator[Tag]:
     return (part for part in _parts(source) if isinstance(part, Tag))
 
 
-def _loaded(tag: Tag) -> Iterator[str]:
+def _loads(tag: Tag) -> Iterator[str]:
     """What a tag leads to besides being a link."""
     for name, value in tag.attributes.items():
         if name == "href" and tag.name in ("a", "area"):

@@ -21,7 +21,7 @@ INBOX_PAGE: Final = 50
 MAX_SEARCH_CHARS: Final = 100
 
 
-def asked_for(visit: Visit) -> tuple[Filter, dict[str, str]]:
+def read_filter(visit: Visit) -> tuple[Filter, dict[str, str]]:
     """The filter that an address names, and the part of the address that names it."""
     risk, channel, text = (
         visit.query("risk"),
@@ -49,7 +49,7 @@ def asked_for(visit: Visit) -> tuple[Filter, dict[str, str]]:
 
 async def show(visit: Visit) -> Response:
     """What waits for a human."""
-    wanted, query = asked_for(visit)
+    wanted, query = read_filter(visit)
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
     today_ms = now_ms - now_ms % DAY_MS
@@ -67,14 +67,14 @@ async def show(visit: Visit) -> Response:
         "query": query,
         "filtered": wanted != Filter(),
         "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),
-        "done_together": _done_together(visit),
+        "done_together": _describe_batch(visit),
         "batches": any(line.batch for line in lines),
         "batch_nonce": visit.nonce("batch"),
     }
     return visit.page("inbox.html", values)
 
 
-def _done_together(visit: Visit) -> str:
+def _describe_batch(visit: Visit) -> str:
     """What the inbox says after several decisions at once."""
     count, did = visit.query("count"), visit.query("did")
     if did not in ("approve", "reject") or not (count.isascii() and count.isdigit() and len(count) < 4):

@@ -69,7 +69,7 @@ def _badge(action: Action, state: State) -> Badge | None:
     return STATES[UNKNOWN] if state == UNKNOWN else STOPPED.get(state)
 
 
-def _stopped(action: Action, state: State) -> str:
+def _explain_stop(action: Action, state: State) -> str:
     if state not in STOPPED:
         return ""
     if (said := as_text(action.metadata.get("lastAttempt"))) and state != APPROVED:
@@ -104,7 +104,7 @@ def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
         workspace=waiting.workspace_name,
         state=_badge(action, state),
         missing=review_words.missing(action.effect) if state == AWAITING else "",
-        stopped=_stopped(action, state),
+        stopped=_explain_stop(action, state),
         severity=SEVERITIES[severity],
         why=review_words.why_severe(action),
         needs=review_words.needs(waiting.policy, severity),

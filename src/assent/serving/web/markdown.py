@@ -68,7 +68,7 @@ def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -
     _order_headings(tokens)
     for token in tokens:
         if token.children:
-            token.children = _shown(token.children)
+            token.children = _link_bare(token.children)
             for child in token.children:
                 url = str(child.attrs.get("href", ""))
                 if child.type == "link_open" and _WEB.match(url):
@@ -118,7 +118,7 @@ def _leads_somewhere(url: str) -> bool:
     return len(url) <= MAX_LINK_CHARS and _TARGET.match(url) is not None
 
 
-def _shown(children: list[Token]) -> list[Token]:
+def _link_bare(children: list[Token]) -> list[Token]:
     """The inline tokens with pictures and bare addresses as links."""
     shown: list[Token] = []
     inside = 0

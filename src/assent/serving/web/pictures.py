@@ -25,7 +25,7 @@ from assent.serving.web.headers import ASSET_HEADERS
 from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, PageRefused
-from assent.serving.web.review_access import Access, admit, linked_run
+from assent.serving.web.review_access import Access, admit, find_run
 
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.png")
 
@@ -58,9 +58,7 @@ class PicturePages:
 
         def look() -> Transaction[Picture | None]:
             run = (
-                (yield from linked_run(claims))
-                if claims is not None
-                else (yield from admit(shown, now_ms)).run
+                (yield from find_run(claims)) if claims is not None else (yield from admit(shown, now_ms)).run
             )
             if named is None:
                 return None

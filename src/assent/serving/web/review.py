@@ -52,10 +52,10 @@ from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
-from assent.serving.web.review_access import NO_LINK, VIA, Access, Shown, Viewer, admit, linked_run
+from assent.serving.web.review_access import NO_LINK, VIA, Access, Shown, Viewer, admit, find_run
 from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
-from assent.serving.web.review_forms import OPEN, Looking, Tried, permitted
-from assent.serving.web.review_html import framed
+from assent.serving.web.review_forms import OPEN, Looking, Tried, permits
+from assent.serving.web.review_html import frame
 from assent.serving.web.review_problems import BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.review_times import when
 
@@ -102,7 +102,7 @@ class ReviewPages:
         claims = access.link(request, run_id, now_ms)
         if claims is not None:
             await self._pace.of_link(claims)
-            await self._services.store.read(lambda: linked_run(claims))
+            await self._services.store.read(lambda: find_run(claims))
             return access.swap(request, claims, now_ms)
         shown = access.shown(request, run_id, now_ms)
         await self._pace.of(shown)
@@ -144,7 +144,7 @@ class ReviewPages:
         except Refusal as refusal:
             if refusal.reason is Reason.WRONG_WORKSPACE:
                 raise PageRefused(NO_SUCH_ACTION) from None
-            tried = review_problems.refused(refusal, action_id, name, form)
+            tried = review_problems.explain(refusal, action_id, name, form)
         else:
             return self._went_well(viewer, action, name, form)
         return await self._show(request, shown, tried)
@@ -187,7 +187,7 @@ class ReviewPages:
         if readiness is None or readiness.ready:
             return
         sends = decision == "send" or form.get("then") == "send"
-        if permitted(viewer.scope, decision, send_now=sends):
+        if permits(viewer.scope, decision, send_now=sends):
             by = viewer.session.person.name if viewer.session is not None else VIA
             bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
             if bound is not None:
@@ -209,7 +209,7 @@ class ReviewPages:
 
         def begin() -> Transaction[tuple[Viewer, Action]]:
             viewer = yield from admit(shown, now_ms)
-            if not permitted(viewer.scope, decision, send_now=form.get("then") == "send"):
+            if not permits(viewer.scope, decision, send_now=form.get("then") == "send"):
                 raise NeedsPerson
             if not is_uuid(action_id):
                 raise Refusal(Reason.WRONG_WORKSPACE)
@@ -217,7 +217,7 @@ class ReviewPages:
             known: tuple[str, ...] = ()
             if viewer.session is None:
                 known = yield from members.names_in(viewer.run.workspace_id)
-            decider = viewer.decider(review_decisions.claimed_name(viewer, form, known), shown_ms)
+            decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
                 Wish(viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked)
             )
@@ -237,7 +237,7 @@ class ReviewPages:
         where = f"/runs/{action.run_id}?{urlencode(did)}#action-{action.action_id}"
         response = RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
         if viewer.session is None:
-            self._cookies.keep_name(response, review_decisions.claimed_name(viewer, form))
+            self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
 
     async def _show(self, request: Request, shown: Shown, tried: Tried | None = None) -> Response:
@@ -287,7 +287,7 @@ class ReviewPages:
             "others": await run_apart(review_view.others, found),
             "loose_pictures": review_pictures.loose(found),
             "tried": tried,
-            "done": review_after.done(request, found, cards) if tried is None else None,
+            "done": review_after.say_done(request, found, cards) if tried is None else None,
             "looks_again": look_again is not None,
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
@@ -305,12 +305,12 @@ class ReviewPages:
         """The HTML part of a mail, for its frame."""
         _, action = await self._looked_up(request)
         html = action.effect.html
-        return PageResponse(lambda: framed(html), headers=FRAMED_HEADERS)
+        return PageResponse(lambda: frame(html), headers=FRAMED_HEADERS)
 
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The text on a page of its own, with its limits and what is different. Changes nothing."""
         viewer, action = await self._looked_up(request)
-        if not permitted(viewer.scope, "edit"):
+        if not permits(viewer.scope, "edit"):
             return RedirectResponse(f"/runs/{action.run_id}", status_code=303, headers=PAGE_HEADERS)
         now_ms = self._services.clock.now_ms()
         nonces = await self._nonces()

@@ -151,7 +151,7 @@ class Access:
         return [name for name in request.cookies if name.startswith(self._cookies.named("assent-run-"))]
 
 
-def linked_run(claims: ReviewClaims) -> Transaction[Run]:
+def find_run(claims: ReviewClaims) -> Transaction[Run]:
     """The run of a link, unless its links were ended."""
     run = yield from actions.find_run(claims.workspace_id, claims.run_id)
     if run is None or review_link.ended_early(claims, run.links_from_ms):
@@ -173,4 +173,4 @@ def admit(shown: Shown, now_ms: int) -> Transaction[Viewer]:
         return Viewer(run, session)
     if shown.claims is None:
         raise PageRefused(BAD_LINK if shown.bad_cookie else NO_LINK)
-    return Viewer((yield from linked_run(shown.claims)), None, shown.claims.scope)
+    return Viewer((yield from find_run(shown.claims)), None, shown.claims.scope)

@@ -55,7 +55,7 @@ class Done(msgspec.Struct, frozen=True):
     tone: str = "ok"
 
 
-def done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Done | None:
+def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Done | None:
     did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
     if did == "end-links" and found.run.links_from_ms:
         return Done("The review links of this run have ended. A new one works again.", None)

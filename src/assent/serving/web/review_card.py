@@ -19,9 +19,9 @@ from assent.lifecycle.schedules import overdue
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.matching import Steps
-from assent.serving.web.review_changes import FieldChange, changed_fields
+from assent.serving.web.review_changes import FieldChange, compare_fields
 from assent.serving.web.review_content import Content, as_text, content_of
-from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of, permitted
+from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of, permits
 from assent.serving.web.review_history import Entry
 from assent.serving.web.review_pictures import Pictures
 from assent.serving.web.review_times import When, relative, when
@@ -156,7 +156,7 @@ def card_of(
         severity_why=review_words.why_severe(action),
         happens=review_words.what_happens(effect),
         sends=effect.connector not in review_words.SENDS_NOTHING,
-        done_word=review_words.done_word(effect),
+        done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
         effect=effect,
@@ -205,7 +205,7 @@ def card_of(
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
         missing=review_words.missing(effect),
         unknown=state_of(action) == UNKNOWN,
-        may_send=permitted(looking.scope, "send"),
+        may_send=permits(looking.scope, "send"),
         forms=forms_of(
             action,
             looking,
@@ -244,7 +244,7 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
     if approval is None:
         return None
     return Approved(
-        by=review_words.approved_by(approval),
+        by=review_words.name_approver(approval),
         how=review_words.ASSURANCES[approval.assurance],
         at=when(approval.at_ms, now_ms),
         relayed=approval.assurance in review_words.UNSURE,
@@ -281,7 +281,7 @@ def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -
         old, since, is_open = before[action.revision - 1], "in the last edit", False
     else:
         return None
-    fields = changed_fields(old, action.effect, looking.now_ms, steps)
+    fields = compare_fields(old, action.effect, looking.now_ms, steps)
     return Changes(since, fields, is_open)
 
 

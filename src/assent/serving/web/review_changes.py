@@ -43,7 +43,7 @@ class FieldChange(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
 
 
-def changed_fields(
+def compare_fields(
     old: Effect, new: Effect, now_ms: int, steps: Steps | None = None
 ) -> tuple[FieldChange, ...]:
     """Every field of two effects that differs, compared within so many steps."""

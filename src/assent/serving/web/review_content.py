@@ -73,8 +73,8 @@ def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None =
         recipients=recipients_of(effect.recipients),
         preview=preview,
         size=review_words.size(effect.body),
-        pictures=review_pictures.sent_along(action) if pictures is None else pictures,
-        targets=review_links.listed(_targets(effect, preview)),
+        pictures=review_pictures.list_attached(action) if pictures is None else pictures,
+        targets=review_links.list_links(_targets(effect, preview)),
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(effect),
@@ -104,7 +104,7 @@ def as_text(value: Any) -> str:
 def _html(source: str) -> HtmlPart | None:
     if not source:
         return None
-    found = review_links.listed(review_links.html_targets(source))
+    found = review_links.list_links(review_links.html_targets(source))
     return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 

@@ -52,7 +52,7 @@ class Wish(msgspec.Struct, frozen=True):
         return Seen(digest=self.form.get("digest", ""))
 
 
-def claimed_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
+def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
     """The name that the holder of a link gives; a signed-in person is not asked. `known`: whose names are not theirs
     to give."""
     name = " ".join(form.get("name", "").split())
@@ -122,7 +122,7 @@ def withdraw(wish: Wish) -> Transaction[Action]:
 
 
 def edit(wish: Wish) -> Transaction[Action]:
-    media = yield from _picked(wish)
+    media = yield from _pick_media(wish)
     return (
         yield from decisions.edit(
             wish.decider,
@@ -136,7 +136,7 @@ def edit(wish: Wish) -> Transaction[Action]:
     )
 
 
-def _picked(wish: Wish) -> Transaction[tuple[Media, ...] | None]:
+def _pick_media(wish: Wish) -> Transaction[tuple[Media, ...] | None]:
     """What goes along after the form; None where it says nothing about pictures."""
     asset_id = wish.form.get("imageAssetId")
     if asset_id is None:

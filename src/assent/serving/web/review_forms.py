@@ -71,14 +71,14 @@ SENDING: Final = frozenset({"send", "publish"})
 """Decisions that let something out, or say that it went out: for them a link needs the right to execute, too."""
 
 
-def permitted(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
+def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
     """Whether a link of this scope may take a decision; whoever is signed in holds the widest."""
     if scope == REVIEW:
         return True
     return scope == APPROVE and decision not in SENDING and not send_now
 
 
-def offered(
+def offer_decisions(
     action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
     """The decisions that a person can take about an action as it is now. `own_yes`: theirs is one of several."""
@@ -109,8 +109,8 @@ def forms_of(
         looking.tried if looking.tried is not None and looking.tried.action_id == action.action_id else None
     )
     found = {}
-    for decision in offered(action, looking, may_approve, in_flight=in_flight, own_yes=own_yes):
-        if not permitted(looking.scope, decision):
+    for decision in offer_decisions(action, looking, may_approve, in_flight=in_flight, own_yes=own_yes):
+        if not permits(looking.scope, decision):
             continue
         back = tried if tried is not None and tried.decision == decision else None
         found[decision] = Form(

@@ -43,13 +43,13 @@ def who(facts: Facts) -> str:
     )
 
 
-def _approved(facts: Facts) -> str:
+def _tell_approval(facts: Facts) -> str:
     if facts.get("assurance") == Assurance.AGENT:
         return f"Approval relayed by {who(facts)}"
     return f"Approved by {who(facts)}"
 
 
-def _answered(facts: Facts) -> str:
+def _tell_answer(facts: Facts) -> str:
     return f"{_capital(who(facts))} says that it {'happened' if facts.get('happened') else 'did not happen'}"
 
 
@@ -57,7 +57,7 @@ def _attempt(facts: Facts) -> str:
     return f"Sending began, asked for by {agent_name(str(facts.get('by', 'somebody')))}"
 
 
-def _handed_over(facts: Facts) -> str:
+def _tell_handover(facts: Facts) -> str:
     if facts.get("via") == ADVANCE:
         return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'somebody')))}"
     return f"Published by hand, recorded by {who(facts)}"
@@ -65,9 +65,9 @@ def _handed_over(facts: Facts) -> str:
 
 SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "run_prepared": lambda facts: f"Prepared by {agent_name(str(facts.get('by', 'somebody')))}",
-    "action_approve": _approved,
+    "action_approve": _tell_approval,
     "approval_recorded": lambda facts: (
-        f"{_approved(facts)} ({facts.get('approvers')} of {facts.get('needed')})"
+        f"{_tell_approval(facts)} ({facts.get('approvers')} of {facts.get('needed')})"
     ),
     "approval_taken_back": lambda facts: f"Approval taken back by {who(facts)}",
     "changes_asked": lambda facts: f"{_capital(who(facts))} asked for changes",
@@ -85,9 +85,9 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
     "action_found_done": lambda facts: "Found out: it had been sent",
     "action_found_refused": lambda facts: "Found out: the provider had refused it",
     "action_found_not_done": lambda facts: "Found out: it had not been sent",
-    "action_hand_over": _handed_over,
+    "action_hand_over": _tell_handover,
     "late_answer": lambda facts: "A late answer arrived and was kept as evidence",
-    "outcome_answered": _answered,
+    "outcome_answered": _tell_answer,
     "outcome_still_unknown": lambda facts: f"{_capital(who(facts))} looked and cannot say yet",
     "confirmation_asked": lambda facts: "A workflow asked a human",
     "confirmation_superseded": lambda facts: "The agent submitted another version of this step",

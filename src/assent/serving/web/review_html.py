@@ -40,11 +40,11 @@ _FRAME: Final = (
 )
 
 
-def framed(source: str) -> str:
+def frame(source: str) -> str:
     """A whole document for the frame."""
-    body = _cleaned(source)
+    body = _clean(source)
     if style := _page_style(source):
-        around, _, end = _cleaned(f'<div style="{escape(style)}"> </div>').partition(" </div>")
+        around, _, end = _clean(f'<div style="{escape(style)}"> </div>').partition(" </div>")
         body = f"{around}{body}</div>" if end == "" else body
     return _FRAME.format(body=body)
 
@@ -68,7 +68,7 @@ def _page_style(source: str) -> str:
     return ""
 
 
-def _cleaned(source: str) -> str:
+def _clean(source: str) -> str:
     import nh3
 
     return nh3.clean(

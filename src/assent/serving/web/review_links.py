@@ -76,7 +76,7 @@ def html_targets(source: str) -> tuple[Target, ...]:
     return _unique(links_of(source))
 
 
-def listed(found: Iterable[Target]) -> Listed:
+def list_links(found: Iterable[Target]) -> Listed:
     """What a page lists of them; nothing is left out without being counted."""
     every = list(found)
     rest = every[MOST_LINKS:]

@@ -34,10 +34,10 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     """What is sent along with an action, and what could be instead."""
     sent = {media.digest for media in action.effect.media if media.digest}
     made = [each for each in pictures_of(found) if each.channel == action.effect.channel]
-    choices = tuple(_shown(action.run_id, each, each.metadata["digest"] in sent) for each in made)
+    choices = tuple(_show(action.run_id, each, each.metadata["digest"] in sent) for each in made)
     variants = {each.address: each for each in choices}
     along = []
-    for each in sent_along(action):
+    for each in list_attached(action):
         known = variants.get(each.address)
         if known is None:
             along.append(msgspec.structs.replace(each, name="Picked from another run"))
@@ -46,7 +46,7 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     return Pictures(tuple(along), choices)
 
 
-def sent_along(action: Action) -> tuple[Shown, ...]:
+def list_attached(action: Action) -> tuple[Shown, ...]:
     """The pictures that go along, as the effect itself describes them."""
     return tuple(
         Shown(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
@@ -58,7 +58,7 @@ def loose(found: RunReview) -> tuple[Shown, ...]:
     """Pictures of a run that stages no post for their channel: there is nothing to pick them for."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
-        _shown(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
+        _show(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
     )
 
 
@@ -69,7 +69,7 @@ def pictures_of(found: RunReview) -> list[Asset]:
     return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))
 
 
-def _shown(run_id: str, asset: Asset, goes_along: bool) -> Shown:
+def _show(run_id: str, asset: Asset, goes_along: bool) -> Shown:
     facts = asset.metadata
     return Shown(
         address=path(run_id, facts["digest"]),

@@ -68,14 +68,14 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
 }
 
 
-def _typed(form: dict[str, str]) -> dict[str, str]:
+def _keep_typed(form: dict[str, str]) -> dict[str, str]:
     """What somebody wrote, to be shown to them again."""
     return {name: form[name] for name in _TYPED if name in form}
 
 
-def refused(refusal: Refusal, action_id: str, decision: str, form: dict[str, str]) -> Tried:
+def explain(refusal: Refusal, action_id: str, decision: str, form: dict[str, str]) -> Tried:
     """A refusal of the engine in words for the person at the page."""
-    typed = _typed(form)
+    typed = _keep_typed(form)
     status = MEANINGS[refusal.reason].status
     recovery = refusal.recovery()
     if refusal.reason is Reason.REQUIRES_APPROVAL and decision in ("approve", "send"):
@@ -106,21 +106,21 @@ def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, 
     text = f"Nothing was decided and nothing was sent. {unready} To approve it all the same, press “Approve” alone."
     if decision == "send":
         text = f"Nothing was sent. {unready}"
-    return Tried(action_id, decision, 409, "It cannot be sent now", text, {}, _typed(form))
+    return Tried(action_id, decision, 409, "It cannot be sent now", text, {}, _keep_typed(form))
 
 
 def now_bound(bound: NowBound, action_id: str, decision: str, form: dict[str, str]) -> Tried:
     """No reviewer has seen where it goes yet."""
-    return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _typed(form))
+    return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _keep_typed(form))
 
 
 def badly_filled(bad: BadFields, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    typed = _typed(form)
+    typed = _keep_typed(form)
     return Tried(action_id, decision, 400, "Please check the form", "Nothing was changed.", bad.wrong, typed)
 
 
 def needs_person(action_id: str, decision: str, form: dict[str, str], status: int = 403) -> Tried:
-    typed = _typed(form)
+    typed = _keep_typed(form)
     return Tried(
         action_id,
         decision,
@@ -135,7 +135,7 @@ def needs_person(action_id: str, decision: str, form: dict[str, str], status: in
 
 
 def out_of_date(action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    typed = _typed(form)
+    typed = _keep_typed(form)
     return Tried(
         action_id,
         decision,

@@ -57,25 +57,25 @@ def _outcome(shown: tuple[Card, ...]) -> str:
         ([card for card in shown if card.scheduled], "goes out at its time", "go out at their time"),
     ):
         if became:
-            return _said(became, shown, one, several)
+            return _say(became, shown, one, several)
     went = [card for card in shown if card.executed]
     if went:
-        return _said(went, shown, f"{_verb(went)}", f"{_verb(went)}")
+        return _say(went, shown, f"{_verb(went)}", f"{_verb(went)}")
     rejected = [card for card in shown if card.rejection is not None]
     if len(rejected) == len(shown):
-        return _said(rejected, shown, "was rejected", "were rejected")
+        return _say(rejected, shown, "was rejected", "were rejected")
     return "Everything here is decided"
 
 
-def _said(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:
+def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:
     if len(shown) == 1:
-        return f"This {_named(became[0])} {one}"
+        return f"This {_name(became[0])} {one}"
     if len(became) == len(shown):
         return f"All {len(shown)} {several}"
     return f"One of {len(shown)} {one}" if len(became) == 1 else f"{len(became)} of {len(shown)} {several}"
 
 
-def _named(card: Card) -> str:
+def _name(card: Card) -> str:
     """Its title within a sentence: names keep their capital."""
     lowered = ("E-mail", "Step of a workflow", "Your site")
     return card.title[0].lower() + card.title[1:] if card.title.startswith(lowered) else card.title

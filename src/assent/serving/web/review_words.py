@@ -210,7 +210,7 @@ def destination(effect: Effect) -> str:
     return f"To {channel_name(effect.channel)}{_account(effect)}"
 
 
-def done_word(effect: Effect) -> str:
+def word_for_done(effect: Effect) -> str:
     """What has become of it once it is done."""
     if effect.connector == "workflow":
         return "Confirmed"
@@ -275,13 +275,13 @@ def status_badge(action: Action, now_ms: int) -> Badge:
         return Badge("Expired")
     state = state_of(action)
     if state == EXECUTED:
-        return Badge(done_word(action.effect), "ok")
+        return Badge(word_for_done(action.effect), "ok")
     if state == APPROVED and action.approval is not None and action.approval.assurance in UNSURE:
         return Badge(UNSURE[action.approval.assurance], "warn")
     return STATES[state]
 
 
-def approved_by(approval: Approval) -> str:
+def name_approver(approval: Approval) -> str:
     """Who approved it, worded by how sure the server is."""
     if approval.assurance is Assurance.AGENT:
         return f"Approval relayed by {agent_name(approval.by)}"

@@ -217,7 +217,7 @@ async def story(visit: Visit) -> Response:
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, ""),
         "actions": [action_row(action, visit.now_ms) for action in found.actions],
-        "more_actions": f"{here}?{urlencode({**kept, **events, 'after': _written(found.after)})}#actions"
+        "more_actions": f"{here}?{urlencode({**kept, **events, 'after': _write_place(found.after)})}#actions"
         if found.after is not None
         else None,
         "first_actions": f"{here}?{urlencode({**kept, **events})}#actions" if after.position >= 0 else None,
@@ -261,7 +261,7 @@ def _after(text: str) -> ActionPlace:
     return ActionPlace()
 
 
-def _written(place: ActionPlace) -> str:
+def _write_place(place: ActionPlace) -> str:
     return f"{place.position}:{place.action_id}"
 
 

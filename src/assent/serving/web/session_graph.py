@@ -78,7 +78,7 @@ def layout(
     first: int | None = None,
 ) -> Graph:
     """The rows around the selected node, or from row `first` on. `opened` are nodes whose stretch is unfolded."""
-    rows = folded(ordered(nodes, tip, selected), selected, opened)
+    rows = fold(order(nodes, tip, selected), selected, opened)
     if first is None:
         place = next((n for n, row in enumerate(rows) if row.node.node == selected), 0)
         first = 0 if len(rows) <= ROWS else min(max(0, place - ROWS // 2), len(rows) - ROWS)
@@ -88,7 +88,7 @@ def layout(
     return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes)
 
 
-def ordered(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[Row]:
+def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[Row]:
     """Every node with its lane, in reading order."""
     by_number = {each.node: each for each in nodes}
     children: dict[int, list[int]] = {each.node: [] for each in nodes}
@@ -142,7 +142,7 @@ def _way(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def folded(rows: list[Row], selected: int, opened: frozenset[int]) -> list[Row]:
+def fold(rows: list[Row], selected: int, opened: frozenset[int]) -> list[Row]:
     """The rows with long plain stretches as one row each."""
     near = {
         place + step

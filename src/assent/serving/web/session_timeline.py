@@ -52,7 +52,7 @@ def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | Non
     """A page of the timeline, the last one where none is named. People's notes have a lane of their own, the first."""
     noted = any(each.run_id is None for each in moments)
     lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
-    rows = folded(moments, lanes)
+    rows = fold(moments, lanes)
     if first is None:
         first = max(0, len(rows) - ROWS)
     first = min(max(0, first), max(0, len(rows) - 1))
@@ -62,7 +62,7 @@ def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | Non
     )
 
 
-def folded(moments: tuple[Moment, ...], lanes: dict[str, int]) -> list[TimelineRow]:
+def fold(moments: tuple[Moment, ...], lanes: dict[str, int]) -> list[TimelineRow]:
     rows: list[TimelineRow] = []
     steps: list[Moment] = []
 

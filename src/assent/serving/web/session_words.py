@@ -26,7 +26,7 @@ from assent.serving.web.matching import Steps
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import Badge
 from assent.serving.web.session_graph import Row
-from assent.serving.web.word_diff import PAGE_STEPS, Piece, changed, word_diff
+from assent.serving.web.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.workflow.dashboard import SEVERITIES, Dashboard, copy_ready, reduce, titled
 from assent.workflow.history import cut
 
@@ -49,7 +49,7 @@ class Written(msgspec.Struct, frozen=True):
     text: str
 
 
-def written(text: str) -> Written | None:
+def render_text(text: str) -> Written | None:
     """Markdown as HTML that is safe to show."""
     if not text.strip():
         return None
@@ -62,7 +62,7 @@ def run_badge(line: RunLine) -> Badge:
     return Badge("Complete", "ok") if line.is_complete else Badge("Running", "info")
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def count(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -108,7 +108,7 @@ def _badges(row: Row, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
     if node.refused:
         found.append(Badge(f"{node.refused} refused", "danger"))
     if node.checkpoints:
-        found.append(Badge(counted(node.checkpoints, "checkpoint")))
+        found.append(Badge(count(node.checkpoints, "checkpoint")))
     return tuple(found)
 
 
@@ -188,8 +188,8 @@ def _finding(each: dict[str, Any]) -> Finding:
         severity=Badge(str(each.get("severity") or "Finding").capitalize(), SEVERITY_TONES.get(known, "")),
         title=str(each.get("title", "")),
         place=_place(each),
-        rationale=written(str(each.get("rationale", ""))),
-        suggestion=written(str(each.get("suggestion", ""))),
+        rationale=render_text(str(each.get("rationale", ""))),
+        suggestion=render_text(str(each.get("suggestion", ""))),
     )
 
 
@@ -256,12 +256,12 @@ def step_card(view: RunView, step: StepView, now_ms: int) -> StepCard:
         title=START_TITLE if step.parent is None else step.title or step.step_key,
         at=when(step.created_ms, now_ms),
         prompt=cut(step.asked.prompt, SHOWN_BYTES) if step.asked is not None else "",
-        notes=written(step.notes),
+        notes=render_text(step.notes),
         results=results(tuple((step.step_key, artifact) for artifact in step.artifacts)),
         checkpoints=tuple(
             (when(each.at_ms, now_ms), text)
             for each in step.checkpoints
-            if (text := written(each.notes)) is not None
+            if (text := render_text(each.notes)) is not None
         ),
         next_title=step.following.title if step.following is not None else "",
         next_prompt=cut(step.following.prompt, SHOWN_BYTES) if step.following is not None else "",
@@ -288,11 +288,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def notes_differ(self) -> bool:
-        return changed(self.notes)
+        return differs(self.notes)
 
     @property
     def outputs_differ(self) -> bool:
-        return changed(self.outputs)
+        return differs(self.outputs)
 
     @property
     def is_shared(self) -> bool:
@@ -312,7 +312,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
 
 
-def compared(found: Comparison) -> Compared:
+def describe_comparison(found: Comparison) -> Compared:
     """What differs between two branches, step by step."""
     left, right = found.left, found.right
     steps = Steps(PAGE_STEPS)

@@ -25,13 +25,13 @@ from assent.serving.web.problems import Link, PageProblem, PageRefused
 from assent.serving.web.review_times import when
 from assent.serving.web.session_words import (
     START_TITLE,
-    compared,
-    counted,
+    count,
+    describe_comparison,
     graph_row,
     node_title,
+    render_text,
     run_badge,
     step_card,
-    written,
 )
 
 SESSIONS: Final = 25
@@ -79,11 +79,11 @@ async def sessions(visit: Visit) -> Response:
                 "line": line,
                 "updated": when(line.updated_ms, visit.now_ms),
                 "runs": [{"line": run, "badge": run_badge(run)} for run in line.runs],
-                "counted": counted(line.run_count, "run"),
+                "counted": count(line.run_count, "run"),
             }
             for line in found.sessions
         ],
-        "counted": counted,
+        "counted": count,
     }
     return visit.page("sessions.html", values)
 
@@ -122,7 +122,11 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
         "leaves": leaves(view),
         "tip": view.tip,
         "notes": [
-            {"author": each.author, "at": when(each.created_ms, visit.now_ms), "text": written(each.notes)}
+            {
+                "author": each.author,
+                "at": when(each.created_ms, visit.now_ms),
+                "text": render_text(each.notes),
+            }
             for each in view.notes[-NOTES_SHOWN:]
         ],
         "older_notes": max(0, len(view.notes) - NOTES_SHOWN),
@@ -154,14 +158,14 @@ def _session(visit: Visit, view: RunView) -> dict[str, Any]:
             {
                 "line": line,
                 "badge": run_badge(line),
-                "branches": counted(line.branches, "branch", "branches"),
-                "steps": counted(line.nodes - 1, "step"),
+                "branches": count(line.branches, "branch", "branches"),
+                "steps": count(line.nodes - 1, "step"),
             }
             for line in view.siblings
         ],
         "run_count": view.run_count,
         "own": next(line for line in view.siblings if line.run_id == view.run.run_id),
-        "counted": counted,
+        "counted": count,
     }
 
 
@@ -216,7 +220,7 @@ async def compare(visit: Visit) -> Response:
         "left": found.left.end,
         "right": found.right.end,
         "common": found.common,
-        "compared": await run_apart(compared, found),
+        "compared": await run_apart(describe_comparison, found),
         "node_title": node_title,
         "start_title": START_TITLE,
     }

@@ -44,11 +44,11 @@ def word_diff(old: str, new: str, steps: Steps | None = None) -> tuple[Piece, ..
         return (Piece("same", new),) if new else ()
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     if max(len(before), len(after)) > MAX_LINES:
-        return _joined(iter((Piece("removed", old), Piece("added", new))))
-    return _joined(_by_line(before, after, steps or Steps(PAGE_STEPS)))
+        return _join(iter((Piece("removed", old), Piece("added", new))))
+    return _join(_by_line(before, after, steps or Steps(PAGE_STEPS)))
 
 
-def changed(pieces: tuple[Piece, ...]) -> bool:
+def differs(pieces: tuple[Piece, ...]) -> bool:
     """Whether there is any difference."""
     return any(piece.change != "same" for piece in pieces)
 
@@ -81,7 +81,7 @@ def _by_word(old: str, new: str, steps: Steps) -> Iterator[Piece]:
     yield from (Piece("removed", removed), Piece("added", added), Piece("same", gap))
 
 
-def _joined(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
+def _join(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
     """Neighbours of one kind as one piece, and no empty ones."""
     joined: list[Piece] = []
     for piece in pieces:
