@@ -300,4 +300,4 @@ async def _measured_once(house: House, run_id: str) -> None:
     )
     kept = (await house.tool("chieflab_brain_read", limit=50))["entries"]
     kinds = sorted(entry["kind"] for entry in kept)
-    assert kinds == ["approval"] * 4 + ["channel_performance", "edit", "rejection"]
+    assert kinds == ["approval"] * 3 + ["channel_performance", "edit", "rejection"]

@@ -665,6 +665,7 @@ async def test_every_decision_form_names_its_action_and_decision_and_has_the_fie
         "body",
         "subject",
         "recipients",
+        "asked",
     }
     assert form(page, action_id, "edit").fields["body"] == TEXT
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from assent.drafting import channels, threads
 from assent.drafting.claims import claims_in, warnings_for
 from assent.drafting.cleaning import cut
@@ -15,7 +17,7 @@ from assent.drafting.composer import NOTHING_LEARNED
 from assent.drafting.counting import emoji_in
 from assent.drafting.evidence import Evidence
 from assent.drafting.language import UNKNOWN, language_of
-from assent.drafting.lessons import Lessons, Rule, rules_from
+from assent.drafting.lessons import Lessons, Rule, asked_rules, rules_from
 from assent.drafting.mail_html import mail_html
 from assent.drafting.naming import name_of
 from assent.drafting.records import Composed, MemoryUse
@@ -35,22 +37,27 @@ def adapt(
     title: str = "",
     preheader: str = "",
     source: str = "supplied",
+    personal: bool = False,
 ) -> Composed:
-    """The text as a draft. `title` is the subject of an e-mail. Nothing is refused here; `problems` says what would."""
+    """The text as a draft. `title` is the subject of an e-mail. Nothing is refused here; `problems` says what would.
+
+    A `personal` mail is held to its channel alone: neither claims nor lessons are about it.
+    """
     row = channels.BY_ID[channel_id]
-    rules = rules_from(lessons, channel_id)
+    rules = () if personal else rules_from(lessons, channel_id)
     given = supplied_parts(row, text, title, name_of(evidence)[0])
     language = language_of(given.body)
     language = evidence.language if language == UNKNOWN else language
     mail = row.shape == "email"
     preheader = (preheader or given.preheader) if mail else ""
     parts = threads.split(given.body, row.body.most, row.body.count) if row.splits else ()
-    found = claims_in("\n".join([given.title, given.body]) if title else given.body, evidence)
+    read = "\n".join([given.title, given.body]) if title else given.body
+    found = () if personal else claims_in(read, evidence)
     checked = channels.check(channel_id, given.body, title=given.title, preheader=preheader, parts=parts)
     problems = checked.problems
     if len(parts) > threads.MOST_PARTS:
         problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")
-    reminders, used = _reminders(given.body, voice_of(evidence, rules), rules)
+    reminders, used = ((), ()) if personal else _reminders(given.body, voice_of(evidence, rules), rules)
     return Composed(
         channel=channel_id,
         body="\n\n".join(parts) if len(parts) > 1 else given.body,
@@ -66,6 +73,16 @@ def adapt(
         memory_used=used,
         language=language,
         source=source,
+    )
+
+
+def remind(made: Composed, lessons: Lessons) -> Composed:
+    """A draft with the requests that no rule can apply, for the reviewer."""
+    asked = asked_rules(lessons, made.channel)
+    return msgspec.structs.replace(
+        made,
+        recommendations=(*made.recommendations, *(rule.why for rule in asked)),
+        memory_used=(*made.memory_used, *(MemoryUse(rule.entry_id, rule.why) for rule in asked)),
     )
 
 

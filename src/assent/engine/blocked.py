@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from assent.drafting import channels
-from assent.engine import actions, addressing, circumstances
+from assent.engine import actions, addressing, brain, circumstances
 from assent.engine.circumstances import Outlook
 from assent.engine.confirming import WORKFLOW, refuse_confirmation
 from assent.engine.decisions import once_only, stale, walk
@@ -242,6 +242,7 @@ def _revise(
         revision=action.revision,
         effect=msgspec.json.encode(action.effect).decode(),
     )
+    yield from brain.forget_approval(action)
     return (yield from walk(changed, Move.EDIT, facts, now_ms))
 
 

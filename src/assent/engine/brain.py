@@ -1,8 +1,8 @@
 """The brain: what a tenant's runs have learned (E33, S0 §3.6). Every entry says where it came from.
 
-Decisions write themselves down in the transaction that makes them: an approval, a rejection with its reason, an edit
-with the text before and after. Measurements follow a day later. The next prepare reads all of it. An entry of another
-tenant or workspace is never seen.
+The transaction of a decision keeps its entry: an approval, a rejection with its reason, an edit, and the request that
+came with an edit. Measurements follow a day later. The next prepare reads them (`lessons_read`). Nothing is kept about
+steps of workflows and mail to named people. An entry of another tenant or workspace is never seen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import msgspec
 
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
+from assent.lifecycle.personal_mail import is_personal_mail
 from assent.lifecycle.records import Action
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
@@ -163,36 +165,76 @@ def decision_entry(
     action: Action,
     kind: Literal["approval", "rejection", "edit"],
     facts: dict[str, Any],
-    before: str | None = None,
 ) -> NewEntry:
-    """What a human's decision teaches: the reason of a no, the words of a change."""
+    """The record of a decision. Of a rejection the reason may teach something; an edit teaches nothing."""
     channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
     said = {
         "approval": f"Approved for {channel}: {text[:300]}",
         "rejection": f"Rejected for {channel}: {facts.get('reason', '')}",
         "edit": f"Edited for {channel}: {text[:300]}",
     }
-    kept: dict[str, Any] = {
-        "text": text,
-        "by": facts.get("by"),
-        "assurance": facts.get("assurance"),
-        "revision": action.revision,
-    }
+    kept = {**_origin(action, facts), "text": text}
     if kind == "rejection":
         kept["reason"] = facts.get("reason", "")
-    if before is not None:
-        kept["before"] = before[:MAX_EXCERPT]
     return NewEntry(
         tenant_id=tenant_of(action.tenant_id),
         kind=kind,
         body=said[kind],
         source=f"decision via {facts.get('via', 'server')}",
-        natural_key=f"{kind}:{action.action_id}:{action.revision}",
+        natural_key=_decision_key(action, kind),
         channel=channel,
         run_id=action.run_id,
         action_id=action.action_id,
         facts=kept,
     )
+
+
+def asked_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
+    """A lesson in the words of the person who asked for it with an edit."""
+    return NewEntry(
+        tenant_id=tenant_of(action.tenant_id),
+        kind="lesson",
+        body=asked,
+        source=f"asked with an edit via {facts.get('via', 'server')}, by {facts.get('by')}",
+        natural_key=_decision_key(action, ASKED),
+        channel=action.effect.channel,
+        run_id=action.run_id,
+        action_id=action.action_id,
+        facts={**_origin(action, facts), ASKED: True},
+    )
+
+
+def keeps(action: Action) -> bool:
+    """Whether decisions about an action are remembered: not about a step of a workflow, nor a mail to named people."""
+    return action.effect.connector != WORKFLOW and not is_personal_mail(action.effect, action.metadata)
+
+
+def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    """Keep an approved text; one that was approved, taken back and approved again is in use again."""
+    if not keeps(action):
+        return
+    if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
+        yield from _set_approval_state(action, "confirmed")
+
+
+def forget_approval(action: Action) -> Transaction[None]:
+    """Retire the memory of an approval that is taken back; `action` is as it was approved."""
+    if action.approval is not None and keeps(action):
+        yield from _set_approval_state(action, "retired")
+
+
+def _set_approval_state(action: Action, state: State) -> Transaction[None]:
+    yield statements.set_brain_state_by_key(
+        workspace_id=action.workspace_id, natural_key=_decision_key(action, "approval"), state=state
+    )
+
+
+def _decision_key(action: Action, kind: str) -> str:
+    return f"{kind}:{action.action_id}:{action.revision}"
+
+
+def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
+    return {"by": facts.get("by"), "assurance": facts.get("assurance"), "revision": action.revision}
 
 
 def entry_of(row: Row) -> Entry:

@@ -119,9 +119,7 @@ def approve(
         )
         reached = moved(state, Move.APPROVE) if state == AWAITING else state
         action = yield from actions.put(seals.sealed(action, approval), reached, Move.APPROVE, facts, now_ms)
-        yield from brain.remember(
-            action.workspace_id, brain.decision_entry(action, "approval", facts), now_ms
-        )
+        yield from brain.remember_approval(action, facts, now_ms)
     else:
         approval = msgspec.structs.replace(held, approvers=max(approvers, held.approvers))
         if not suffices(approval.assurance, decider.assurance):
@@ -241,7 +239,10 @@ def reject(
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
     facts = facts_of(decider, reason=reason)
     rejected = yield from walk(changed, Move.REJECT, facts, now_ms)
-    yield from brain.remember(action.workspace_id, brain.decision_entry(rejected, "rejection", facts), now_ms)
+    yield from brain.forget_approval(action)
+    if brain.keeps(rejected):
+        entry = brain.decision_entry(rejected, "rejection", facts)
+        yield from brain.remember(action.workspace_id, entry, now_ms)
     return rejected
 
 
@@ -256,6 +257,7 @@ def withdraw(
     yield statements.forget_approvals(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )
+    yield from brain.forget_approval(action)
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
     return (yield from walk(changed, Move.WITHDRAW, facts_of(decider, reason=reason), now_ms))
 
@@ -283,10 +285,12 @@ def edit(
     *,
     schedule_ms: int | None = None,
     checked: Checked | None = None,
+    asked: str = "",
 ) -> Transaction[Action]:
-    """Change the content: revision + 1, and whatever was approved is not approved any more (E66).
+    """Change the content: revision + 1, and an approval is revoked (E66).
 
-    `checked` is what a check of the new content found (`assent.engine.rechecking`).
+    `checked` is the result of `assent.engine.rechecking`. `asked` is a request for later drafts, in the words of the
+    person; without one an edit teaches nothing.
     """
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.EDIT, now_ms, links)
@@ -328,9 +332,15 @@ def edit(
     done = yield from walk(changed, Move.EDIT, facts, now_ms)
     if "media" in changes:
         yield from pictures.take_along(done)
-    if "body" in changes:
-        lesson = brain.decision_entry(done, "edit", facts, before=action.effect.body)
-        yield from brain.remember(action.workspace_id, lesson, now_ms)
+    yield from brain.forget_approval(action)
+    if brain.keeps(done) and brain.keeps(action):
+        if "body" in changes:
+            entry = brain.decision_entry(done, "edit", facts)
+            yield from brain.remember(action.workspace_id, entry, now_ms)
+        if asked.strip():
+            yield from brain.remember(
+                action.workspace_id, brain.asked_entry(done, asked.strip(), facts), now_ms
+            )
     return done
 
 

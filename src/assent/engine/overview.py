@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.drafting.lessons import teaches
 from assent.engine import actions, brain, measurement
 from assent.engine.brain import Entry
 from assent.engine.measurement import Scheduled
@@ -36,6 +37,8 @@ MOST_COUNTED: Final = 1_000
 """Where a count stops."""
 
 LESSONS: Final = 6
+LESSONS_READ: Final = 4 * LESSONS
+"""Entries that are read for them: a rejection that is not about the text teaches nothing."""
 LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
 
 
@@ -92,12 +95,14 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
 
 def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
     if tenant_id is None:
-        rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS)
-        return [brain.entry_of(row) for row in rows]
-    found: list[Entry] = []
-    for kind in LESSON_KINDS:
-        found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS)
-    return sorted(found, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
+        rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS_READ)
+        found = [brain.entry_of(row) for row in rows]
+    else:
+        found = []
+        for kind in LESSON_KINDS:
+            found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS_READ)
+    taught = [entry for entry in found if entry.kind != "rejection" or teaches(entry.facts.get("reason", ""))]
+    return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
 
 
 def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Action, ...]]:

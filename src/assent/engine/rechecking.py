@@ -13,7 +13,7 @@ import msgspec
 
 from assent.drafting import channels
 from assent.drafting import evidence as gathering
-from assent.drafting.adapter import adapt
+from assent.drafting.adapter import adapt, remind
 from assent.drafting.claims import Claim, warnings_for
 from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons
@@ -21,6 +21,7 @@ from assent.drafting.records import Composed
 from assent.engine import actions, addressing, brain, lessons_read
 from assent.engine.confirming import WORKFLOW
 from assent.engine.services import Services
+from assent.lifecycle.personal_mail import is_personal_mail
 from assent.lifecycle.preflight import Checked, Readiness
 from assent.lifecycle.records import Action, Asset, Effect, Run
 from assent.offloading import run_long_apart
@@ -44,7 +45,7 @@ async def recheck(services: Services, action: Action, effect: Effect) -> Checked
     if known.asset is None or CLAIMS not in known.asset.metadata or effect.channel not in channels.BY_ID:
         return Checked(readiness=readiness)
     chars = len(effect.body) + sum(len(fact.text) for fact in known.evidence.facts)
-    return await run_long_apart(chars, _compare, action.effect, effect, known, readiness)
+    return await run_long_apart(chars, _compare, action, effect, known, readiness)
 
 
 async def _readiness(services: Services, action: Action, effect: Effect) -> Readiness:
@@ -56,8 +57,8 @@ async def _readiness(services: Services, action: Action, effect: Effect) -> Read
     return await addressing.readiness_of(connector, action.workspace_id, effect)
 
 
-def _compare(before: Effect, after: Effect, known: Known, readiness: Readiness) -> Checked:
-    old, new = _adapted(before, known), _adapted(after, known)
+def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:
+    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
     facts = known.asset.metadata if known.asset is not None else {}
     staged = [str(warning) for warning in facts.get("warnings", ())]
     return Checked(
@@ -68,11 +69,20 @@ def _compare(before: Effect, after: Effect, known: Known, readiness: Readiness) 
     )
 
 
-def _adapted(effect: Effect, known: Known) -> Composed:
-    title = effect.subject or effect.title
+def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
+    personal = is_personal_mail(effect, metadata)
     made = adapt(
-        effect.channel, effect.body, known.evidence, known.lessons, title=title, preheader=effect.preheader
+        effect.channel,
+        effect.body,
+        known.evidence,
+        known.lessons,
+        title=effect.subject or effect.title,
+        preheader=effect.preheader,
+        personal=personal,
     )
+    if personal:
+        return made
+    made = remind(made, known.lessons)
     facts = known.asset.metadata if known.asset is not None else {}
     earlier = {claim.text: claim for claim in msgspec.convert(facts.get(CLAIMS, []), tuple[Claim, ...])}
     claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)

@@ -87,6 +87,9 @@ JOB_RETENTION_MS: Final = 30 * DAY_MS
 WORKFLOW_RETENTION_DAYS: Final = 90
 """How long a session of workflows is kept after it was last touched, where no setting says otherwise."""
 
+MAX_ASKED_CHARS: Final = 500
+"""Length of a request for later drafts that comes with an edit."""
+
 MAX_CONTENT_CHARS: Final = 100_000
 """One text that a human is asked to read and approve; a long newsletter has a tenth of it."""
 

@@ -7,13 +7,14 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels
-from assent.drafting.adapter import adapt
+from assent.drafting.adapter import adapt, remind
 from assent.drafting.channels import Channel
 from assent.drafting.cleaning import cut
 from assent.drafting.composer import compose
 from assent.drafting.language import sentences
 from assent.drafting.records import Composed, NeedsDraft
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle.personal_mail import OWN_WORDS, is_personal
 from assent.lifecycle.records import Effect
 from assent.operators.definition import Workbench
 from assent.ports import Draft, StagedEffect
@@ -51,12 +52,18 @@ def known_channel(name: str, path: str = "channel") -> Channel:
     return found
 
 
-def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Written | NeedsDraft:
+def write(
+    bench: Workbench, channel: Channel, supplied: Supplied | None, *, in_launch: bool = False
+) -> Written | NeedsDraft:
     """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
+    own_words = supplied is not None and not in_launch
+    personal = is_personal(
+        is_mail=channel.shape == "email", recipients=len(bench.recipients), own_words=own_words
+    )
     if supplied is not None:
         title = supplied.subject or supplied.title
         made: Composed | NeedsDraft = adapt(
-            channel.id, supplied.body, bench.evidence, bench.lessons, title=title
+            channel.id, supplied.body, bench.evidence, bench.lessons, title=title, personal=personal
         )
     elif (by_model := bench.drafted.get(channel.id)) is not None:
         made = by_model
@@ -66,6 +73,8 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         return made
     if made.problems:
         raise _unfit(channel, made, _paths(supplied))
+    if not personal:
+        made = remind(made, bench.lessons)
     draft = Draft(
         type=channel.id if channel.action else "landing",
         title=made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS),
@@ -77,7 +86,9 @@ def write(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Writ
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made, _paths(supplied), supplied is None) if channel.action else None,
+        effect=staged(bench, channel, made, _paths(supplied), composed=supplied is None, own_words=own_words)
+        if channel.action
+        else None,
     )
 
 
@@ -112,7 +123,13 @@ def wanted(channel: Channel) -> dict[str, str]:
 
 
 def staged(
-    bench: Workbench, channel: Channel, made: Composed, paths: dict[str, str], composed: bool = False
+    bench: Workbench,
+    channel: Channel,
+    made: Composed,
+    paths: dict[str, str],
+    *,
+    composed: bool = False,
+    own_words: bool = False,
 ) -> StagedEffect:
     """The effect of publishing or sending a text, with what a human should know about it."""
     mail = channel.shape == "email"
@@ -137,7 +154,7 @@ def staged(
         warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
         recommendations=made.recommendations,
         schedule_ms=bench.schedule_ms,
-        metadata={"angle": made.angle},
+        metadata={OWN_WORDS: True} if own_words else {},
         paths=paths,
         rewrite=wanted(channel) if composed else {},
     )
@@ -164,7 +181,6 @@ def draft_facts(bench: Workbench, made: Composed, supplied: bool) -> dict[str, A
     return {
         "source": "agent" if supplied else "composer",
         "claims": [msgspec.to_builtins(claim) for claim in made.claims],
-        "angle": made.angle,
         "preheader": made.preheader,
         "parts": list(made.parts),
         "memoryUsed": [

@@ -68,7 +68,7 @@ def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Suppl
     written: list[Written] = []
     missing: list[ChannelNote] = []
     for name in dict.fromkeys((*wanted, *drafts)):
-        made = write(bench, known_channel(name), drafts.get(name))
+        made = write(bench, known_channel(name), drafts.get(name), in_launch=True)
         if isinstance(made, NeedsDraft):
             missing.append(ChannelNote(name, made.reason, made.wanted))
         else:

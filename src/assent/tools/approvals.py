@@ -25,7 +25,7 @@ from assent.engine.execution import EXECUTE_TOOL, Order
 from assent.engine.failpoints import failpoint
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
-from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
@@ -80,9 +80,6 @@ class WithdrawApproval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     idempotency_key: IdempotencyKey | None = None
 
 
-Text = Annotated[str, msgspec.Meta(max_length=MAX_CONTENT_CHARS)]
-
-
 class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     action_id: ActionIdArgument
     body: (
@@ -111,6 +108,16 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
             str,
             msgspec.Meta(
                 max_length=100, description="An image asset that goes along; an empty text for none."
+            ),
+        ]
+        | None
+    ) = None
+    asked: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=MAX_ASKED_CHARS,
+                description="What the user asked for, in their words, if it holds for later texts too.",
             ),
         ]
         | None
@@ -291,6 +298,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
                 call.now_ms,
                 schedule_ms=schedule_ms,
                 checked=checked,
+                asked=request.asked or "",
             )
         ),
     )
@@ -383,7 +391,7 @@ async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided
     return answer
 
 
-ADDED_LATER = ("send", "preheader")
+ADDED_LATER = ("send", "preheader", "asked")
 """Arguments that earlier versions did not have: a key that was used before them means the same without them."""
 
 __all__ = ["TOOLS", "ActionId"]

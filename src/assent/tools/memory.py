@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import brain, staging, tenancy
+from assent.engine import brain, lessons_read, staging, tenancy
 from assent.engine.brain import Entry, NewEntry
 from assent.engine.decisions import once_only
 from assent.engine.staging import PreparedRun, Request
@@ -236,8 +236,8 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     arguments = msgspec.to_builtins(request)
     arguments.pop("idempotencyKey", None)
     reads = tool == "chieflab_brain_read"
-    said = _describe(found, brain.tenant_of(request.tenant_id), reads=reads)
-    shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])])
+    said = _describe(call, found, brain.tenant_of(request.tenant_id), reads=reads)
+    shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])]) if reads else said
     following = NEXT[tool]
     guide = AgentGuide(
         {"memory": InChat(body=shown, title="What is remembered")},
@@ -268,10 +268,15 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     )
 
 
-def _describe(found: list[Entry], tenant: str, *, reads: bool) -> str:
+def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> str:
     """What was found or kept, for the person."""
     if not reads:
-        return f"Remembered: {_line(found[0])}"
+        kept = found[0]
+        said = f"Remembered: {_line(kept)}"
+        if kept.state != "proposed" or kept.kind not in lessons_read.FACTS:
+            return said
+        where = f"{call.services.base_url}/memory"
+        return f"{said}\nDrafts use it once a person confirms it on the memory page: {where}"
     if not found:
         return f"Nothing is remembered about {tenant} that fits."
     count = "One memory" if len(found) == 1 else f"{len(found)} memories"
@@ -281,7 +286,7 @@ def _describe(found: list[Entry], tenant: str, *, reads: bool) -> str:
 def _line(entry: Entry) -> str:
     line = " ".join(entry.body.split())
     cut = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
-    unsure = ", not confirmed yet" if entry.state == "proposed" else ""
+    unsure = ", not confirmed" if entry.state == "proposed" else ""
     return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
-from assent.engine import change_requests
+from assent.engine import brain, change_requests
 from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
@@ -86,6 +86,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     done_word: str
     brief: ManualBrief | None
     is_mail: bool
+    keeps_requests: bool
+    """Whether an edit may come with a request for later drafts."""
     effect: Effect
     content: Content
     size: str
@@ -159,6 +161,7 @@ def card_of(
         done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
+        keeps_requests=brain.keeps(action),
         effect=effect,
         content=content_of(action, now_ms, pictures.along),
         size=review_words.size(effect.body),

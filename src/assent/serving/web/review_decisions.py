@@ -15,7 +15,7 @@ import msgspec
 
 from assent.engine import by_hand, change_requests, decisions, pictures, reconciliation, review
 from assent.engine.decisions import Decider, Seen
-from assent.kernel.limits import MAX_NAME_CHARS, MAX_REASON_CHARS
+from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.cards import is_mail
 from assent.lifecycle.names import is_taken
@@ -132,6 +132,7 @@ def edit(wish: Wish) -> Transaction[Action]:
             _no_link,
             wish.now_ms,
             checked=wish.checked,
+            asked=wish.form.get("asked", "").strip()[:MAX_ASKED_CHARS],
         )
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels, counting
-from assent.engine import decisions
+from assent.engine import brain, decisions
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Effect
@@ -44,8 +44,10 @@ def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
     effect = action.effect
     typed = {name: (form or {}).get(name, getattr(effect, name)) for name, _ in FIELDS}
     typed["recipients"] = (form or {}).get("recipients", "\n".join(effect.recipients))
+    typed["asked"] = (form or {}).get("asked", "")
     return {
         "action": action,
+        "keeps_requests": brain.keeps(action),
         "title_of": review_words.title(effect),
         "is_mail": review_words.is_mail(effect),
         "typed": typed,

@@ -53,6 +53,12 @@ UPDATE brain_entries SET state = :state
 WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND entry_id = :entry_id
 RETURNING entry_id
 
+-- name: set_brain_state_by_key
+-- Retire the memory of a decision that was taken back, or use it again.
+UPDATE brain_entries SET state = :state
+WHERE workspace_id = :workspace_id AND natural_key = :natural_key
+RETURNING entry_id
+
 -- name: schedule_measurement [counted]
 -- A run whose effect went out will be measured; the first effect decides when.
 INSERT INTO measurements (workspace_id, run_id, tenant_id, due_ms)
