@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue, places, short, shown
+from assent.workflow.issues import Issue, places, quote, short
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
@@ -41,14 +41,14 @@ def load_document(text: str | bytes, suffix: str) -> Any:
         try:
             text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise _refused("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
+            raise _refusal("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
     refuse_size(len(text.encode("utf-8", "surrogatepass")))
     if not text.strip("\ufeff \t\r\n"):
         code = "not_yaml" if suffix.lower() in (".yaml", ".yml") else "not_json"
-        raise _refused(code, "The file is empty; write id, name, description, version and steps.")
+        raise _refusal(code, "The file is empty; write id, name, description, version and steps.")
     value = _yaml(text) if suffix.lower() in (".yaml", ".yml") else _json(text.removeprefix("\ufeff"))
     if depth(value) > MAX_JSON_DEPTH:
-        raise _refused("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
+        raise _refusal("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
     return value
 
 
@@ -58,10 +58,10 @@ def refuse_size(size: int) -> None:
         message = (
             f"The file has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         )
-        raise _refused("too_large", message)
+        raise _refusal("too_large", message)
 
 
-def _refused(code: str, message: str) -> DocumentRefused:
+def _refusal(code: str, message: str) -> DocumentRefused:
     return DocumentRefused(Issue("$", code, message))
 
 
@@ -91,9 +91,9 @@ def _json(text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
     except json.JSONDecodeError as error:
-        raise _refused("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
+        raise _refusal("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
     except (RecursionError, ValueError):
-        raise _refused(
+        raise _refusal(
             "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
         )
     for path, part in places(value):
@@ -115,13 +115,13 @@ def _yaml(text: str) -> Any:
             self.composed += 1
             if self.composed > _MAX_YAML_NODES:
                 message = f"The file has more than {_MAX_YAML_NODES} values; split it into routines."
-                raise _refused("too_large", message)
+                raise _refusal("too_large", message)
             return super().compose_node(parent, index)
 
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             self.nodes += 1
             if self.nodes > _MAX_YAML_NODES:
-                raise _refused("too_large", "The file unfolds to too many values; use fewer anchors.")
+                raise _refusal("too_large", "The file unfolds to too many values; use fewer anchors.")
             return super().construct_object(node, deep=deep)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -130,11 +130,11 @@ def _yaml(text: str) -> Any:
                 name, place = self.construct_object(key, deep=True), f"Line {key.start_mark.line + 1}: "
                 if name == "<<":
                     message = 'Merge keys ("<<") are not read, only plain anchors; write the fields out.'
-                    raise _refused("key", place + message)
+                    raise _refusal("key", place + message)
                 if not isinstance(name, str):
-                    raise _refused("key", f"{place}The key {shown(name)} is not a text; write it in quotes.")
+                    raise _refusal("key", f"{place}The key {quote(name)} is not a text; write it in quotes.")
                 if name in seen:
-                    raise _refused("duplicate_key", place + _twice(name).message)
+                    raise _refusal("duplicate_key", place + _twice(name).message)
                 seen.add(name)
             return super().construct_mapping(node, deep=True)
 
@@ -149,23 +149,23 @@ def _yaml(text: str) -> Any:
         place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
         said = next((told for part, told in _TOLD.items() if part in problem), problem)
-        raise _refused("not_yaml", f"{place}{said}.")
+        raise _refusal("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
-        raise _refused(
+        raise _refusal(
             "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
         )
-    _bounded(value)
+    _check_size(value)
     return value
 
 
-def _bounded(value: Any) -> None:
+def _check_size(value: Any) -> None:
     """Anchors share objects, so a small text can stand for a huge document: count what it unfolds to."""
     stack, count = [value], 0
     while stack:
         node = stack.pop()
         count += 1
         if count > _MAX_YAML_NODES:
-            raise _refused("too_large", "The file unfolds to too many values; use fewer anchors.")
+            raise _refusal("too_large", "The file unfolds to too many values; use fewer anchors.")
         if isinstance(node, dict):
             stack.extend(node.values())
         elif isinstance(node, list):

@@ -309,7 +309,7 @@ def is_definition(name: str) -> bool:
 
 def _bytes(path: str) -> bytes:
     """What a file holds, unless it is too long to be a definition. A pipe would be waited for; a device never ends."""
-    with open(path, "rb", opener=_opened_at_once) as file:
+    with open(path, "rb", opener=_open_at_once) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
@@ -317,7 +317,7 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-def _opened_at_once(path: str, flags: int) -> int:
+def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 

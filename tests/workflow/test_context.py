@@ -22,7 +22,7 @@ from assent.workflow import (
     split_notes,
     start,
 )
-from assent.workflow.context import EMPTY_BYTES, updated
+from assent.workflow.context import EMPTY_BYTES, update
 
 PROGRAM = program_of(step("first-step"), step("second-step"))
 
@@ -82,7 +82,7 @@ def test_null_deletes_a_key_and_other_values_replace_it_whole(updates: list[dict
     size = EMPTY_BYTES
     model: dict[str, Any] = {}
     for patch in updates:
-        context, size = updated(context, size, patch)
+        context, size = update(context, size, patch)
         for key, value in patch.items():
             model.pop(key, None)
             if value is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from assent.workflow import reduce
 from assent.workflow.contracts import REGISTRY
-from assent.workflow.dashboard import copy_ready, titled
+from assent.workflow.dashboard import add_titles, copy_ready
 
 
 def finding(severity: str, line: int, title: str = "t", **more: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_of_a_kind_without_a_reducer_every_output_is_kept() -> None:
     sent = [(f"each[{n}]/report", {"kind": "team.thing", "n": n}) for n in (1, 2, 3)]
     board = reduce([*sent, sent[0], ("end", {"kind": "team.other"})])
     assert [(each.step, each.body) for each in board.documents[:3]] == sent
-    assert [title for title, _ in titled(board.documents)] == [
+    assert [title for title, _ in add_titles(board.documents)] == [
         *(f"each[{n}]/report: team.thing" for n in (1, 2, 3)),
         "team.other",
     ]

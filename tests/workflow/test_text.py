@@ -15,8 +15,8 @@ from assent.workflow import (
     Note,
     Warning,
     advance,
+    find_tip,
     pending,
-    preferred_tip,
     recap,
     start,
     text,
@@ -32,13 +32,13 @@ TOKENS = text.Tokens("st.v1.STATE", "ack.v1.FRESH")
 def test_each_answer_leads_with_the_step_and_the_next_call() -> None:
     shown = pending(PROGRAM, SNAPSHOT)
     assert shown is not None
-    begun = text.started(PROGRAM, shown, TOKENS, [Warning("odd", "Something is odd.")])
+    begun = text.write_start(PROGRAM, shown, TOKENS, [Warning("odd", "Something is odd.")])
     for part in ("# Test", "Be kind.", "Do a-step.", "st.v1.STATE", "ack.v1.FRESH", "Warning (odd)"):
         assert part in begun
-    assert "Be kind." not in text.advanced(shown, TOKENS)
-    assert "complete" in text.completed(PROGRAM)
-    assert "unchanged" in text.checkpointed(shown, TOKENS)
-    assert begun == text.started(PROGRAM, shown, TOKENS, [Warning("odd", "Something is odd.")])
+    assert "Be kind." not in text.write_advance(shown, TOKENS)
+    assert "complete" in text.write_completion(PROGRAM)
+    assert "unchanged" in text.write_checkpoint(shown, TOKENS)
+    assert begun == text.write_start(PROGRAM, shown, TOKENS, [Warning("odd", "Something is odd.")])
 
 
 @pytest.mark.rule("W33")
@@ -46,7 +46,7 @@ def test_a_blocked_answer_names_the_token_for_the_retry() -> None:
     shown = pending(PROGRAM, SNAPSHOT)
     outcome = advance(PROGRAM, SNAPSHOT, Content())
     assert isinstance(outcome, Blocked) and shown is not None
-    answer = text.blocked(outcome, shown, TOKENS)
+    answer = text.write_blocked(outcome, shown, TOKENS)
     assert "new ackToken" in answer and "ack.v1.FRESH" in answer and "notes_required" in answer
 
 
@@ -59,7 +59,7 @@ def test_a_rehydrated_answer_recaps_the_notes_newest_kept() -> None:
     short = recap(notes)
     assert len(short.text.encode()) <= RECAP_BYTES and short.omitted + short.shown == 21
     assert "halfway" in short.text and "note 19" in short.text and "note 0 " not in short.text
-    answer = text.rehydrated(PROGRAM, shown, TOKENS, short, "## Branches", (), {"way": "left"})
+    answer = text.write_rehydration(PROGRAM, shown, TOKENS, short, "## Branches", (), {"way": "left"})
     for part in ("Be kind.", f"({short.omitted} older notes", "## Branches", "way: left", "ack.v1.FRESH"):
         assert part in answer
 
@@ -70,13 +70,13 @@ def test_a_resumed_run_hears_its_rules_in_short_and_not_what_had_to_hold_before_
         step("a-step"), metaGuidance=rules, preconditions=["Have a bug."], clarificationPrompts=["Which bug?"]
     )
     shown = pending(program, start(program).snapshot)
-    begun = text.started(program, shown, TOKENS)
-    answer = text.rehydrated(program, shown, TOKENS, recap([]))
+    begun = text.write_start(program, shown, TOKENS)
+    answer = text.write_rehydration(program, shown, TOKENS, recap([]))
     assert all(part in begun for part in ("Have a bug.", "Which bug?", *rules[0].split(". ")))
     assert "Have a bug." not in answer and "Which bug?" not in answer
     assert all(f"RULE {n}: keep this." in answer for n in range(6)) and "explanation" not in answer
     assert '"mode":"metadata"' in answer
-    assert "RULE 0" not in text.rehydrated(program, shown, TOKENS, recap([]), rules=False)
+    assert "RULE 0" not in text.write_rehydration(program, shown, TOKENS, recap([]), rules=False)
 
 
 @pytest.mark.rule("W50")
@@ -103,5 +103,5 @@ def test_a_recap_stays_within_its_budget(parts: list[tuple[str, int]]) -> None:
 @pytest.mark.rule("W27")
 def test_the_preferred_tip_is_the_leaf_with_the_latest_event() -> None:
     leaves = [Leaf("a", 3), Leaf("b", 9), Leaf("c", 4)]
-    assert preferred_tip(leaves) == preferred_tip(reversed(leaves)) == Leaf("b", 9)
-    assert preferred_tip([]) is None
+    assert find_tip(leaves) == find_tip(reversed(leaves)) == Leaf("b", 9)
+    assert find_tip([]) is None

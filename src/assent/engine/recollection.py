@@ -57,7 +57,9 @@ def rehydrate(desk: Desk, state: Handle, *, rules: bool = False) -> Transaction[
     told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
     return Spoken(
         answer,
-        text.rehydrated(program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules),
+        text.write_rehydration(
+            program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules
+        ),
     )
 
 
@@ -95,4 +97,4 @@ def checkpoint(desk: Desk, state: Handle, notes: str) -> Transaction[Spoken]:
         answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, ()), kind="checkpoint"
     )
     tokens = tokens_of(answer) if shown is not None else None
-    return Spoken(answer, text.checkpointed(shown, tokens, again=bool(known)))
+    return Spoken(answer, text.write_checkpoint(shown, tokens, again=bool(known)))

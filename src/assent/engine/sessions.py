@@ -46,7 +46,7 @@ from assent.workflow import (
     text,
 )
 from assent.workflow.branch_text import tell_branches
-from assent.workflow.context import NOTES_KEY, joined_notes, size_of
+from assent.workflow.context import NOTES_KEY, join_notes, size_of
 from assent.workflow.handles import Handle
 from assent.workflow.program import Program
 from assent.workflow.snapshot import pending_step, scope_of
@@ -143,7 +143,7 @@ def begin_run(
     answer = answers.make(desk, run, 0, 0, shown, warnings)
     if isinstance(outcome, Blocked):
         answer = answers.blocked(answer, outcome)
-    spoken = Spoken(answer, text.started(program, shown, tokens_of(answer), warnings))
+    spoken = Spoken(answer, text.write_start(program, shown, tokens_of(answer), warnings))
     if key is not None:
         yield from once.remember(
             desk.workspace_id,
@@ -224,8 +224,8 @@ def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction
 def _told(program: Program, shown: Pending | None, answer: Answer, warnings: tuple[Warning, ...]) -> Spoken:
     """The answer to an advance that made a node, in words too."""
     if shown is None:
-        return Spoken(answer, text.completed(program, warnings))
-    return Spoken(answer, text.advanced(shown, tokens_of(answer), warnings))
+        return Spoken(answer, text.write_completion(program, warnings))
+    return Spoken(answer, text.write_advance(shown, tokens_of(answer), warnings))
 
 
 def content_digest(content: Content) -> str:
@@ -244,7 +244,7 @@ def content_digest(content: Content) -> str:
 def all_notes(content: Content) -> str:
     """The notes of an advance, also those inside its output: none are dropped (W12)."""
     inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
-    return joined_notes(content.notes, inside if isinstance(inside, str) else None) or ""
+    return join_notes(content.notes, inside if isinstance(inside, str) else None) or ""
 
 
 def _move(
@@ -342,7 +342,7 @@ def _block(
     yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
     yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
     answer = answers.blocked(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
-    said = text.blocked(outcome, shown, tokens_of(answer))
+    said = text.write_blocked(outcome, shown, tokens_of(answer))
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
     yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return Spoken(answer, said)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from assent.workflow.compiler import Compiled, compile_definition
 from assent.workflow.context import ContentRefused, check_notes, split_notes
 from assent.workflow.dashboard import Dashboard, reduce
-from assent.workflow.history import Leaf, Note, Recap, preferred_tip, recap
+from assent.workflow.history import Leaf, Note, Recap, find_tip, recap
 from assent.workflow.interpreter import (
     Advanced,
     Blocked,
@@ -59,9 +59,9 @@ __all__ = [
     "advance",
     "check_notes",
     "compile_definition",
+    "find_tip",
     "parse",
     "pending",
-    "preferred_tip",
     "recap",
     "reduce",
     "split_notes",

@@ -38,7 +38,7 @@ class Alphabet(dict[int, int]):
         self._words = any(edge.kind in ("boundary", "inside") for edge in edges)
         self._lines = any(edge.lines for edge in edges)
         self._by_class = self._words or any(place.classes for place in self._places)
-        ranges = [_folded(place.ranges) if place.fold else place.ranges for place in self._places]
+        ranges = [_fold_case(place.ranges) if place.fold else place.ranges for place in self._places]
         lines = [((_LINE_BREAK, _LINE_BREAK),)] if self._lines else []
         self._bounds = sorted(
             {0, *(end for each in (*ranges, *lines) for low, high in each for end in (low, high + 1))}
@@ -108,7 +108,7 @@ class Alphabet(dict[int, int]):
         """The text in kinds, a byte for each of its characters."""
         if text.isascii():
             return text.encode().translate(self._ascii)
-        if (packed := _packed(text)) is not None:
+        if (packed := _pack(text)) is not None:
             chars, coded = packed
             return coded.translate(bytes(self[ord(char)] for char in chars).ljust(256, b"\0"))
         return text.translate(self).encode("latin-1")
@@ -119,7 +119,7 @@ class Alphabet(dict[int, int]):
 
 
 @functools.lru_cache(maxsize=4)
-def _packed(text: str) -> tuple[list[str], bytes] | None:
+def _pack(text: str) -> tuple[list[str], bytes] | None:
     """A text of few different characters as their numbers: made once for all the patterns it is held against."""
     chars = sorted(set(text))
     if len(chars) > 256:
@@ -131,7 +131,7 @@ def _group(char: str) -> int:
     return 0 if char.isdecimal() else 1 if is_word(char) else 2 if char.isspace() else 3
 
 
-def _folded(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _fold_case(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """The ranges with every character that differs from one in them by its case alone."""
     others = _same_but_case()
     cased = sorted(others)
@@ -142,10 +142,10 @@ def _folded(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
         for other in others[code]
         if not any(begin <= other <= end for begin, end in ranges)
     }
-    return (*ranges, *joined(sorted(more)))
+    return (*ranges, *join_ranges(sorted(more)))
 
 
-def joined(codes: Iterable[int]) -> list[tuple[int, int]]:
+def join_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
     """Sorted numbers as ranges."""
     found: list[tuple[int, int]] = []
     for code in codes:

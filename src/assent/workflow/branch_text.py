@@ -27,8 +27,8 @@ def tell_branches(from_here: Sequence[Branch], elsewhere: Sequence[Branch], omit
     """The section about branches; empty where there is no other."""
     if not (from_here or elsewhere):
         return ""
-    lines = [f"- From this step: {_told(each)}" for each in from_here]
-    lines += [f"- From “{each.title}”: {_told(each)}" for each in elsewhere]
+    lines = [f"- From this step: {_describe(each)}" for each in from_here]
+    lines += [f"- From “{each.title}”: {_describe(each)}" for each in elsewhere]
     if omitted:
         lines.append(f"- {omitted} older ones are left out.")
     head = "## Other branches of this run"
@@ -36,7 +36,7 @@ def tell_branches(from_here: Sequence[Branch], elsewhere: Sequence[Branch], omit
     return "\n".join([head, *lines, ask])
 
 
-def _told(branch: Branch) -> str:
+def _describe(branch: Branch) -> str:
     came = (
         "is complete"
         if branch.is_complete

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import digest
-from assent.workflow.issues import shown
+from assent.workflow.issues import quote
 
 FORMAT: Final = "assent.session"
 VERSION: Final = 1
@@ -111,7 +111,7 @@ def write(bundle: Bundle) -> bytes:
     """The file."""
     content = msgspec.to_builtins(bundle)
     sealed = {"format": FORMAT, "version": VERSION, "content": content}
-    return _encoded({**sealed, "digest": digest(sealed)})
+    return _encode({**sealed, "digest": digest(sealed)})
 
 
 def read(raw: bytes) -> Bundle:
@@ -124,12 +124,12 @@ def read(raw: bytes) -> Bundle:
         raise BundleRefused("This is no bundle of a session.")
     if document.get("version") != VERSION:
         raise BundleRefused(
-            f"This bundle has version {shown(document.get('version'), 20)}; this server reads version {VERSION}. "
+            f"This bundle has version {quote(document.get('version'), 20)}; this server reads version {VERSION}. "
             "Export and import with the same release."
         )
     stated = document.pop("digest", None)
     try:
-        intact = stated == digest(document) and raw == _encoded({**document, "digest": stated})
+        intact = stated == digest(document) and raw == _encode({**document, "digest": stated})
         bundle = msgspec.convert(document.get("content"), Bundle) if intact else None
     except (ValueError, TypeError, RecursionError) as error:
         raise BundleRefused(f"This bundle cannot be read: {error}.") from error
@@ -159,7 +159,7 @@ def _flaws(bundle: Bundle) -> Iterator[str]:
         times += [each.created_ms for each in run.checkpoints]
         times += [event.at_ms for event in run.events]
         for flaw in _run_flaws(run):
-            yield f"run {shown(run.run_id)} {flaw}"
+            yield f"run {quote(run.run_id)} {flaw}"
     if not all(0 <= time <= _LAST_MS for time in times):
         yield "it holds a time that is none"
     if any("\0" in text for text in _texts(bundle)):
@@ -231,5 +231,5 @@ def digest_of(raw: bytes) -> str:
     return stated
 
 
-def _encoded(document: dict[str, Any]) -> bytes:
+def _encode(document: dict[str, Any]) -> bytes:
     return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -63,7 +63,7 @@ def sample(tree: Sequence, *, roomy: bool = False) -> str:
             case Choice():
                 text += sample(part.choices[0], roomy=roomy)
             case Repeat():
-                text += _repeated(part, roomy=roomy)
+                text += _sample_repeat(part, roomy=roomy)
             case Look(ahead=True, wanted=True):
                 # What must be seen ahead is put there.
                 text += sample(part.body, roomy=roomy)
@@ -81,7 +81,7 @@ def _character(place: Place) -> str:
     return next((char for char in (named if literal else [*_LIKELY, *named]) if fits(char)), "")
 
 
-def _repeated(part: Repeat, *, roomy: bool) -> str:
+def _sample_repeat(part: Repeat, *, roomy: bool) -> str:
     most = len(A_WORD) if part.most is None else part.most
     if roomy and most >= len(A_WORD) and _takes_words(part.body):
         return A_WORD.ljust(min(part.least, 200), "x")

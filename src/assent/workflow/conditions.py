@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.context import ContentRefused
-from assent.workflow.issues import Issue, shown
-from assent.workflow.patterns import BadPattern, TextTooLong, compiled
+from assent.workflow.issues import Issue, quote
+from assent.workflow.patterns import BadPattern, TextTooLong, compile_pattern
 from assent.workflow.values import UNSET, Scope
 
 Condition = dict[str, Any]
@@ -100,17 +100,17 @@ def _ends(method: str) -> Callable[[Any, Any], bool]:
     return holds
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def _compare_numbers(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return lambda value, operand: is_number(value) and is_number(operand) and compare(value, operand)
 
 
 OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "equals": same,
     "not_equals": lambda value, operand: not same(value, operand),
-    "gt": _ordered(lambda value, operand: bool(value > operand)),
-    "gte": _ordered(lambda value, operand: bool(value >= operand)),
-    "lt": _ordered(lambda value, operand: bool(value < operand)),
-    "lte": _ordered(lambda value, operand: bool(value <= operand)),
+    "gt": _compare_numbers(lambda value, operand: bool(value > operand)),
+    "gte": _compare_numbers(lambda value, operand: bool(value >= operand)),
+    "lt": _compare_numbers(lambda value, operand: bool(value < operand)),
+    "lte": _compare_numbers(lambda value, operand: bool(value <= operand)),
     "in": lambda value, operand: any(same(value, choice) for choice in operand),
     "contains": _contains,
     "startsWith": _ends("startswith"),
@@ -152,7 +152,7 @@ def _matches(name: str, value: Any, pattern: str, scope: Scope) -> bool:
     if (text := _text(value)) is None:
         return False
     try:
-        return compiled(pattern, "i", scope.engine).search(text)
+        return compile_pattern(pattern, "i", scope.engine).search(text)
     except TextTooLong as error:
         raise ContentRefused("validation_error", (Issue(f"context.{name}", "too_long", str(error)),))
 
@@ -165,7 +165,7 @@ def check(condition: Any, path: str, level: int = 0) -> list[Issue]:
                 path,
                 "type",
                 'A condition is an object such as {"var": "name", "equals": "value"}; '
-                f"this is {shown(condition)}.",
+                f"this is {quote(condition)}.",
             )
         ]
     if level > MAX_CONDITION_DEPTH:
@@ -206,12 +206,12 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
     elif key == "contains":
         expected = None if isinstance(operand, (str, int, float)) else "a text"
     elif key not in OPERATORS:
-        return [Issue(path, "unknown_operator", f"There is no operator {shown(key)}. {_suggest(key)}")]
+        return [Issue(path, "unknown_operator", f"There is no operator {quote(key)}. {_suggest(key)}")]
     if expected is not None:
-        return [Issue(path, "type", f'"{key}" takes {expected}; this is {shown(operand)}.')]
+        return [Issue(path, "type", f'"{key}" takes {expected}; this is {quote(operand)}.')]
     if key == MATCHES:
         try:
-            compiled(operand, "i")
+            compile_pattern(operand, "i")
         except BadPattern as error:
             return [Issue(path, "pattern", str(error))]
     return []

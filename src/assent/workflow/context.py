@@ -13,7 +13,7 @@ from assent.kernel.limits import (
     MAX_OUTPUT_BYTES,
     MAX_PROBLEMS,
 )
-from assent.workflow.issues import Issue, shown
+from assent.workflow.issues import Issue, quote
 
 RESERVED: Final = frozenset({"__proto__", "constructor", "prototype"})
 NOTES_KEY: Final = "notesMarkdown"
@@ -43,10 +43,10 @@ def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[d
         raise ContentRefused(
             "validation_error", (Issue("context.notesMarkdown", "type", "Notes are a text."),)
         )
-    return patch, joined_notes(notes, inner)
+    return patch, join_notes(notes, inner)
 
 
-def joined_notes(*given: str | None) -> str | None:
+def join_notes(*given: str | None) -> str | None:
     """Notes that came in several places as one text: none are dropped, and what is said twice is kept once (W12)."""
     there = [part for part in given if part is not None]
     if len(there) < 2:
@@ -55,7 +55,7 @@ def joined_notes(*given: str | None) -> str | None:
     return "\n\n".join(said) if said else there[0]
 
 
-def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
     """The context after an update, with its size: null deletes a key, other values replace the old one whole (W52).
 
     Refuses what is too large (W47) or nests too deep (W49). `size` is that of `context` before (`EMPTY_BYTES` for an
@@ -63,7 +63,7 @@ def updated(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> 
     """
     if not patch:
         return dict(context), size
-    if issues := list(_reserved(patch)):
+    if issues := list(_find_reserved(patch)):
         raise ContentRefused("validation_error", tuple(issues[:MAX_PROBLEMS]))
     if depth(patch) > MAX_JSON_DEPTH:
         message = f"Context nests at most {MAX_JSON_DEPTH} deep; flatten it."
@@ -98,7 +98,7 @@ def size_of(value: Any, path: str) -> int:
         raise ContentRefused("validation_error", (Issue(path, "not_json", message),))
 
 
-def _reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
+def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
     """An issue for every key that belongs to the server or to a language's object model (W53)."""
     if "wr" in patch:
         yield Issue("context.wr", "reserved_key", '"wr" belongs to the server; choose another name.')
@@ -109,7 +109,7 @@ def _reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
             for key, part in value.items():
                 if key in RESERVED or key.startswith("wr."):
                     yield Issue(
-                        f"{path}.{key}", "reserved_key", f"{shown(key)} is reserved; choose another name."
+                        f"{path}.{key}", "reserved_key", f"{quote(key)} is reserved; choose another name."
                     )
                 stack.append((f"{path}.{key}"[:200], part))
         elif isinstance(value, list):

@@ -14,7 +14,7 @@ from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_P
 from assent.workflow import conditions
 from assent.workflow.format import OBJECT, record, text
 from assent.workflow.issues import Issue
-from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compiled
+from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compile_pattern
 from assent.workflow.shapes import Shape, check_shape, mismatches
 from assent.workflow.values import Scope
 
@@ -79,7 +79,7 @@ def _check(criteria: Any, path: str, level: int) -> list[Issue]:
         issues.append(Issue(f"{path}.max", "too_small", 'No length fits: write a "max" of at least "min".'))
     if criteria["type"] == "regex" and "pattern" in criteria:
         try:
-            compiled(criteria["pattern"], criteria.get("flags", ""))
+            compile_pattern(criteria["pattern"], criteria.get("flags", ""))
         except BadPattern as error:
             issues.append(Issue(f"{path}.pattern", "pattern", str(error)))
     if "schema" in criteria:
@@ -180,7 +180,7 @@ def _holds(rule: dict[str, Any], notes: str, output: Any, engine: Engine) -> boo
         case "contains":
             return rule["value"].casefold() in notes.casefold()
         case "regex":
-            return compiled(rule["pattern"], rule.get("flags", ""), engine).search(notes)
+            return compile_pattern(rule["pattern"], rule.get("flags", ""), engine).search(notes)
         case "length":
             return bool(rule.get("min", 0) <= len(notes) <= rule.get("max", len(notes)))
         case _:

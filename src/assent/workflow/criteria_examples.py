@@ -18,7 +18,7 @@ from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.workflow import conditions
 from assent.workflow.characters import A_WORD
 from assent.workflow.criteria import Criteria, failures, requirements
-from assent.workflow.patterns import compiled
+from assent.workflow.patterns import compile_pattern
 from assent.workflow.shapes import Shape
 from assent.workflow.values import Scope
 
@@ -76,9 +76,9 @@ def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any]
 def _candidates(criteria: Criteria, output: Any, scope: Scope) -> Iterator[str]:
     for way in _ways(criteria, scope):
         # Where there is an output, that is what the schemas are about.
-        written = () if output is not None else map(_written, way.documents)
+        written = () if output is not None else map(_write, way.documents)
         for text in _texts([word for word in (*way.words, *written) if word]):
-            yield from _fitted(text, way)
+            yield from _fit(text, way)
 
 
 def _texts(words: list[str]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _texts(words: list[str]) -> Iterator[str]:
         yield word.replace(A_WORD, A_WORD + others + A_WORD, 1)
 
 
-def _fitted(text: str, way: _Way) -> Iterator[str]:
+def _fit(text: str, way: _Way) -> Iterator[str]:
     """The text at a length that is asked for: as it is, filled up behind, before or within, or cut."""
     if len(text) < way.least:
         for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
@@ -125,7 +125,7 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
         case "contains":
             return [_Way((criteria["value"],))]
         case "regex":
-            pattern = compiled(criteria["pattern"], criteria.get("flags", ""))
+            pattern = compile_pattern(criteria["pattern"], criteria.get("flags", ""))
             return [_Way((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))]
         case "length":
             least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
@@ -143,7 +143,7 @@ def _other_lengths(ruled_out: Criteria) -> list[_Way]:
     return longer + shorter or [_Way()]
 
 
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -169,7 +169,7 @@ def value_of(shape: Shape, level: int = 0) -> Any:
             count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
             return [value_of(shape.get("items", {}), within) for _ in range(count)]
         case "string":
-            text = compiled(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
+            text = compile_pattern(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
             return text.ljust(min(shape.get("minLength", 0), 1_000), "x")[: shape.get("maxLength")]
         case "integer" | "number":
             least = shape.get("minimum", shape.get("exclusiveMinimum", -1) + 1)

@@ -64,7 +64,7 @@ def _finding_order(entry: Mapping[str, Any]) -> tuple[int, str, int, str]:
     return (SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES), *_finding_key(entry))
 
 
-def _merged(
+def _merge(
     old: Iterable[dict[str, Any]],
     new: Iterable[Any],
     key: Callable[[Mapping[str, Any]], Any],
@@ -74,7 +74,7 @@ def _merged(
     return tuple(sorted(rows.values(), key=order))
 
 
-def _logged(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+def _log(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
     entry = artifact.get("revisionLogEntry")
     if not isinstance(entry, str) or not entry:
         return board
@@ -87,13 +87,13 @@ def _triage(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashbo
     return msgspec.structs.replace(board, header={**board.header, **artifact.get("review", {})})
 
 
-def _changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
+def _note_changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
     old = board.tables["changedFiles"].rows if "changedFiles" in board.tables else ()
 
     def path(row: Mapping[str, Any]) -> str:
         return str(row.get("path", ""))
 
-    rows = _merged(old, artifact.get("changedFiles", ()), path, path)
+    rows = _merge(old, artifact.get("changedFiles", ()), path, path)
     table = Table("Changed files", "path", ("path", "summary", "risk"), rows)
     return msgspec.structs.replace(board, tables={**board.tables, "changedFiles": table})
 
@@ -101,8 +101,8 @@ def _changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any]) ->
 def _findings(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
     return msgspec.structs.replace(
         board,
-        findings=_merged(board.findings, artifact.get("findings", ()), _finding_key, _finding_order),
-        comments=_merged(board.comments, artifact.get("mrComments", ()), _finding_key, _finding_key),
+        findings=_merge(board.findings, artifact.get("findings", ()), _finding_key, _finding_order),
+        comments=_merge(board.comments, artifact.get("mrComments", ()), _finding_key, _finding_key),
     )
 
 
@@ -124,7 +124,7 @@ def _verdict(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashb
     return msgspec.structs.replace(
         board,
         header={**board.header, **header},
-        findings=_merged(board.findings, found, _finding_key, _finding_order),
+        findings=_merge(board.findings, found, _finding_key, _finding_order),
     )
 
 
@@ -136,7 +136,7 @@ Reducer = Callable[[Dashboard, str, dict[str, Any]], Dashboard]
 _SHAPES: Final = {known.kind: known.schema for known in REGISTRY.values() if known.schema is not None}
 REDUCERS: Final[dict[str, Reducer]] = {
     "mr_review.phase_0_triage": _triage,
-    "mr_review.changed_files": _changed_files,
+    "mr_review.changed_files": _note_changed_files,
     "mr_review.findings": _findings,
     "wr.review_verdict": _verdict,
     "wr.loop_control": _nothing,
@@ -153,7 +153,7 @@ def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | Non
         else:
             sent = Document(step_key, str(artifact.get("kind")), artifact)
             documents.setdefault(_identity(sent), sent)
-        board = _logged(board, step_key, artifact)
+        board = _log(board, step_key, artifact)
     return msgspec.structs.replace(board, documents=tuple(documents.values()))
 
 
@@ -176,7 +176,7 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return f"`{file}:{line}`" if line else f"`{file}`" if file else ""
 
 
-def titled(documents: Iterable[Document]) -> list[tuple[str, Document]]:
+def add_titles(documents: Iterable[Document]) -> list[tuple[str, Document]]:
     """Each document with what tells it apart: its kind, and its step where others are of the same kind."""
     every = list(documents)
     of_kind = Counter(each.kind for each in every)

@@ -62,7 +62,7 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
     repeated call can be answered with the same tokens (W10)."""
     body = _body(handle)
     mac = _mac(keys[0], handle.kind, body)
-    text = f"{handle.kind}.{VERSION}." + tokens.encode(_mixed(body, mac) + mac)
+    text = f"{handle.kind}.{VERSION}." + tokens.encode(_mix(body, mac) + mac)
     if len(_minted) >= _KEPT:
         _minted.clear()
     _minted[keys[0], text] = handle
@@ -77,7 +77,7 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
         return known
     shaped = _SHAPE.fullmatch(text)
     if shaped is None:
-        raise HandleRefused("token_bad_signature" if _altered(text) else "token_invalid_format")
+        raise HandleRefused("token_bad_signature" if _is_altered(text) else "token_invalid_format")
     found, version, payload = shaped.groups()
     if version != VERSION:
         raise HandleRefused("token_unsupported_version")
@@ -115,10 +115,10 @@ def place(text: str, run_id: str) -> Handle:
 def _parts(raw: bytes) -> tuple[bytes, bytes]:
     """What a token names, and its MAC."""
     mac = raw[-MAC_BYTES:]
-    return _mixed(raw[:-MAC_BYTES], mac), mac
+    return _mix(raw[:-MAC_BYTES], mac), mac
 
 
-def _mixed(body: bytes, mac: bytes) -> bytes:
+def _mix(body: bytes, mac: bytes) -> bytes:
     """Unreadable and readable again by the same step. It hides nothing: what a token is worth is its MAC."""
     size = len(body)
     mask = hashlib.sha256(mac).digest()[:size]
@@ -133,7 +133,7 @@ def _handle(kind: Kind, body: bytes) -> Handle:
     return Handle(kind, run_id, node, series, attempt)
 
 
-def _altered(text: str) -> bool:
+def _is_altered(text: str) -> bool:
     """Whether this is a token of ours but for what somebody changed in it: as long, and named alike (W1)."""
     for kind, chars in _BODY_CHARS.items():
         prefix = f"{kind}.{VERSION}."

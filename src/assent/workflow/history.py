@@ -79,6 +79,6 @@ class Leaf(msgspec.Struct, frozen=True):
     latest_event: int
 
 
-def preferred_tip(leaves: Iterable[Leaf]) -> Leaf | None:
+def find_tip(leaves: Iterable[Leaf]) -> Leaf | None:
     """The leaf with the latest event in the log, whatever any clock says; ties go to the node's name (W27)."""
     return max(leaves, key=lambda leaf: (leaf.latest_event, leaf.node), default=None)

@@ -102,15 +102,15 @@ Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
     """The first snapshot of a run. `Blocked` when the context lacks what a loop at the very start needs; its snapshot
     is that of a run which waits for it."""
-    values, size = context.updated({}, context.EMPTY_BYTES, initial or {})
+    values, size = context.update({}, context.EMPTY_BYTES, initial or {})
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
     try:
         at = walk.settle()
     except Stuck as stuck:
         waiting = msgspec.structs.replace(before, at=stuck.before)
-        return Blocked(waiting, "loop_blocked", outputs.bounded(list(stuck.issues)))
-    return _moved(walk, before, at, "", ())
+        return Blocked(waiting, "loop_blocked", outputs.bound_issues(list(stuck.issues)))
+    return _report_move(walk, before, at, "", ())
 
 
 def pending(program: Program, snapshot: Snapshot) -> Pending | None:
@@ -167,15 +167,15 @@ def advance(
     step = pending_step(program, snapshot)
     context.check_output_size(content.output)
     output, issues = outputs.take_apart(content.output)
-    notes = context.joined_notes(content.notes, output.notes)
+    notes = context.join_notes(content.notes, output.notes)
     context.check_notes(notes)
-    values, size = context.updated(snapshot.context, snapshot.context_bytes, content.context)
+    values, size = context.update(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
     issues += outputs.check(
         step, notes, output, content.output, lambda: scope_of(program, current), program.engine
     )
     if issues:
-        return _blocked(program, snapshot, current, step, issues)
+        return _report_blocked(program, snapshot, current, step, issues)
     # Asked for if the rule holds before or after the update: content cannot talk its own step out of a gate.
     waits = step.confirm is not None and (confirms(program, snapshot) or confirms(program, current))
     try:
@@ -183,7 +183,9 @@ def advance(
         passing = decision if decision is not None and _lets_pass(step, decision) else Decision("approved")
         outcome = _move(program, current, step, output, passing if waits else None)
     except Stuck as stuck:
-        return _blocked(program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)])
+        return _report_blocked(
+            program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)]
+        )
     if not waits or (decision is not None and _lets_pass(step, decision)):
         return outcome
     return NeedsConfirmation(
@@ -197,7 +199,7 @@ def advance(
     )
 
 
-def _known_as(step: Ask) -> Iterator[str]:
+def _decision_names(step: Ask) -> Iterator[str]:
     """What a decision is read under: its step, and the loop or the calls of routines that the step is part of. The last
     one in a call is about the call."""
     parts = step.id.split(".")
@@ -229,10 +231,12 @@ def _move(
             walk.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
     if decision is not None:
         made = {"decision": decision.status, "reason": decision.reason}
-        walk.decisions = walk.decisions | dict.fromkeys(_known_as(step), made)
+        walk.decisions = walk.decisions | dict.fromkeys(_decision_names(step), made)
     key = step_key(program, current)
     _finish(walk, current)
-    return _moved(walk, current, walk.settle(), key, tuple(artifact for _, artifact in output.artifacts))
+    return _report_move(
+        walk, current, walk.settle(), key, tuple(artifact for _, artifact in output.artifacts)
+    )
 
 
 def _finish(walk: Walk, current: Snapshot) -> None:
@@ -241,7 +245,7 @@ def _finish(walk: Walk, current: Snapshot) -> None:
         walk.finish(current.at)
 
 
-def _moved(
+def _report_move(
     walk: Walk, before: Snapshot, at: int | None, key: str, artifacts: tuple[dict[str, Any], ...]
 ) -> Advanced | Complete:
     after = Snapshot(
@@ -257,11 +261,11 @@ def _moved(
     return outcome(after, key, artifacts, tuple(walk.events), tuple(walk.warnings))
 
 
-def _blocked(
+def _report_blocked(
     program: Program, before: Snapshot, current: Snapshot, step: Ask, issues: list[Issue]
 ) -> Blocked:
     attempts = before.blocked + 1
-    found = outputs.bounded(issues)
+    found = outputs.bound_issues(issues)
     example, notes_example = outputs.examples(
         step, _example_decisions(program, current), scope_of(program, current)
     )

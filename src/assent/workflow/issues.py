@@ -31,7 +31,7 @@ def short(issue: Issue) -> Issue:
     return msgspec.structs.replace(issue, path=issue.path[:MAX_PATH_CHARS])
 
 
-def shown(value: object, limit: int = 60) -> str:
+def quote(value: object, limit: int = 60) -> str:
     """A value as it may stand in a message: short, on one line, without control characters."""
     text = value if isinstance(value, str) else _as_json(value)
     text = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
@@ -67,6 +67,6 @@ def twice(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Is
         name = entry.get(key) if isinstance(entry, dict) else None
         if isinstance(name, str):
             if name in seen:
-                message = f"{shown(name)} is used twice; give each its own {key}."
+                message = f"{quote(name)} is used twice; give each its own {key}."
                 yield Issue(f"{path}.{field}[{n}].{key}", "duplicate_id", message)
             seen.add(name)

@@ -14,7 +14,7 @@ import msgspec
 from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow import criteria, criteria_examples
 from assent.workflow.contracts import REGISTRY, kind_named
-from assent.workflow.issues import MAX_PATH_CHARS, Issue, shown
+from assent.workflow.issues import MAX_PATH_CHARS, Issue, quote
 from assent.workflow.patterns import Engine
 from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Consequence, Contract
 from assent.workflow.shapes import mismatches
@@ -41,7 +41,7 @@ def take_apart(output: Any) -> tuple[Output, list[Issue]]:
         return Output(), []
     if not isinstance(output, dict):
         return Output(), [
-            Issue("output", "type", f"Send an object with a kind, or artifacts; this is {shown(output)}.")
+            Issue("output", "type", f"Send an object with a kind, or artifacts; this is {quote(output)}.")
         ]
     notes = output.get("notesMarkdown")
     if notes is not None and not isinstance(notes, str):
@@ -63,7 +63,7 @@ def take_apart(output: Any) -> tuple[Output, list[Issue]]:
             issues += _kind_issues(path, artifact)
         else:
             issues.append(
-                Issue(path, "type", f"An artifact is an object with a kind; this is {shown(artifact)}.")
+                Issue(path, "type", f"An artifact is an object with a kind; this is {quote(artifact)}.")
             )
     return Output(tuple(artifacts), notes), issues
 
@@ -176,7 +176,7 @@ def _check_levels(wanted: Assessment, path: str, artifact: dict[str, Any]) -> li
             name.casefold() for name in dimension.levels
         }:
             issues.append(
-                Issue(where, "enum", f"Write one of {', '.join(dimension.levels)}; this is {shown(level)}.")
+                Issue(where, "enum", f"Write one of {', '.join(dimension.levels)}; this is {quote(level)}.")
             )
     return issues
 
@@ -193,7 +193,7 @@ def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, 
     ]
 
 
-def bounded(issues: list[Issue]) -> tuple[Issue, ...]:
+def bound_issues(issues: list[Issue]) -> tuple[Issue, ...]:
     """At most ten blockers, sorted so that the same content is always answered the same, and short (W36)."""
     cut = [
         msgspec.structs.replace(

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from assent.kernel.limits import MAX_LOOK_AROUND_CHARS, MAX_REGEX_CHARS
 from assent.workflow.automata import Automaton
 from assent.workflow.characters import sample
-from assent.workflow.issues import shown
+from assent.workflow.issues import quote
 from assent.workflow.searches import search_by_re2
 from assent.workflow.syntax import BadPattern, Look, Sequence, parse, parts_of
 
@@ -27,7 +27,7 @@ class TextTooLong(ValueError):  # noqa: N818 - a state of the text
 
 
 class Pattern:
-    """A pattern ready to search. Made by `compiled`."""
+    """A pattern ready to search. Made by `compile_pattern`."""
 
     def __init__(self, source: str, flags: str, engine: Engine) -> None:
         self.tree = _parse(source, flags)
@@ -44,7 +44,7 @@ class Pattern:
         if self._most_chars is not None and len(text) > self._most_chars:
             why = "looks ahead or behind" if self._looks else "names very many different characters"
             raise TextTooLong(
-                f"The pattern {shown(self._source)} {why}, so it is held against at most "
+                f"The pattern {quote(self._source)} {why}, so it is held against at most "
                 f"{self._most_chars} characters; this text has {len(text)}. Shorten it."
             )
         return self._automaton.run(text, first=True)[0]
@@ -55,7 +55,7 @@ class Pattern:
 
 
 @functools.lru_cache(maxsize=128)
-def compiled(source: str, flags: str = "", engine: Engine = "re2") -> Pattern:
+def compile_pattern(source: str, flags: str = "", engine: Engine = "re2") -> Pattern:
     """The pattern for a source, or `BadPattern`."""
     return Pattern(source, flags, engine)
 
@@ -66,8 +66,8 @@ def _parse(source: str, flags: str) -> Sequence:
             f"The pattern has {len(source)} characters; at most {MAX_REGEX_CHARS} are taken. Split it."
         )
     if unknown := sorted(set(flags) - set(_FLAGS)):
-        raise BadPattern(f"Unknown flag {shown(unknown[0])}; use i, m or s.")
+        raise BadPattern(f"Unknown flag {quote(unknown[0])}; use i, m or s.")
     return parse(source, flags)
 
 
-__all__ = ["BadPattern", "Engine", "Pattern", "TextTooLong", "compiled"]
+__all__ = ["BadPattern", "Engine", "Pattern", "TextTooLong", "compile_pattern"]

@@ -63,9 +63,9 @@ def _outline(program: Program, indexes: tuple[int, ...], prefix: str, lines: lis
         marks = [f"if {describe(node.when)}"] if node.when is not None else []
         if isinstance(node, Ask):
             marks += _marks(node)
-            lines.append(f"{indent}{number}. {_line(node.title)}{_bracketed(marks)}")
+            lines.append(f"{indent}{number}. {_line(node.title)}{_bracket(marks)}")
         else:
-            lines.append(f"{indent}{number}. ↻ {_line(node.title)}{_bracketed([_loop(node), *marks])}")
+            lines.append(f"{indent}{number}. ↻ {_line(node.title)}{_bracket([_loop(node), *marks])}")
             _outline(program, node.body, f"{number}.", lines)
 
 
@@ -107,7 +107,7 @@ def _loop(node: Repeat) -> str:
     return f"{what}, at most {node.most}"
 
 
-def _bracketed(marks: list[str]) -> str:
+def _bracket(marks: list[str]) -> str:
     return "".join(f" [{mark}]" for mark in marks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from assent.workflow.alphabets import Alphabet, TooManyKinds, joined
+from assent.workflow.alphabets import Alphabet, TooManyKinds, join_ranges
 from assent.workflow.syntax import Choice, Edge, Node, Place, Repeat, Sequence, parts_of
 
 _MEMORY_BYTES: Final = 4 << 20
@@ -28,22 +28,22 @@ def search_by_re2(tree: Sequence) -> Callable[[str], bool] | None:
     options.never_capture = True
     options.log_errors = False
     try:
-        found: Any = re2.compile(_written(tree, alphabet).encode(), options)
+        found: Any = re2.compile(_write(tree, alphabet).encode(), options)
     except re2.error:  # too large for it, with the kinds it has
         return None
     return lambda text: found.search(alphabet.written(text)) is not None
 
 
-def _written(node: Node, alphabet: Alphabet) -> str:
+def _write(node: Node, alphabet: Alphabet) -> str:
     match node:
         case Place():
             return _set(alphabet.accepted(node))
         case Sequence():
-            return "".join(_written(part, alphabet) for part in node.parts)
+            return "".join(_write(part, alphabet) for part in node.parts)
         case Choice():
-            return f"(?:{'|'.join(_written(each, alphabet) for each in node.choices)})"
+            return f"(?:{'|'.join(_write(each, alphabet) for each in node.choices)})"
         case Repeat():
-            body = _written(node.body, alphabet)
+            body = _write(node.body, alphabet)
             most = "" if node.most is None else node.most
             return f"(?:{body}){{{node.least},{most}}}" if body else ""
         case Edge():
@@ -55,4 +55,4 @@ def _written(node: Node, alphabet: Alphabet) -> str:
 def _set(kinds: list[int]) -> str:
     if not kinds:
         return r"[^\x00-\xff]"
-    return "[" + "".join(rf"\x{low:02x}-\x{high:02x}" for low, high in joined(kinds)) + "]"
+    return "[" + "".join(rf"\x{low:02x}-\x{high:02x}" for low, high in join_ranges(kinds)) + "]"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
-from assent.workflow.dashboard import Dashboard, copy_ready, place_of, reduce, titled
+from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, place_of, reduce
 from assent.workflow.lineage import Lineage
 
 
@@ -77,7 +77,7 @@ def _steps(run: ExportedRun, way: list[ExportedNode], when: Callable[[int], str]
 def _results(dashboard: Dashboard) -> list[str]:
     parts = []
     if dashboard.header:
-        facts = [f"- {name}: {_said(value)}" for name, value in dashboard.header.items()]
+        facts = [f"- {name}: {_write(value)}" for name, value in dashboard.header.items()]
         parts.append("### Review\n\n" + "\n".join(facts))
     for table in dashboard.tables.values():
         rule = "|".join(" --- " for _ in table.columns)
@@ -92,33 +92,31 @@ def _results(dashboard: Dashboard) -> list[str]:
         parts.append("### Findings\n\n" + "\n".join(map(_finding, dashboard.findings)))
     if dashboard.comments:
         parts.append("### Comments, ready to paste")
-        parts += [_fenced(copy_ready(each), "markdown") for each in dashboard.comments]
-    for title, document in titled(dashboard.documents):
+        parts += [_fence(copy_ready(each), "markdown") for each in dashboard.comments]
+    for title, document in add_titles(dashboard.documents):
         text = msgspec.json.format(msgspec.json.encode(document.body, order="sorted"), indent=2).decode()
-        parts.append(f"### Output `{title}`\n\n{_fenced(text, 'json')}")
+        parts.append(f"### Output `{title}`\n\n{_fence(text, 'json')}")
     if dashboard.revision_log:
-        log = [f"- `{each['step']}`: {_said(each['entry'])}" for each in dashboard.revision_log]
+        log = [f"- `{each['step']}`: {_write(each['entry'])}" for each in dashboard.revision_log]
         parts.append("### Revision log\n\n" + "\n".join(log))
     return parts
 
 
 def _finding(entry: dict[str, Any]) -> str:
-    head = (
-        f"- **{_said(entry.get('severity', ''))}** {_said(entry.get('title', ''))} {place_of(entry)}".rstrip()
-    )
-    more = [f"  {_said(entry[name])}" for name in ("rationale", "suggestion") if entry.get(name)]
+    head = f"- **{_write(entry.get('severity', ''))}** {_write(entry.get('title', ''))} {place_of(entry)}".rstrip()
+    more = [f"  {_write(entry[name])}" for name in ("rationale", "suggestion") if entry.get(name)]
     return "\n".join([head, *more])
 
 
-def _said(value: Any) -> str:
+def _write(value: Any) -> str:
     """A value on one line: a list as its parts, what is no text as JSON."""
     if isinstance(value, list):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_write, value))
     text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
     return " ".join(text.split())
 
 
-def _fenced(text: str, language: str) -> str:
+def _fence(text: str, language: str) -> str:
     """A block that nothing in the text closes."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.conditions import is_number
-from assent.workflow.issues import Issue, shown
-from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compiled
+from assent.workflow.issues import Issue, quote
+from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compile_pattern
 
 Shape = dict[str, Any]
 
@@ -93,13 +93,13 @@ def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterat
         names = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
         if not any(_TYPES[name][1](value) for name in names):
             wanted = " or ".join(_TYPES[name][0] for name in names)
-            yield Issue(path, "type", f"Write {wanted}; this is {shown(value)}.{hint}")
+            yield Issue(path, "type", f"Write {wanted}; this is {quote(value)}.{hint}")
             return
     if "const" in shape and not _equal(value, shape["const"]):
-        yield Issue(path, "const", f"Write {shown(shape['const'])}; this is {shown(value)}.{hint}")
+        yield Issue(path, "const", f"Write {quote(shape['const'])}; this is {quote(value)}.{hint}")
     if "enum" in shape and not any(_equal(value, choice) for choice in shape["enum"]):
-        choices = ", ".join(shown(choice) for choice in shape["enum"][:20])
-        yield Issue(path, "enum", f"Write one of {choices}; this is {shown(value)}.{hint}")
+        choices = ", ".join(quote(choice) for choice in shape["enum"][:20])
+        yield Issue(path, "enum", f"Write one of {choices}; this is {quote(value)}.{hint}")
     if isinstance(value, str):
         yield from _text(value, shape, path, hint, engine)
     elif is_number(value):
@@ -108,7 +108,7 @@ def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterat
         yield from _list(value, shape, path, hint, engine)
     elif isinstance(value, dict):
         yield from _object(value, shape, path, hint, engine)
-    yield from _composed(value, shape, path, hint, engine)
+    yield from _check_composition(value, shape, path, hint, engine)
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -130,12 +130,12 @@ def _text(value: str, shape: Shape, path: str, hint: str, engine: Engine) -> Ite
             path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}"
         )
     if "pattern" in shape and not _fits(value, shape["pattern"], path, engine):
-        yield Issue(path, "pattern", f"{shown(value)} does not fit {shape['pattern']}.{hint}")
+        yield Issue(path, "pattern", f"{quote(value)} does not fit {shape['pattern']}.{hint}")
 
 
 def _fits(value: str, pattern: str, path: str, engine: Engine) -> bool:
     try:
-        return compiled(pattern, engine=engine).search(value)
+        return compile_pattern(pattern, engine=engine).search(value)
     except TextTooLong as error:
         raise _Unjudged(Issue(path, "too_long", str(error)))
 
@@ -161,7 +161,7 @@ def _list(value: list[Any], shape: Shape, path: str, hint: str, engine: Engine) 
         for n, item in enumerate(value):
             face = f"{type(item).__name__}:{_face(item)}"
             if face in seen:
-                yield Issue(f"{path}[{n}]", "duplicate", f"{shown(item)} is listed twice; remove one.")
+                yield Issue(f"{path}[{n}]", "duplicate", f"{quote(item)} is listed twice; remove one.")
             seen.add(face)
     if "items" in shape:
         for n, item in enumerate(value):
@@ -200,10 +200,10 @@ def _unknown_field(name: str, known: Shape) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     meant = f'; did you mean "{near[0]}"?' if near else ""
     fields = ", ".join(sorted(known)[:40])
-    return f"There is no field {shown(name)} here{meant}. Use {fields}, or remove it."
+    return f"There is no field {quote(name)} here{meant}. Use {fields}, or remove it."
 
 
-def _composed(value: Any, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
+def _check_composition(value: Any, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
     for part in shape.get("allOf", ()):
         yield from _walk(value, part, path, engine)
     for key in ("anyOf", "oneOf"):
@@ -222,11 +222,11 @@ def _composed(value: Any, shape: Shape, path: str, hint: str, engine: Engine) ->
 def check_shape(shape: Any, path: str, level: int = 0) -> list[Issue]:
     """Everything wrong with a schema as an author wrote it, so that `mismatches` can trust it."""
     if not isinstance(shape, dict):
-        return [Issue(path, "type", f"A schema is an object; this is {shown(shape)}.")]
+        return [Issue(path, "type", f"A schema is an object; this is {quote(shape)}.")]
     if level > MAX_CONDITION_DEPTH:
         return [Issue(path, "too_deep", f"Schemas nest at most {MAX_CONDITION_DEPTH} deep.")]
     issues = [
-        Issue(f"{path}.{key}", "unknown_keyword", f"The schema keyword {shown(key)} is not supported; "
+        Issue(f"{path}.{key}", "unknown_keyword", f"The schema keyword {quote(key)} is not supported; "
                                                   "write the schema with type, properties, required, items and enum.")
         for key in shape
         if key not in _KEYWORDS
@@ -267,9 +267,9 @@ def _check_words(shape: Shape, path: str) -> Iterator[Issue]:
     names = shape.get("type", [])
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str) or name not in _TYPES:
-            yield Issue(f"{path}.type", "enum", f"Write one of {', '.join(_TYPES)}; this is {shown(name)}.")
+            yield Issue(f"{path}.type", "enum", f"Write one of {', '.join(_TYPES)}; this is {quote(name)}.")
     if isinstance(shape.get("pattern"), str):
         try:
-            compiled(shape["pattern"])
+            compile_pattern(shape["pattern"])
         except BadPattern as error:
             yield Issue(f"{path}.pattern", "pattern", str(error))

@@ -15,7 +15,7 @@ import msgspec
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
 from assent.workflow.format import WORKFLOW
-from assent.workflow.issues import Issue, places, short, shown, twice
+from assent.workflow.issues import Issue, places, quote, short, twice
 from assent.workflow.shapes import mismatches
 from assent.workflow.source_steps import check_steps
 
@@ -174,7 +174,7 @@ def _without_form(document: Any) -> Issue:
         except (NotCanonical, TypeError):
             break
     path = path.encode("utf-8", "replace").decode()
-    message = f"JSON has no form for {shown(odd)}: write a number up to 2^53, or a text of plain characters."
+    message = f"JSON has no form for {quote(odd)}: write a number up to 2^53, or a text of plain characters."
     return Issue(path, "not_json", message)
 
 

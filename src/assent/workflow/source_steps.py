@@ -14,7 +14,7 @@ from assent.workflow import conditions
 from assent.workflow.context import RESERVED
 from assent.workflow.criteria import check_criteria
 from assent.workflow.format import CONDITION_SOURCES, STEP_SHAPES
-from assent.workflow.issues import Issue, shown
+from assent.workflow.issues import Issue, quote
 from assent.workflow.shapes import check_shape, mismatches
 
 Raw = dict[str, Any]
@@ -40,7 +40,7 @@ def check_steps(document: Raw) -> Iterator[Issue]:
                 yield Issue(
                     f"{path}.id",
                     "duplicate_id",
-                    f"{shown(step_id)} is already the id of {seen[step_id]}; choose another.",
+                    f"{quote(step_id)} is already the id of {seen[step_id]}; choose another.",
                 )
             seen.setdefault(step_id, path)
     yield from _check_bodies(steps, found)
@@ -57,7 +57,7 @@ def _steps(steps: list[Any], path: str, level: int) -> Iterator[tuple[Any, str, 
 
 def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
     if not isinstance(step, dict):
-        yield Issue(path, "type", f"A step is an object with id, title and prompt; this is {shown(step)}.")
+        yield Issue(path, "type", f"A step is an object with id, title and prompt; this is {quote(step)}.")
         return
     kind = step.get("type", "step")
     if "type" not in step and (meant := [name for field, name in _TELLING if field in step]):
@@ -65,7 +65,7 @@ def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
         kind = meant[0]
     if not isinstance(kind, str) or kind not in STEP_SHAPES:
         yield Issue(
-            f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {shown(kind)}.'
+            f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {quote(kind)}.'
         )
         return
     yield from mismatches({"type": kind, **step}, STEP_SHAPES[kind], path)
@@ -129,7 +129,7 @@ def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
             yield Issue(
                 f"{path}.assessmentRefs[{n}]",
                 "unknown_assessment",
-                f"No assessment {shown(ref)}; declared are: {listed}.",
+                f"No assessment {quote(ref)}; declared are: {listed}.",
             )
     consequences = step.get("assessmentConsequences")
     for n, entry in enumerate(consequences if isinstance(consequences, list) else ()):
@@ -169,7 +169,7 @@ def _check_contract(contract: Raw, path: str) -> Iterator[Issue]:
         yield from mismatches(contract["example"], contract["schema"], f"{path}.example")
         if contract["example"].get("kind") != contract.get("kind"):
             yield Issue(
-                f"{path}.example.kind", "const", f"The example's kind is {shown(contract.get('kind'))}."
+                f"{path}.example.kind", "const", f"The example's kind is {quote(contract.get('kind'))}."
             )
 
 
@@ -184,7 +184,7 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
         yield from conditions.check(loop["condition"], f"{path}.condition")
     for name in ("iterationVar", "itemVar", "indexVar"):
         if isinstance(loop.get(name), str) and loop[name] in ("wr", *RESERVED):
-            message = f"{shown(loop[name])} belongs to the server; choose another name."
+            message = f"{quote(loop[name])} belongs to the server; choose another name."
             yield Issue(f"{path}.{name}", "reserved_key", message)
     match loop.get("type"):
         case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
@@ -228,7 +228,7 @@ def _follow(step: Raw, path: str, top: dict[str, Raw]) -> Iterator[Issue]:
             yield Issue(
                 f"{path}.body",
                 "unknown_step",
-                f"No top-level step {shown(name)}; name one or write the body here.",
+                f"No top-level step {quote(name)}; name one or write the body here.",
             )
             return
         if name in trail:

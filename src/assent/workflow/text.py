@@ -33,7 +33,7 @@ class Tokens(msgspec.Struct, frozen=True):
     ack_token: str
 
 
-def started(
+def write_start(
     program: Program, pending: Pending | None, tokens: Tokens, warnings: Sequence[Warning] = ()
 ) -> str:
     """The answer to a start: what the workflow is, what holds throughout, and the first step."""
@@ -43,24 +43,24 @@ def started(
         if pending
         else ["Nothing needs doing: the workflow is complete."]
     )
-    return _joined(*head, _warnings(warnings), *body)
+    return _join(*head, _warnings(warnings), *body)
 
 
-def advanced(pending: Pending, tokens: Tokens, warnings: Sequence[Warning] = ()) -> str:
+def write_advance(pending: Pending, tokens: Tokens, warnings: Sequence[Warning] = ()) -> str:
     """The answer to an advance that leads to another step."""
-    return _joined(_warnings(warnings), _step(pending), _next_call(tokens))
+    return _join(_warnings(warnings), _step(pending), _next_call(tokens))
 
 
-def completed(program: Program, warnings: Sequence[Warning] = ()) -> str:
+def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
     """The answer to the advance past the last step."""
-    return _joined(
+    return _join(
         _warnings(warnings),
         f"# {program.name}: complete",
         "Every step is done. There is no next call for this run; tell the user the result.",
     )
 
 
-def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
+def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
     """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry."""
     lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
     parts = [
@@ -72,10 +72,10 @@ def blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
     if outcome.notes_example is not None:
         parts.append(f"Notes of this form pass:\n```\n{cut(outcome.notes_example, 1_000)}\n```")
     retry = "Retry with the same stateToken and this new ackToken:"
-    return _joined(*parts, f"{retry}\n{_call(tokens)}")
+    return _join(*parts, f"{retry}\n{_call(tokens)}")
 
 
-def rehydrated(
+def write_rehydration(
     program: Program,
     pending: Pending | None,
     tokens: Tokens | None,
@@ -91,7 +91,7 @@ def rehydrated(
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
     body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
-    return _joined(
+    return _join(
         f"# Resumed: {program.name}",
         _reminder(program) if rules else "",
         notes,
@@ -133,7 +133,7 @@ def _short(value: Any) -> str:
     return said if len(said) <= MAX_VALUE_CHARS else said[: MAX_VALUE_CHARS - 1].rstrip() + "…"
 
 
-def checkpointed(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
+def write_checkpoint(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
     """The answer to a checkpoint: the notes are kept and nothing moved."""
     head = (
         "These notes were already stored; nothing was added."
@@ -141,8 +141,8 @@ def checkpointed(pending: Pending | None, tokens: Tokens | None, *, again: bool 
         else "Your notes are stored with this step."
     )
     if pending is None or tokens is None:
-        return _joined(head, "The run is complete.")
-    return _joined(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
+        return _join(head, "The run is complete.")
+    return _join(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
 
 
 def _step(pending: Pending | None) -> str:
@@ -186,5 +186,5 @@ def _json(value: Any) -> str:
     return f"```json\n{cut(body, _MAX_EXAMPLE_BYTES)}\n```"
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)

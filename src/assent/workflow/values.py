@@ -80,13 +80,13 @@ def marker(expression: str, scope: Scope) -> str:
     """
     words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
     found = {word: value for word in words if word != "wr" and (value := scope.get(word)) is not UNSET}
-    known = ", ".join(f"{word} = {_shortened(value)}" for word, value in list(found.items())[:_MAX_KNOWN])
+    known = ", ".join(f"{word} = {_shorten(value)}" for word, value in list(found.items())[:_MAX_KNOWN])
     if not known:
         return f"[unset: {expression}]"
     return f"[{'unset' if _PATH.fullmatch(expression) else 'work out'}: {expression}; {known}]"
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = text_of(value)
     return text if len(text) <= _MAX_KNOWN_CHARS else f"{text[:_MAX_KNOWN_CHARS]}…"
 

@@ -27,7 +27,7 @@ from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import Badge
 from assent.serving.web.session_graph import Row
 from assent.serving.web.word_diff import PAGE_STEPS, Piece, differs, word_diff
-from assent.workflow.dashboard import SEVERITIES, Dashboard, copy_ready, reduce, titled
+from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_ready, reduce
 from assent.workflow.history import cut
 
 RENDERED_CHARS: Final = 20_000
@@ -178,7 +178,7 @@ def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> Results | None:
 
 
 def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
-    return tuple((title, cut(pretty(each.body), SHOWN_BYTES)) for title, each in titled(board.documents))
+    return tuple((title, cut(pretty(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents))
 
 
 def _finding(each: dict[str, Any]) -> Finding:

@@ -87,13 +87,13 @@ def _fields(contract: Contract | None) -> list[str]:
             f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`, such as "
             f"`{kind_named(contract.ref)}`."
         ]
-    lines = [line for line in _described(contract.schema or {}, "", 0) if not line.startswith("- `kind`")]
+    lines = [line for line in _describe(contract.schema or {}, "", 0) if not line.startswith("- `kind`")]
     if len(lines) > MAX_FIELDS:
         lines = [*lines[:MAX_FIELDS], f"- and {len(lines) - MAX_FIELDS} more fields, as in the form"]
     return ["\n".join([f"## Structured output\n{need} structured output:", *map(plain, lines)])]
 
 
-def _described(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
+def _describe(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
     """Each field of an object in a line: whether it is required, and what it may be."""
     if depth >= MAX_DEPTH:
         return
@@ -102,9 +102,9 @@ def _described(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
         path = f"{prefix}{name}"
         yield f"- `{path}`{' (required)' if name in required else ''}: {_what(part)}"
         if part.get("type") == "array":
-            yield from _described(part.get("items") or {}, f"{path}[].", depth + 1)
+            yield from _describe(part.get("items") or {}, f"{path}[].", depth + 1)
         else:
-            yield from _described(part, f"{path}.", depth + 1)
+            yield from _describe(part, f"{path}.", depth + 1)
 
 
 def _what(shape: Shape) -> str:

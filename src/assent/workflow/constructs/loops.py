@@ -49,7 +49,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     )
     body = (within.steps[step.body],) if isinstance(step.body, str) else step.body
     nodes = tuple(index for part in body for index in lowering.lower(part, inner))
-    source = _decided_by(loop, body)
+    source = _find_decision(loop, body)
     lowering.nodes[at] = _repeat(step, loop, source, within.prefix, nodes, when)
     if (decider := source.get("contractRef")) and decider not in REGISTRY:
         lowering.warn(
@@ -64,7 +64,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     return (*before, at)
 
 
-def _decided_by(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
+def _find_decision(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
     """What decides about another round: what the author says, or the decision that a step of the body must send.
 
     The second is how definitions from before `conditionSource` are meant: their condition names a variable that no

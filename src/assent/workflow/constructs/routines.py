@@ -110,14 +110,14 @@ def _inject(
     }
     missing: set[str] = set()
     prefix = f"{within.prefix}{step.id}."
-    steps = [_placed(_fill(part, args, missing), routine, prefix) for part in routine.steps]
+    steps = [_place(_fill(part, args, missing), routine, prefix) for part in routine.steps]
     _warn(step, routine_id, missing, lowering, path)
     # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
     # is asked in every case, else by a step behind it.
     confirm = lower_confirm(step.require_confirmation)
     named = bodies(tuple(steps))
     last = steps[-1]
-    closes = last.id not in named and _asked_in_every_case(last)
+    closes = last.id not in named and _is_unconditional(last)
     if confirm is not None and closes and not (last.require_confirmation or last.action):
         steps[-1] = msgspec.structs.replace(
             last,
@@ -134,7 +134,7 @@ def _inject(
         steps={part.id: part for part in steps},
         routines=(*within.routines, routine_id),
         # Each step says the rules of its routine: a chat may begin anew at any of them.
-        guidance=(*within.guidance, *step.guidance, *_filled(routine.meta_guidance, args, set())),
+        guidance=(*within.guidance, *step.guidance, *_fill_value(routine.meta_guidance, args, set())),
         path=path,
     )
     nodes = [index for part in steps if part.id not in named for index in lowering.lower(part, inner)]
@@ -143,7 +143,7 @@ def _inject(
     return tuple(nodes)
 
 
-def _asked_in_every_case(step: Step) -> bool:
+def _is_unconditional(step: Step) -> bool:
     """Whether a step is the last that is asked, and no condition decides about it or about its own confirmation."""
     plain = step.type != "loop" and step.verification is step.audit is step.synthesis is None
     return plain and step.run_condition is None and isinstance(step.require_confirmation, bool)
@@ -185,7 +185,7 @@ def _all(steps: Iterable[Step]) -> Iterator[Step]:
             yield from _all(step.body)
 
 
-def _placed(step: Step, routine: Definition, prefix: str) -> Step:
+def _place(step: Step, routine: Definition, prefix: str) -> Step:
     """What a routine says about decisions on its own steps, said about the steps that they become."""
     if _DECISIONS not in msgspec.json.encode(step):
         return step
@@ -218,10 +218,10 @@ def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
 
 
 def _fill(step: Step, args: dict[str, str], missing: set[str]) -> Step:
-    return msgspec.convert(_filled(msgspec.to_builtins(step), args, missing), Step)
+    return msgspec.convert(_fill_value(msgspec.to_builtins(step), args, missing), Step)
 
 
-def _filled(value: Any, args: dict[str, str], missing: set[str]) -> Any:
+def _fill_value(value: Any, args: dict[str, str], missing: set[str]) -> Any:
     """The value with its arguments; what there is none for stays, and is noted."""
 
     def argument(match: re.Match[str]) -> str:
@@ -232,7 +232,9 @@ def _filled(value: Any, args: dict[str, str], missing: set[str]) -> Any:
     if isinstance(value, str):
         return _ARGUMENT.sub(argument, value)
     if isinstance(value, dict):
-        return {key: part if key in _KEPT else _filled(part, args, missing) for key, part in value.items()}
+        return {
+            key: part if key in _KEPT else _fill_value(part, args, missing) for key, part in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [_filled(part, args, missing) for part in value]
+        return [_fill_value(part, args, missing) for part in value]
     return value
