@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
     """One message to a webhook that a human named; never to a private address, unless the server allows it."""
-    from assent.outgoing import FetchRefused, post_json
+    from assent.outgoing import post_json
+    from assent.outgoing_addresses import FetchRefused
 
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)

@@ -23,8 +23,6 @@ import msgspec
 
 from assent.outgoing_addresses import MAX_URL_CHARS, FetchRefused, Resolve, Target, check
 
-__all__ = ["FetchRefused", "FetchedPage", "Posted", "fetch_page", "post_json"]
-
 MAX_HOPS: Final = 3
 """Redirects that are followed: to https, to www, to a language."""
 MAX_PAGE_BYTES: Final = 2_000_000

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
     """A page of others, read as data and bounded in every way; or why not."""
     from assent.drafting.page import Fetched, read_page, read_text
-    from assent.outgoing import FetchRefused, fetch_page
+    from assent.outgoing import fetch_page
+    from assent.outgoing_addresses import FetchRefused
 
     try:
         fetched = await fetch_page(url, allow_hosts=allow_hosts)
@@ -56,7 +57,8 @@ async def post_webhook(
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
 ) -> Reply:
     """One POST to an address that a caller chose. Every name is looked up and checked again; nothing is followed."""
-    from assent.outgoing import FetchRefused, post_json
+    from assent.outgoing import post_json
+    from assent.outgoing_addresses import FetchRefused
 
     try:
         posted = await post_json(

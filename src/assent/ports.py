@@ -18,9 +18,9 @@ import msgspec
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.connection import Access, Account, Connection, Credentials, Verified
 from assent.lifecycle.gate import ApprovedAction
-from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect, Severity
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.outgoing.far_side import Answer, FarSide, certificate, closed_port, far_side, packed_bomb, redirect
 
-from assent.outgoing import FetchRefused, fetch_page, post_json
+from assent.outgoing import fetch_page, post_json
+from assent.outgoing_addresses import FetchRefused
 
 pytestmark = pytest.mark.anyio
 

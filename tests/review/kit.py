@@ -20,10 +20,10 @@ from assent.engine.people import OWNER
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.job_kinds import job_kinds
-from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.ids import ActionId, WorkspaceId
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Action, Effect, Severity
+from assent.lifecycle.records import Action, Effect
 from assent.ports import Delivered, Delivery, Draft, Preparation, StagedEffect, Statement, Transaction
 from assent.processes import Surfaces
 from assent.serving.worker import Runner
@@ -284,6 +284,3 @@ def _dump(table: str) -> Transaction[list[tuple[Any, ...]]]:
     text = f"SELECT * FROM {table}"
     rows: Any = yield Statement(f"dump_{table}", text, text, ())()
     return sorted((tuple(row) for row in rows), key=repr)
-
-
-__all__ = ["Delivered", "House", "RunId", "Severity", "form", "forms", "mail", "path_of", "post"]

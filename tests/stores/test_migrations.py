@@ -15,8 +15,8 @@ from tests.stores.kit import NOON, ROOT, SQL, append, children, marks, put
 
 from assent.ports import SchemaMismatch, SchemaOutdated, SchemaTooNew, Transaction
 from assent.stores import open_store, schema
-from assent.stores.migrate import MigrationReport, SchemaState, migrate, schema_state
-from assent.stores.schema import file_name, migrations
+from assent.stores.migrate import migrate, schema_state
+from assent.stores.schema import MigrationReport, SchemaState, file_name, migrations
 
 pytestmark = pytest.mark.anyio
 

@@ -228,6 +228,3 @@ async def _show_trail(stage: Stage, agent: Client) -> None:
 
 def register(app: typer.Typer) -> None:
     command(app, "demo")(demo)
-
-
-__all__ = ["demo", "register"]

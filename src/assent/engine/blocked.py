@@ -18,7 +18,7 @@ import msgspec
 from assent.drafting import channels
 from assent.engine import actions, addressing, brain, circumstances
 from assent.engine.circumstances import Outlook
-from assent.engine.confirming import WORKFLOW, refuse_confirmation
+from assent.engine.confirming import refuse_confirmation
 from assent.engine.decisions import once_only, stale, walk
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
@@ -30,6 +30,7 @@ from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import goes_to, next_calls, render_card
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, Preflight, Status
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.lifecycle.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.ports import KeyChecked, Transaction
 from assent.stores.loader import statements

@@ -16,7 +16,6 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import addressing, policies
-from assent.engine.confirming import WORKFLOW
 from assent.engine.services import Services
 from assent.engine.site_feed import feed_path
 from assent.engine.tenancy import Principal
@@ -27,6 +26,7 @@ from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, as_of, blockin
 from assent.lifecycle.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.lifecycle.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.lifecycle.schedules import overdue
+from assent.lifecycle.step_calls import WORKFLOW
 
 READY: Final = Readiness(ready=True)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
@@ -173,6 +173,3 @@ def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str 
 def _label(effect: Effect) -> str:
     row = channels.BY_ID.get(effect.channel)
     return row.label if row is not None else ""
-
-
-__all__ = ["Circumstances", "Outlook", "look", "outlook"]

@@ -11,7 +11,7 @@ from typing import Final
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle.records import Action
-from assent.lifecycle.step_calls import CALL, SUBMITTED, WORKFLOW, rewritten
+from assent.lifecycle.step_calls import WORKFLOW
 
 _CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
 _CUT_CHARS: Final = 100
@@ -60,6 +60,3 @@ def refuse_confirmation(action: Action) -> None:
                 )
             ],
         )
-
-
-__all__ = ["CALL", "SUBMITTED", "WORKFLOW", "is_cut", "refuse_confirmation", "refuse_cut", "rewritten"]

@@ -16,7 +16,7 @@ import msgspec
 from assent.drafting import channels, threads
 from assent.drafting.cleaning import one_line
 from assent.engine import actions, brain, credits, jobs, notifications, once, pictures, recipients
-from assent.engine.confirming import WORKFLOW, refuse_cut
+from assent.engine.confirming import refuse_cut
 from assent.engine.content import content_problems
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
@@ -33,7 +33,8 @@ from assent.lifecycle.preflight import BLOCKING_GATES, Checked, after_edit, bloc
 from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.seals import Seals
-from assent.lifecycle.transitions import APPROVED, AWAITING, Move, moved, path, state_of
+from assent.lifecycle.step_calls import WORKFLOW
+from assent.lifecycle.transitions import AWAITING, Move, moved, path, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
@@ -474,16 +475,3 @@ def once_only(
     text = msgspec.json.encode(answer).decode()
     yield from once.remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)
     return answer
-
-
-__all__ = [
-    "APPROVED",
-    "SEND_JOB",
-    "Decider",
-    "Seen",
-    "approve",
-    "edit",
-    "once_only",
-    "reject",
-    "withdraw",
-]

@@ -14,7 +14,6 @@ import msgspec
 
 from assent.engine import actions, brain, measurement
 from assent.engine.brain import Entry
-from assent.engine.confirming import WORKFLOW
 from assent.engine.measurement import Scheduled
 from assent.engine.services import Services
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
@@ -22,6 +21,7 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time, parse_time
 from assent.lifecycle.diagnosis import WINDOW_DAYS, Deed, Facts, Learned, Observation, Silence
 from assent.lifecycle.records import Action, Status
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Reading, Transaction
 from assent.stores.loader import statements
 

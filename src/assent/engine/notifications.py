@@ -16,13 +16,13 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, jobs, journal, tenancy
-from assent.engine.confirming import WORKFLOW
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.lifecycle.connection import Credentials
 from assent.lifecycle.records import Action, ExecutionState, Status
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
 from assent.stores.loader import statements
 

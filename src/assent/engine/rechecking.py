@@ -19,11 +19,11 @@ from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons
 from assent.drafting.records import Composed
 from assent.engine import actions, addressing, brain, lessons_read
-from assent.engine.confirming import WORKFLOW
 from assent.engine.services import Services
 from assent.lifecycle.personal_mail import is_personal_mail
 from assent.lifecycle.preflight import Checked, Readiness
 from assent.lifecycle.records import Action, Asset, Effect, Run
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.offloading import run_long_apart
 from assent.ports import Transaction
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine import actions, execution
+from assent.engine import actions
 from assent.engine.execution import certain, credible, record, settle
 from assent.engine.failpoints import failpoint
 from assent.engine.jobs import Job, JobFailed
@@ -158,6 +158,3 @@ def resolve(
         yield from settle(action, outcome, Move.FOUND_NOT_DONE, now_ms)
     action, _ = yield from actions.lock(workspace_id, action_id)
     return action
-
-
-__all__ = ["execution", "look_into", "reconcile", "resolve"]

@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions, audit_log, audit_views
-from assent.engine.confirming import WORKFLOW
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.lifecycle.records import Action
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Transaction
 from assent.stores.loader import statements
 

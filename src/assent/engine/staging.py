@@ -38,16 +38,9 @@ from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
 from assent.lifecycle import guidance, schedules
-from assent.lifecycle.calls import about_content
+from assent.lifecycle.calls import SuggestedCall, about_content
 from assent.lifecycle.cards import EDIT, Circumstances
-from assent.lifecycle.guidance import (
-    ActionView,
-    AgentGuide,
-    AgentUsefulness,
-    AssetView,
-    PreparedEffect,
-    SuggestedCall,
-)
+from assent.lifecycle.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
 from assent.lifecycle.review_link import LOOK

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
-from assent.engine.confirming import CALL, SUBMITTED, WORKFLOW, is_cut, rewritten
+from assent.engine.confirming import is_cut
 from assent.engine.journal import Head
 from assent.engine.workflow_answers import ADVANCE, Desk
 from assent.engine.workflow_store import NodeRecord
@@ -25,7 +25,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
-from assent.lifecycle.step_calls import SUPERSEDED
+from assent.lifecycle.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, rewritten
 from assent.lifecycle.transitions import Move, moved, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements

@@ -15,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from assent.kernel.times import iso_time
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.calls import SuggestedCall
 
 Weight = Literal["high", "medium", "low"]
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.diagnosis import Facts, Finding, Observation, Rule, date_of
-from assent.lifecycle.guidance import SuggestedCall
 from assent.lifecycle.measurement import amount
 
 SEEN: Final = ("impressions", "views", "reach", "sessions", "delivered")

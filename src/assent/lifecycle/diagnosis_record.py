@@ -7,8 +7,8 @@ from typing import Final
 
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Finding, Rule
-from assent.lifecycle.guidance import SuggestedCall
 
 OLD_DRAFT_DAYS: Final = 2
 QUIET_DAYS: Final = 30

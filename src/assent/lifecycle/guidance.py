@@ -28,16 +28,6 @@ from assent.lifecycle.cards import (
 from assent.lifecycle.records import Action, Asset, Preflight
 from assent.lifecycle.transitions import TABLE
 
-__all__ = [
-    "AgentGuide",
-    "Command",
-    "NextToolCalls",
-    "SuggestedCall",
-    "about_content",
-    "goes_to",
-    "readable_body",
-]
-
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which does not look: it offers decisions and no sending."""
 

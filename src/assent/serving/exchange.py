@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
@@ -29,14 +30,15 @@ from mcp_types import (
     PROTOCOL_VERSION_META_KEY,
     RequestId,
 )
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from assent.kernel.canonical import nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS
 from assent.serving import unreadable
 from assent.serving.edge import Credentials, check_depth
-from assent.serving.mcp import SERVER_ERROR, Exchange, MCPError, McpServer, ValidationError
+from assent.serving.mcp import SERVER_ERROR, Exchange, McpServer
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Peer
 
@@ -224,6 +226,3 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
         headers["Retry-After"] = str(exchange.retry_after_seconds)
     body = make_error(request_id, raised.code, raised.message, raised.data).body
     return Reply(body, exchange.status or 200, headers)
-
-
-__all__ = ["ACKNOWLEDGED", "FIRST_VERSION", "LATEST_MODERN_VERSION", "Filter", "Reply"]

@@ -23,7 +23,6 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams, RequestId
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, is_version_at_least
-from pydantic import ValidationError
 
 from assent import __version__
 from assent.kernel.refusals import Reason
@@ -198,6 +197,3 @@ def problem_message(answer: Answer) -> str:
         for problem in answer.value["problems"]
     )
     return f"Invalid arguments: {problems}"
-
-
-__all__ = ["Exchange", "MCPError", "McpServer", "ValidationError"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -101,6 +101,3 @@ def _metrics(counts: Counter[tuple[str, str]], outcomes: Counter[tuple[str, str]
         for (tool, outcome), count in sorted(outcomes.items())
     ]
     return "\n".join(lines) + "\n"
-
-
-__all__: list[Any] = ["build_site"]

@@ -11,8 +11,6 @@ from assent.ports import StoreUnavailable
 from assent.stores import POSTGRES, sqlite_path
 from assent.stores.schema import MigrationReport, SchemaState, migrations, state
 
-__all__ = ["MigrationReport", "SchemaState", "migrate", "schema_state"]
-
 TURN_SECONDS: Final = 120.0
 """How long to wait for the writers of a file: another process may be making a backup of a large one."""
 

@@ -394,7 +394,6 @@ async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided
 ADDED_LATER = ("send", "preheader", "asked")
 """Arguments that earlier versions did not have: a key that was used before them means the same without them."""
 
-__all__ = ["TOOLS", "ActionId"]
 
 TOOLS = (
     Tool(

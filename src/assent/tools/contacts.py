@@ -10,8 +10,8 @@ from assent.engine import staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.contact import FIELDS, MAX_VALUE_CHARS
-from assent.lifecycle.guidance import SuggestedCall
 from assent.operators import contacts, email
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument, is_address, line
 from assent.tools.definition import WRITES, Call, Tool

@@ -14,9 +14,9 @@ from assent.drafting import channels
 from assent.engine import brain, diagnosis, long_runs, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.diagnosis import Diagnosis, as_text, summarise
 from assent.lifecycle.diagnosis_rules import diagnose
-from assent.lifecycle.guidance import SuggestedCall
 from assent.operators import measure
 from assent.ports import Draft, Preparation
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument

@@ -19,7 +19,8 @@ from assent.engine import brain, lessons_read, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.lifecycle.guidance import AssetView, SuggestedCall
+from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.guidance import AssetView
 from assent.operators import graphics, launch
 from assent.ports import Preparation
 from assent.tools.definition import WRITES, Call, Tool

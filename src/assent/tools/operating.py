@@ -19,8 +19,9 @@ from assent.engine.webhooks import shown_url
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
+from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import quoted
-from assent.lifecycle.guidance import ActionRef, AssetView, SuggestedCall, action_ref
+from assent.lifecycle.guidance import ActionRef, AssetView, action_ref
 from assent.lifecycle.records import Action
 from assent.offloading import run_apart, run_long_apart
 from assent.operators import email, launch, post

@@ -16,7 +16,7 @@ from assent.drafting.goals import announces
 from assent.drafting.writing import writing_for
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.lifecycle.guidance import SuggestedCall
+from assent.lifecycle.calls import SuggestedCall
 from assent.operators.definition import Workbench
 from assent.operators.drafts import known_channel, wanted
 from assent.operators.launch import ChannelNote, LaunchPlan

@@ -10,7 +10,6 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions, circumstances
-from assent.engine.confirming import rewritten
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
@@ -18,7 +17,7 @@ from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import Command, SuggestedCall
 from assent.lifecycle.cards import Circumstances, ask, commands, quoted
 from assent.lifecycle.records import Action, Status
-from assent.lifecycle.step_calls import OTHER_CONTENT
+from assent.lifecycle.step_calls import OTHER_CONTENT, rewritten
 from assent.tools.definition import Call
 
 KEY: Final = "this step"

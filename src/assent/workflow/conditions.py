@@ -14,7 +14,8 @@ from typing import Any, Final
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.context import ContentRefused
 from assent.workflow.issues import Issue, quote
-from assent.workflow.patterns import BadPattern, TextTooLong, compile_pattern
+from assent.workflow.patterns import TextTooLong, compile_pattern
+from assent.workflow.syntax import BadPattern
 from assent.workflow.values import UNSET, Scope
 
 Condition = dict[str, Any]

@@ -14,8 +14,9 @@ from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_P
 from assent.workflow import conditions
 from assent.workflow.format import OBJECT, record, text
 from assent.workflow.issues import Issue
-from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compile_pattern
+from assent.workflow.patterns import Engine, TextTooLong, compile_pattern
 from assent.workflow.shapes import Shape, check_shape, mismatches
+from assent.workflow.syntax import BadPattern
 from assent.workflow.values import Scope
 
 Criteria = list[Any] | dict[str, Any]
@@ -202,6 +203,3 @@ def _document(notes: str) -> Any:
     except (msgspec.DecodeError, RecursionError):
         return notes
     return document if depth(document) <= MAX_JSON_DEPTH else notes
-
-
-__all__ = ["Criteria", "Failure", "check_criteria", "failures", "requirements"]

@@ -68,6 +68,3 @@ def _parse(source: str, flags: str) -> Sequence:
     if unknown := sorted(set(flags) - set(_FLAGS)):
         raise BadPattern(f"Unknown flag {quote(unknown[0])}; use i, m or s.")
     return parse(source, flags)
-
-
-__all__ = ["BadPattern", "Engine", "Pattern", "TextTooLong", "compile_pattern"]

@@ -13,7 +13,8 @@ from typing import Any, Final
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.conditions import is_number
 from assent.workflow.issues import Issue, quote
-from assent.workflow.patterns import BadPattern, Engine, TextTooLong, compile_pattern
+from assent.workflow.patterns import Engine, TextTooLong, compile_pattern
+from assent.workflow.syntax import BadPattern
 
 Shape = dict[str, Any]
 

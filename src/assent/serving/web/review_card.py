@@ -6,7 +6,6 @@ import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import brain, change_requests
-from assent.engine.confirming import WORKFLOW
 from assent.engine.execution import MANUAL
 from assent.engine.jobs import JobState
 from assent.engine.notifications import is_unsent
@@ -16,6 +15,7 @@ from assent.kernel.ids import ActionId
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect, Status
 from assent.lifecycle.schedules import overdue
+from assent.lifecycle.step_calls import WORKFLOW
 from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.matching import Steps

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from assent.kernel.canonical import short_digest
-from assent.lifecycle.guidance import goes_to
+from assent.lifecycle.cards import goes_to
 from assent.lifecycle.records import Action, Effect, Severity
 from assent.serving.web import review_links, review_pictures, review_words
 from assent.serving.web.review_html import has_style_sheet
