@@ -151,12 +151,6 @@ class App:
         """Set by whoever runs the jobs in this process."""
 
     @property
-    def oauth_accesses(self) -> tuple[OAuthAccess, ...]:
-        """The accesses that a human consents to; made with the connectors that use them."""
-        len(self.services.connectors)
-        return self.made_accesses
-
-    @property
     def pictures_of(self) -> PicturesOf:
         """What a connector asks for the pictures of an approved action."""
         from assent.engine import pictures

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from tests.gate.provider import Provider, lost_after, lost_before, refused, unre
 from assent.engine import credits, execution
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
-from assent.lifecycle.credits import Account, folded
+from assent.lifecycle.credits import Account, Entry
 from assent.lifecycle.records import Action
 from assent.ports import Delivered, Rest
 
@@ -28,9 +28,30 @@ SHOW = "chieflab_get_workspace"
 @pytest.fixture
 async def metered(surface: Gate) -> AsyncIterator[Gate]:
     yield surface
-    ledger = await surface.app.store.read(partial(credits.entries, surface.workspace_id, 0, 1_000))
-    assert folded(ledger) == await account(surface)
+    ledger = await ledger_of(surface)
+    assert reduce(after, ledger, Account()) == await account(surface)
     assert [entry.seq for entry in ledger] == list(range(1, len(ledger) + 1))
+
+
+async def ledger_of(surface: Gate) -> list[Entry]:
+    """The whole ledger, oldest first."""
+    newest = await surface.app.store.read(partial(credits.recent, surface.workspace_id, 1_000))
+    return list(reversed(newest))
+
+
+def after(account: Account, entry: Entry) -> Account:
+    """The account after one more line of its ledger: an account is the fold of the lines, and nothing else."""
+    used, amount = account.spent + account.reserved, entry.amount
+    changes: dict[str, int | bool] = {
+        "grant": {"granted": (used if account.unlimited else account.granted) + amount, "unlimited": False},
+        "limit": {"granted": used + amount, "unlimited": False},
+        "unlimit": {"granted": 0, "unlimited": True},
+        "reserve": {"reserved": account.reserved + amount},
+        "release": {"reserved": account.reserved - amount},
+        "settle": {"reserved": account.reserved - amount, "spent": account.spent + amount},
+        "charge": {"spent": account.spent + amount},
+    }[entry.kind]
+    return msgspec.structs.replace(account, **changes, seq=entry.seq)
 
 
 async def account(surface: Gate, workspace_id: WorkspaceId | None = None) -> Account:
@@ -48,8 +69,7 @@ async def grant(surface: Gate, amount: int) -> None:
 
 
 async def kinds(surface: Gate) -> list[str]:
-    ledger = await surface.app.store.read(partial(credits.entries, surface.workspace_id, 0, 1_000))
-    return [entry.kind for entry in ledger]
+    return [entry.kind for entry in await ledger_of(surface)]
 
 
 async def test_a_cost_above_the_balance_is_a_gate_before_anybody_approves(metered: Gate) -> None:

@@ -203,34 +203,11 @@ async def dead_job(store: Store, key: str) -> Job:
     return job
 
 
-async def test_a_revived_job_has_its_whole_schedule_before_it(url: str) -> None:
-    async with opened(url) as store:
-        dead = await dead_job(store, "k")
-        revive = partial(jobs.revive, WORKSPACE, dead.job_id, NOON + HOUR_MS)
-        assert await store.write(revive)
-        assert not await store.write(revive)
-        (job,) = await claim(store, KINDS, NOON + HOUR_MS)
-        assert (job.attempts, job.fence, job.finished_ms) == (1, 2, None)
-        assert await store.write(partial(jobs.fail, job, NOON, "no", DELAYS)) is JobState.WAITING
-
-
-async def test_a_dead_job_waits_for_a_human_and_a_dismissed_one_goes_with_retention(url: str) -> None:
+async def test_a_dead_job_is_not_removed_by_retention(url: str) -> None:
     much_later_ms = NOON + 10 * JOB_RETENTION_MS
     async with opened(url) as store:
         dead = await dead_job(store, "k")
         assert await store.write(partial(jobs.purge_finished, much_later_ms, 10)) == 0
-        assert await store.write(partial(jobs.dismiss, WORKSPACE, dead.job_id, NOON))
-        assert await store.read(partial(jobs.list_dead, 10)) == []
-        assert await claim(store, KINDS, much_later_ms) == []
-        assert await store.write(partial(jobs.purge_finished, much_later_ms, 10)) == 1
-
-
-async def test_a_human_of_one_workspace_cannot_touch_the_job_of_another(url: str) -> None:
-    async with opened(url) as store:
-        dead = await dead_job(store, "k")
-        assert not await store.write(partial(jobs.revive, SYSTEM_WORKSPACE, dead.job_id, NOON))
-        assert not await store.write(partial(jobs.dismiss, SYSTEM_WORKSPACE, dead.job_id, NOON))
-        assert await store.read(partial(jobs.find, SYSTEM_WORKSPACE, dead.job_id)) is None
         assert (await look(store, dead)).state is JobState.DEAD
 
 

@@ -174,26 +174,6 @@ async def test_a_failure_that_is_meant_for_people_is_kept_in_its_words(
         assert dead.last_error == kept
 
 
-async def test_a_revived_job_runs_again(url: str) -> None:
-    failing = True
-
-    async def fail_at_first(job: Job) -> None:
-        if failing:
-            raise JobFailed("not yet")
-
-    handler = Handled(fail_at_first)
-    async with opened(url) as store:
-        await enqueue(store, "k")
-        subject = runner(store, Clock(), greeting(handler))
-        await subject.run_due_once()
-        failing = False
-        assert await subject.run_due_once() == 0
-        (dead,) = await store.read(partial(jobs.list_dead, 10))
-        assert await store.write(partial(jobs.revive, WORKSPACE, dead.job_id, NOON))
-        assert await subject.run_due_once() == 1
-        await ended(store, dead, JobState.DONE)
-
-
 async def test_a_handler_that_hangs_is_cancelled_at_its_deadline_and_retried(url: str) -> None:
     cancelled: list[str] = []
 

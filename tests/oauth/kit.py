@@ -102,7 +102,8 @@ class Connected:
 
 
 def access_of(app: App, provider: str) -> OAuthAccess:
-    return next(each for each in app.oauth_accesses if each.provider.id == provider)
+    len(app.services.connectors)  # the accesses are made with the connectors that use them
+    return next(each for each in app.made_accesses if each.provider.id == provider)
 
 
 async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings: str) -> Connection:

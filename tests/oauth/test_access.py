@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.oauth.kit import Connected
+from tests.oauth.kit import Connected, access_of
 
 from assent.app import App
 from assent.connectors.oauth_access import ACCESS, REFRESH
@@ -50,7 +50,7 @@ async def test_two_processes_spend_a_rotating_refresh_token_once(world_on_any_st
     other = App(world.engine.app.settings, clock=world.clock)
     try:
         await other.prepare()
-        elsewhere = next(each for each in other.oauth_accesses if each.provider.id == "hubspot")
+        elsewhere = access_of(other, "hubspot")
         world.clock.advance(seconds=1800)
         world.far.hubspot.plan(Outcome.DELIVER_SLOWLY)
         here = world.access("hubspot")

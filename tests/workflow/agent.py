@@ -21,7 +21,6 @@ from assent.workflow import (
     start,
     step_key,
 )
-from assent.workflow.conditions import variables
 from assent.workflow.program import Ask, Repeat
 from assent.workflow.snapshot import decode, encode, pending_step
 
@@ -44,6 +43,16 @@ def choices(program: Program) -> Choices:
         for condition in conditions:
             _collect(condition, found)
     return {name: values for name, values in found.items() if not name.startswith("wr.")}
+
+
+def variables(condition: dict[str, Any] | None) -> list[str]:
+    """The variables that a condition reads."""
+    if condition is None:
+        return []
+    found = [condition["var"]] if "var" in condition else []
+    for key in ("and", "or"):
+        found += [name for part in condition.get(key, ()) for name in variables(part)]
+    return found + (variables(condition["not"]) if "not" in condition else [])
 
 
 def _collect(condition: dict[str, Any] | None, found: Choices) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from tests.workflow.agent import Agent, Journey, choices
+from tests.workflow.agent import Agent, Journey, choices, variables
 
 from assent.workflow import Program, conditions
 from assent.workflow.program import Ask, Node, Repeat
@@ -166,7 +166,7 @@ def _deciding(program: Program, guard: Guard, way: Way) -> Iterator[dict[str, An
     """Values under which a condition is asked and turns out so, where its step is asked at all."""
     when = guard.node.when
     options = choices(program)
-    names = sorted({*conditions.variables(guard.whole), *conditions.variables(when)})
+    names = sorted({*variables(guard.whole), *variables(when)})
     free = [name for name in names if name in options]
     for values in product(*(options[name] for name in free)):
         pinned = dict(zip(free, values, strict=True))

@@ -168,14 +168,14 @@ def _step(session: Session, program: Program, snapshot: Snapshot, shown: Pending
     """The snapshot after the step, once what is typed passes; nothing at the end of input."""
     content = Content()
     while True:
-        typed = _ask(session, "notes, or a JSON object with notesMarkdown, context and output")
+        typed = _ask("notes, or a JSON object with notesMarkdown, context and output")
         if typed is None:
             return None
         try:
             content = _content(typed)
             outcome = advance(program, snapshot, content)
             if isinstance(outcome, NeedsConfirmation):
-                said = _ask(session, f"confirm “{shown.title}”? yes, or why not")
+                said = _ask(f"confirm “{shown.title}”? yes, or why not")
                 if said is None:
                     return None
                 agreed = said.strip().lower() in ("y", "yes")
@@ -222,7 +222,7 @@ def _object(text: str) -> dict[str, Any]:
         raise Failure(f"That is no JSON object: {error}.") from None
 
 
-def _ask(session: Session, what: str) -> str | None:
+def _ask(what: str) -> str | None:
     sys.stderr.write(f"{what} > ")
     sys.stderr.flush()
     line = sys.stdin.readline()

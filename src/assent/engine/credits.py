@@ -32,12 +32,6 @@ def account(workspace_id: WorkspaceId) -> Transaction[Account]:
     return _account(rows[0]) if rows else Account()
 
 
-def entries(workspace_id: WorkspaceId, after: int, most: int) -> Transaction[tuple[Entry, ...]]:
-    """The ledger, in order, after a cursor (`seq`)."""
-    rows = yield statements.list_credit_entries(workspace_id=workspace_id, after=after, most=most)
-    return _entries(rows)
-
-
 def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[Entry, ...]]:
     """The end of the ledger, newest first."""
     rows = yield statements.list_recent_credit_entries(workspace_id=workspace_id, most=most)

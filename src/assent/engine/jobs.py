@@ -202,16 +202,6 @@ def list_dead(most: int, workspace_id: WorkspaceId | None = None) -> Transaction
     return _jobs((yield statements.list_dead_jobs_of(workspace_id=workspace_id, most=most)))
 
 
-def revive(workspace_id: WorkspaceId, job_id: JobId, now_ms: int) -> Transaction[bool]:
-    """Let a dead job run again now, with its whole schedule of retries; false when there is none."""
-    return bool((yield statements.revive_job(workspace_id=workspace_id, job_id=job_id, now_ms=now_ms)))
-
-
-def dismiss(workspace_id: WorkspaceId, job_id: JobId, now_ms: int) -> Transaction[bool]:
-    """Let a dead job go without running it; false when there is none."""
-    return bool((yield statements.dismiss_job(workspace_id=workspace_id, job_id=job_id, now_ms=now_ms)))
-
-
 def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:
     """Take back a job that nobody has claimed: what it was to look after has ended well."""
     yield statements.delete_waiting_job(workspace_id=workspace_id, kind=kind, key=key)

@@ -420,7 +420,6 @@ def prepared(
         staged,
         visible,
         preparation.next_calls,
-        run.run_id,
         around,
         preparation.notes,
         preparation.user_message,

@@ -362,7 +362,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     if action.effect.connector == WORKFLOW:
         return calls_after_decision(action, may_withdraw=circumstances.may_edit)
     if action.status == "approved":
-        return _calls_after_approval(key, action, circumstances)
+        return _calls_after_approval(action, circumstances)
     if action.status == "executed":
         return _calls_after_execution(action, circumstances)
     may_revise = circumstances.may_write and action.effect.verb != UNPUBLISH
@@ -403,9 +403,7 @@ def _calls_after_execution(action: Action, circumstances: Circumstances) -> tupl
     return tuple(found)
 
 
-def _calls_after_approval(
-    key: str, action: Action, circumstances: Circumstances
-) -> tuple[SuggestedCall, ...]:
+def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
     about: dict[str, Any] = {"actionId": action.action_id}
     found = []
     if action.effect.connector == MANUAL:

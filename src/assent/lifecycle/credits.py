@@ -5,8 +5,6 @@ Pure. Unlimited is the beginning; what is spent is counted all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import reduce
 from typing import Literal
 
 import msgspec
@@ -39,23 +37,3 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
     def available(self) -> int | None:
         """What can still be spent; None without a limit. Below zero where more happened than was to be paid for."""
         return None if self.unlimited else self.granted - self.spent - self.reserved
-
-
-def folded(entries: Iterable[Entry]) -> Account:
-    """The account that a whole ledger adds up to."""
-    return reduce(after, entries, Account())
-
-
-def after(account: Account, entry: Entry) -> Account:
-    """The account after one more line."""
-    used, amount = account.spent + account.reserved, entry.amount
-    changes: dict[str, int | bool] = {
-        "grant": {"granted": (used if account.unlimited else account.granted) + amount, "unlimited": False},
-        "limit": {"granted": used + amount, "unlimited": False},
-        "unlimit": {"granted": 0, "unlimited": True},
-        "reserve": {"reserved": account.reserved + amount},
-        "release": {"reserved": account.reserved - amount},
-        "settle": {"reserved": account.reserved - amount, "spent": account.spent + amount},
-        "charge": {"spent": account.spent + amount},
-    }[entry.kind]
-    return msgspec.structs.replace(account, **changes, seq=entry.seq)

@@ -182,7 +182,6 @@ def agent_guide(
     actions: tuple[Action, ...],
     assets: tuple[Asset, ...],
     others: tuple[SuggestedCall, ...],
-    run_id: str,
     circumstances: Mapping[str, Circumstances] | None = None,
     notes: tuple[str, ...] = (),
     said: str = "",

@@ -117,8 +117,3 @@ def path(state: State, move: Move) -> tuple[Move, ...]:
     if withdrawn is not None and (withdrawn, move) in TABLE:
         return (Move.WITHDRAW, move)
     raise IllegalMove(state, move)
-
-
-def allowed(state: State) -> tuple[Move, ...]:
-    """The moves that leave a state, in table order."""
-    return tuple(move for (start, move) in TABLE if start == state)

@@ -86,7 +86,7 @@ class Filter:
         if isinstance(message, Reply):
             return message
         if "id" not in message:
-            return self._notified(message, version if modern else None)
+            return self._notified(version if modern else None)
         if modern and (twice := find_duplicated_routing_header(lines)) is not None:
             return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
         exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True, peer=peer)
@@ -105,7 +105,7 @@ class Filter:
         exchange = Exchange(credentials, "local", version, over_http=False, peer=peer)
         return await self._serve(exchange, message, headers=None, modern=modern)
 
-    def _notified(self, message: dict[str, Any], version: str | None) -> Reply:
+    def _notified(self, version: str | None) -> Reply:
         """A notification gets no JSON-RPC response (E81)."""
         if version is not None and (rejected := unsupported_protocol_version_rejection(version)) is not None:
             return make_error(None, rejected.code, rejected.message, rejected.data)

@@ -234,13 +234,3 @@ def _suggest(key: str) -> str:
     }
     near = [aliases[key]] if key in aliases else difflib.get_close_matches(key, known, n=1)
     return f'Write "{near[0]}".' if near else f"Use one of: {', '.join(known)}."
-
-
-def variables(condition: Condition | None) -> list[str]:
-    """The variables that a condition reads, for previews and scripted agents."""
-    if condition is None:
-        return []
-    found = [condition["var"]] if "var" in condition else []
-    for key in ("and", "or"):
-        found += [name for part in condition.get(key, ()) for name in variables(part)]
-    return found + (variables(condition["not"]) if "not" in condition else [])

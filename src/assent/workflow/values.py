@@ -131,8 +131,3 @@ def text_of(value: Any) -> str:
     if len(text) > MAX_PROMPT_VALUE_CHARS:
         return text[:MAX_PROMPT_VALUE_CHARS] + f"[… {len(text) - MAX_PROMPT_VALUE_CHARS} more characters]"
     return text
-
-
-def placeholders(template: str) -> list[str]:
-    """The expressions that a template names."""
-    return [match[1] for match in _PLACE.finditer(template)]

@@ -21,10 +21,6 @@ class Pages(msgspec.Struct, frozen=True):
     def last(self) -> int:
         return max(1, -(-self.count // self.size))
 
-    @property
-    def offset(self) -> int:
-        return (self.number - 1) * self.size
-
     def address(self, number: int) -> str:
         kept = {name: value for name, value in self.query.items() if value}
         given = {**kept, "page": str(number)} if number > 1 else kept

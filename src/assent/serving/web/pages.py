@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.services import Services
-from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Reason
+from assent.kernel.reasons import MEANINGS, Reason
 from assent.serving.instructions import instructions
 from assent.serving.web import clients
 from assent.serving.web.assets import CACHING, PREFIX, find_asset
@@ -56,7 +56,6 @@ class ReasonRow(msgspec.Struct, frozen=True):
     """One reason as `/for-agents` shows it."""
 
     reason: str
-    standard: bool
     status: int
     retry: str
     recovery_tool: str | None
@@ -107,7 +106,6 @@ def reason_row(reason: Reason) -> ReasonRow:
     meaning, blanks = MEANINGS[reason], _Blanks()
     return ReasonRow(
         reason=reason.value,
-        standard=reason in STANDARD_REASONS,
         status=meaning.status,
         retry=meaning.retry,
         recovery_tool=meaning.recovery_tool,

@@ -126,20 +126,6 @@ _FOR_PEOPLE: Final[dict[Reason, Callable[[Refusal], PageProblem]]] = {
 }
 
 
-def problem_page(
-    request: Request,
-    status: int,
-    title: str,
-    what: str,
-    next_step: str,
-    *,
-    link: Link | None = HOME,
-    headers: Mapping[str, str] | None = None,
-) -> PageResponse:
-    """A page that says what happened and what to do."""
-    return show(request, PageProblem(status, title, what, next_step, link), headers)
-
-
 def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
     """A row of the table as a page."""
     return page(request, "problem.html", {"problem": problem}, status=problem.status, headers=headers)

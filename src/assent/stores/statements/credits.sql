@@ -52,11 +52,6 @@ RETURNING unlimited, granted, spent, reserved, seq
 INSERT INTO credit_entries (workspace_id, seq, kind, amount, action_id, attempt_id, by_whom, at_ms)
 VALUES (:workspace_id, :seq, :kind, :amount, :action_id, :attempt_id, :by_whom, :at_ms)
 
--- name: list_credit_entries
--- The ledger of a workspace, in order, after a cursor.
-SELECT seq, kind, amount, action_id, attempt_id, by_whom, at_ms FROM credit_entries
-WHERE workspace_id = :workspace_id AND seq > :after ORDER BY seq LIMIT :most
-
 -- name: list_recent_credit_entries
 -- The end of a workspace's ledger, newest first.
 SELECT seq, kind, amount, action_id, attempt_id, by_whom, at_ms FROM credit_entries

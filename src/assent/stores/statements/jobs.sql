@@ -106,18 +106,6 @@ SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_
 FROM jobs WHERE workspace_id = :workspace_id AND state = 'dead' AND finished_ms IS NOT NULL
 ORDER BY finished_ms DESC, job_id LIMIT :most;
 
--- name: revive_job
--- A human tries a dead job again: its whole schedule of retries is before it, and its fence goes on counting.
-UPDATE jobs SET state = 'waiting', attempts = 0, due_ms = :now_ms, finished_ms = NULL
-WHERE workspace_id = :workspace_id AND job_id = :job_id AND state = 'dead'
-RETURNING job_id;
-
--- name: dismiss_job
--- A human lets a dead job go; its error stays until retention removes the row.
-UPDATE jobs SET state = 'done', finished_ms = :now_ms
-WHERE workspace_id = :workspace_id AND job_id = :job_id AND state = 'dead'
-RETURNING job_id;
-
 -- name: purge_done_jobs
 -- Removes a batch of jobs that are done for longer than their key has to stay unique. Dead ones wait for a human.
 DELETE FROM jobs
