@@ -348,7 +348,7 @@ async def reseal(store: Store, vault: Vault) -> None:
 
 async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
     """Seal once what an earlier version approved; after a new master secret, what an earlier one sealed."""
-    if not await store.read(earlier_approvals.sealed_before):
+    if not await store.read(earlier_approvals.has_sealed):
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:
         await store.write(lambda: earlier_approvals.seal_anew(seals, now_ms))

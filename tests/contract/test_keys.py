@@ -11,7 +11,7 @@ from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request,
 from tests.surfaces import Outcome, Surface
 
 from assent.engine import tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, stored_hash
+from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, hash_key
 from assent.engine.tenancy import IssuedKey, KeyEntropy
 
 
@@ -64,7 +64,7 @@ async def expired(surface: Surface) -> str:
 
 
 async def the_hash_of_a_key(surface: Surface) -> str:
-    return stored_hash((await surface.new_workspace()).api_key)
+    return hash_key((await surface.new_workspace()).api_key)
 
 
 WRONG: tuple[Callable[[Surface], Awaitable[str]], ...] = (

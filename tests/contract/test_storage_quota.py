@@ -38,7 +38,7 @@ async def fill(surface: Surface) -> list[str]:
 async def stored(surface: Surface) -> int:
     assert surface.workspace_id is not None
     workspace_id, now_ms = surface.workspace_id, surface.clock.now_ms()
-    return await surface.app.store.read(lambda: quota.stored(workspace_id, now_ms))
+    return await surface.app.store.read(lambda: quota.read_stored(workspace_id, now_ms))
 
 
 async def test_the_write_that_would_go_beyond_is_refused_and_leaves_nothing(surface: Surface) -> None:

@@ -102,7 +102,7 @@ async def test_what_was_approved_before_seals_is_sealed_once_where_the_journal_k
     await surface.overwrite(invented, status=Status.APPROVED, approval=forged(surface, digest))
     for text in FORGET:
         await surface.app.store.write(Single(Statement("forget", text, text, ())()))
-    assert not await surface.app.store.read(earlier_approvals.sealed_before)
+    assert not await surface.app.store.read(earlier_approvals.has_sealed)
 
     await seal_approvals(surface.app.store, surface.app.seals, surface.clock.now_ms())
     await as_before(surface, later)

@@ -294,7 +294,7 @@ async def test_a_name_that_leads_inside_at_delivery_is_refused_and_tried_again_l
     delivery, [line] = await log_of(loop)
     assert (delivery.state, line.outcome, line.status) == ("waiting", "refused", None)
     assert delivery.next_try_ms == loop.clock.now_ms() + RETRY_DELAYS_MS[0]
-    assert "s3cret" not in line.detail + webhooks.shown_url(delivery.url)
+    assert "s3cret" not in line.detail + webhooks.mask_url(delivery.url)
     assert side.asked == []
 
 

@@ -18,7 +18,7 @@ from assent.engine import bundles, session_notes
 from assent.engine import workflow_store as stored
 from assent.engine.bundles import Imported
 from assent.engine.retention import FORGET_JOB
-from assent.engine.session_audit import flawed_runs
+from assent.engine.session_audit import find_flaws
 from assent.engine.session_notes import SessionNote
 from assent.engine.workflow_answers import handle_of
 from assent.engine.workflow_store import Tampered
@@ -328,7 +328,7 @@ async def test_what_was_altered_behind_the_server_is_found_by_verification(play:
     for name, change in BEHIND.items():
         kept = {table: await play.sql(f"SELECT * FROM {table}") for table in KEPT}
         await play.sql(change)
-        found = [each async for each in flawed_runs(app.store)]
+        found = [each async for each in find_flaws(app.store)]
         verdict = await play.journal_holds()
         for table, rows in kept.items():
             await play.sql(f"DELETE FROM {table}")

@@ -202,7 +202,7 @@ async def _connections(settings: Settings) -> Check:
 
     store = open_store(settings.database_url, pool_size=1)
     try:
-        found = await store.read(connections.counted)
+        found = await store.read(connections.count_all)
     finally:
         await store.close()
     counts = [f"{provider} {state} ({count})" for provider, state, count in found if state != "revoked"]
@@ -224,7 +224,7 @@ async def _storage(settings: Settings) -> Check:
     def used() -> Transaction[list[tuple[int, str]]]:
         found = []
         for place in (yield from tenancy.list_workspaces()):
-            found.append(((yield from quota.stored(place.workspace_id, now_ms)), place.name))
+            found.append(((yield from quota.read_stored(place.workspace_id, now_ms)), place.name))
         return found
 
     now_ms = SystemClock().now_ms()

@@ -210,7 +210,7 @@ def _view(delivery: Delivery, lines: tuple[Try, ...]) -> DeliveryView:
         delivery_id=delivery.delivery_id,
         run_id=delivery.run_id,
         type=delivery.type,
-        url=webhooks.shown_url(delivery.url),
+        url=webhooks.mask_url(delivery.url),
         state=delivery.state,
         created_at=timestamp(delivery.created_ms),
         next_try_at=timestamp(delivery.next_try_ms),

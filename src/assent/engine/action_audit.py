@@ -123,7 +123,7 @@ def compare(
     return list(story.differences(found, seals))
 
 
-def unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:
+def list_unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:
     """Actions of runs that have no journal at all."""
     rows = yield statements.list_unlogged_actions(workspace_id=workspace_id or "", most=MOST)
     return [(row["workspace_id"], row["run_id"], row["action_id"]) for row in rows]

@@ -63,16 +63,16 @@ def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Ac
     """An action to change. An action of another workspace and an unknown one run the same statement and get the same
     401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
-    return _found(rows)
+    return _read_found(rows)
 
 
 def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
     """An action to look at."""
     rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
-    return _found(rows)
+    return _read_found(rows)
 
 
-def _found(rows: Any) -> tuple[Action, Policy]:
+def _read_found(rows: Any) -> tuple[Action, Policy]:
     if not rows:
         raise Refusal(Reason.WRONG_WORKSPACE)
     policy = rows[0]["policy"]

@@ -57,11 +57,11 @@ def parse(key: str) -> PublicPart | None:
     return None
 
 
-def stored_hash(key: str) -> str:
+def hash_key(key: str) -> str:
     """What the store keeps of a key."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def matches(key: str, stored: str | None) -> bool:
     """Compare in constant time; an absent row costs the same as a wrong key."""
-    return hmac.compare_digest(stored_hash(key), stored if stored is not None else "") and stored is not None
+    return hmac.compare_digest(hash_key(key), stored if stored is not None else "") and stored is not None

@@ -151,7 +151,7 @@ async def verify(
     see one workspace only its streams are checked, and of the checkpoints what they say about it."""
     findings: list[Finding] = []
     streams = events = 0
-    seals = signer.seals if await store.read(earlier_approvals.sealed_before) else None
+    seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
     async for head in _heads(store, workspace_id):
         streams += 1
         count, found = await _verify_stream(store, head, seals)
@@ -160,7 +160,7 @@ async def verify(
     findings += await store.read(lambda: _headless(workspace_id))
     findings += [
         Finding(f"action {action_id} has no journal", of, run_id)
-        for of, run_id, action_id in await store.read(lambda: action_audit.unlogged(workspace_id))
+        for of, run_id, action_id in await store.read(lambda: action_audit.list_unlogged(workspace_id))
     ]
     findings += await _verify_runs(store, workspace_id)
     checkpoints, found = await _verify_checkpoints(store, signer, kept)
@@ -203,11 +203,11 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
 async def _verify_runs(store: Store, workspace_id: str | None) -> list[Finding]:
     """What is kept of workflow runs beside the journal, against what the journal sealed."""
     # Programs and snapshots are another world than chains and signatures: it is loaded by who verifies.
-    from assent.engine.session_audit import flawed_runs
+    from assent.engine.session_audit import find_flaws
 
     return [
         Finding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
-        async for flaw in flawed_runs(store, workspace_id)
+        async for flaw in find_flaws(store, workspace_id)
     ]
 
 
@@ -231,7 +231,7 @@ async def _verify_checkpoints(
             ):
                 findings.append(Finding(f"checkpoint {number} does not follow the one before it"))
             if content is not None:
-                findings += await store.read(_signed_heads(content))
+                findings += await store.read(_check_signed_heads(content))
             number, previous = row_number, checkpoint.digest()
             bodies[number] = checkpoint.body
     if kept is not None:
@@ -244,11 +244,11 @@ async def _verify_checkpoints(
             findings.append(
                 Finding(f"checkpoint {content.number} is not in the database as it was written out")
             )
-        findings += await store.read(_signed_heads(content))
+        findings += await store.read(_check_signed_heads(content))
     return len(bodies), findings
 
 
-def _signed_heads(content: CheckpointBody) -> Any:
+def _check_signed_heads(content: CheckpointBody) -> Any:
     def begin() -> Transaction[list[Finding]]:
         missing = []
         for head in content.heads:

@@ -50,10 +50,10 @@ def events(
         at_ms=before.at_ms,
         stream_id=before.stream_id,
         seq=before.seq,
-        kinds=_listed(kinds),
+        kinds=_join_kinds(kinds),
         most=most + 1,
     )
-    return _page([_recorded(row) for row in rows], most)
+    return _page([_read_recorded(row) for row in rows], most)
 
 
 def events_since(
@@ -61,9 +61,9 @@ def events_since(
 ) -> Transaction[list[Recorded]]:
     """What happened in a workspace since a moment, newest first."""
     rows = yield statements.list_events_since(
-        workspace_id=workspace_id, since_ms=since_ms, kinds=_listed(kinds), most=most
+        workspace_id=workspace_id, since_ms=since_ms, kinds=_join_kinds(kinds), most=most
     )
-    return [_recorded(row) for row in rows]
+    return [_read_recorded(row) for row in rows]
 
 
 def stream_events(
@@ -75,10 +75,10 @@ def stream_events(
         stream_id=stream_id,
         seq=before.seq or LAST_MS,
         at_ms=before.at_ms,
-        kinds=_listed(kinds),
+        kinds=_join_kinds(kinds),
         most=most + 1,
     )
-    return _page([_recorded(row) for row in rows], most)
+    return _page([_read_recorded(row) for row in rows], most)
 
 
 def _page(found: list[Recorded], most: int) -> EventPage:
@@ -88,9 +88,9 @@ def _page(found: list[Recorded], most: int) -> EventPage:
     return EventPage(shown, older)
 
 
-def _listed(kinds: tuple[str, ...]) -> str:
+def _join_kinds(kinds: tuple[str, ...]) -> str:
     return f" {' '.join(kinds)} " if kinds else ""
 
 
-def _recorded(row: Row) -> Recorded:
+def _read_recorded(row: Row) -> Recorded:
     return Recorded(row["stream_id"], row["seq"], row["kind"], row["at_ms"], row["body"], row["hash"])

@@ -87,21 +87,21 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
 
 
 @asynccontextmanager
-async def bound_first(
+async def bind_first(
     services: Services, workspace_id: WorkspaceId, action_id: ActionId, *, by: str, via: str
 ) -> AsyncIterator[None]:
     """Around an approval: an action whose account can be named now gets it before, so that the human sees where it
     goes. The approval is about the content before that, and is refused with words that say why."""
-    bound = await _bound(services, workspace_id, action_id, by, via)
+    bound = await _bind(services, workspace_id, action_id, by, via)
     try:
         yield
     except Refusal as refusal:
         if bound is None or refusal.reason is not Reason.STALE_REVISION:
             raise
-        raise stale(bound, user_message=said_of(bound)) from None
+        raise stale(bound, user_message=describe_binding(bound)) from None
 
 
-async def _bound(
+async def _bind(
     services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, via: str
 ) -> Action | None:
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
@@ -113,7 +113,7 @@ async def _bound(
     return bound
 
 
-def said_of(bound: Action) -> str:
+def describe_binding(bound: Action) -> str:
     """What a human is told about an action whose account was named just now."""
     effect = bound.effect
     where = goes_to(effect.target)
@@ -130,11 +130,11 @@ NOT_SEEN: Final = (
 
 def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
     record, around = record_of(action, now_ms), outlook.of(action)
-    key, ended = action.effect.channel, _said_of_ended(action, now_ms)
+    key, ended = action.effect.channel, _describe_ended(action, now_ms)
     is_open = ended is None
     still = is_open and advice is not None
     if action.digest != before.digest:
-        said = said_of(action)
+        said = describe_binding(action)
     elif still:
         said = f"It still cannot go out. {advice}"
     else:
@@ -153,7 +153,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
     )
 
 
-def _said_of_ended(action: Action, now_ms: int) -> str | None:
+def _describe_ended(action: Action, now_ms: int) -> str | None:
     """The words for an action that cannot go out any more, or may have; None for one that is open."""
     if state_of(action) == UNKNOWN:
         return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
@@ -216,7 +216,7 @@ def _refresh(
         return (yield from _revise(action, effect, readiness, by, via, now_ms))
     if action.preflight.connector_ready == readiness.ready:
         return action
-    changed = msgspec.structs.replace(action, preflight=_judged(action, effect, readiness))
+    changed = msgspec.structs.replace(action, preflight=_judge(action, effect, readiness))
     stored = yield from actions.put_all(changed, (), now_ms)
     yield from actions.note(stored, "connector_rechecked", {"ready": readiness.ready, "by": by}, now_ms)
     return stored
@@ -233,7 +233,7 @@ def _revise(
         revision=action.revision + 1,
         approval=None,
         attempt=None,
-        preflight=_judged(action, effect, readiness),
+        preflight=_judge(action, effect, readiness),
     )
     names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
@@ -251,7 +251,7 @@ def _differ(name: str, one: Effect, other: Effect) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
 
 
-def _judged(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
+def _judge(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
     old = action.preflight
     return preflight(
         effect,

@@ -107,19 +107,19 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
             for event in told
         ],
     )
-    if (flaw := flaw_of(exported) or _misplaced(row, nodes, exported)) is not None:
+    if (flaw := flaw_of(exported) or _find_misplaced(row, nodes, exported)) is not None:
         raise stored.Tampered(f"run {run_id}: {flaw}")
     return exported
 
 
-def _misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
+def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
     """Where a run's rows say otherwise than what they hold or its log what it belongs to."""
     started = run.events[0].body
     if (started.get("sessionId"), started.get("workflowHash")) != (row["session_id"], row["workflow_hash"]):
         return "it is not in the session or pinned to the workflow that its log says"
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
-    led, kept = _led(lineage_of(run)), _answered(run)
+    led, kept = _steps_taken(lineage_of(run)), _answers_kept(run)
     born = Counter(parent for parent, _ in led)
     if row["nodes"] != len(nodes) or any(node["children"] != born[node["node"]] for node in nodes):
         return "its steps or its branches are counted wrong"
@@ -196,7 +196,7 @@ def flaw_of(run: ExportedRun) -> str | None:
         sealed = stored.seal(node.parent, node.step_key, node.title, node.notes, artifacts, snapshot)
         if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
             return f"node {node.node} is not what its log says"
-    led, answered = _led(lineage), _answered(run)
+    led, answered = _steps_taken(lineage), _answers_kept(run)
     if not answered.items() <= led.items():
         return "it has an answer that its log does not know"
     if any(given.at != (given.node if given.child is None else given.child) for given in run.answers):
@@ -215,7 +215,7 @@ Edge = tuple[int | None, str]
 """A node and what was sent there."""
 
 
-def _led(told: Lineage) -> dict[Edge, int]:
+def _steps_taken(told: Lineage) -> dict[Edge, int]:
     """Where each advance of a run led, as its log tells it."""
     return {(step.parent, step.edge): step.node for step in told.steps if step.parent is not None}
 
@@ -228,7 +228,7 @@ def _first(told: Lineage) -> set[Edge]:
     return set(ways.values())
 
 
-def _answered(run: ExportedRun) -> dict[Edge, int]:
+def _answers_kept(run: ExportedRun) -> dict[Edge, int]:
     """The advances whose answers are kept word for word."""
     return {(given.node, given.edge): given.child for given in run.answers if given.child is not None}
 
@@ -340,7 +340,7 @@ def _import_run(
     head = journal.new_head(workspace_id, run_id)
     numbers: dict[int, int] = {}
     for event in run.events:
-        head = yield from stored.log(head, event.kind, _named(event, session_id), event.at_ms)
+        head = yield from stored.log(head, event.kind, _name_session(event, session_id), event.at_ms)
         numbers[event.seq] = head.seq
     yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
     ways = _first_ways(run, keys, record)
@@ -374,7 +374,7 @@ def _import_run(
         )
     yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=run.updated_ms)
     for given in run.answers:
-        kept = _minted(given, keys, record)
+        kept = _mint(given, keys, record)
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
 
 
@@ -382,11 +382,11 @@ def _first_ways(run: ExportedRun, keys: tuple[bytes, ...], record: RunRecord) ->
     """By child, the first way on from each node of which the bundle has no answer word for word, with this server's
     tokens."""
     told = lineage_of(run)
-    first = _first(told) - _answered(run).keys()
+    first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
     return {
         child: stored.Way(edge, child, *_tokens(keys, record, child, 0, pending=child not in complete))
-        for (parent, edge), child in _led(told).items()
+        for (parent, edge), child in _steps_taken(told).items()
         if (parent, edge) in first
     }
 
@@ -398,13 +398,13 @@ def _tokens(
     return state, mint(keys, Handle("ack", run.run_id, node, run.series, attempt)) if pending else None
 
 
-def _named(event: ExportedEvent, session_id: str) -> dict[str, Any]:
+def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
     if event.kind != "workflow_started":
         return event.body
     return {**event.body, "sessionId": session_id}
 
 
-def _minted(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> stored.KeptAnswer:
+def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> stored.KeptAnswer:
     """An answer with this server's tokens in it."""
     state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
     own: dict[str, Any] = {

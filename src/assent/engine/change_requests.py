@@ -40,14 +40,14 @@ def ask_for_changes(
         "revision": action.revision,
         "at": iso_time(now_ms),
     }
-    kept = [*asked(action), wish][-MOST_KEPT:]
+    kept = [*list_requests(action), wish][-MOST_KEPT:]
     changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
     stored = yield from actions.put_all(changed, (), now_ms)
     yield from actions.note(action, "changes_asked", facts_of(decider, text=text), now_ms)
     return stored
 
 
-def asked(action: Action) -> list[dict[str, Any]]:
+def list_requests(action: Action) -> list[dict[str, Any]]:
     """The wishes that an action carries, oldest first."""
     kept = action.metadata.get(CHANGES_ASKED)
     return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []

@@ -277,7 +277,7 @@ def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -
     )
 
 
-def counted() -> Transaction[list[tuple[str, str, int]]]:
+def count_all() -> Transaction[list[tuple[str, str, int]]]:
     """Provider, state and how many, over all workspaces: for the operator of the server."""
     rows = yield statements.count_connections()
     return [(row["provider"], row["state"], row["connections"]) for row in rows]

@@ -98,12 +98,12 @@ def settle(action: Action, now_ms: int) -> Transaction[None]:
     """It happened: what was set aside is spent. What was given back before this was known is spent too."""
     if action.preflight.estimated_cost_credits <= 0:
         return
-    amount = yield from _moved(action, "reserved", "settled")
+    amount = yield from _move(action, "reserved", "settled")
     if amount:
         rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=amount)
         yield from _write(action.workspace_id, rows, "settle", amount, EXECUTION, now_ms, action)
         return
-    amount = yield from _moved(action, "released", "settled")
+    amount = yield from _move(action, "released", "settled")
     if amount:
         rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=0)
         yield from _write(action.workspace_id, rows, "charge", amount, EXECUTION, now_ms, action)
@@ -113,7 +113,7 @@ def release(action: Action, now_ms: int) -> Transaction[None]:
     """It definitely was not sent: what was set aside is there again."""
     if action.preflight.estimated_cost_credits <= 0:
         return
-    amount = yield from _moved(action, "reserved", "released")
+    amount = yield from _move(action, "reserved", "released")
     if amount:
         rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=0, reserved=amount)
         yield from _write(action.workspace_id, rows, "release", amount, EXECUTION, now_ms, action)
@@ -123,7 +123,7 @@ EXECUTION: Final = "execution"
 """Who the ledger names where no caller decides."""
 
 
-def _moved(action: Action, before: str, state: str) -> Transaction[int]:
+def _move(action: Action, before: str, state: str) -> Transaction[int]:
     """The amount of the action's charge, if it was in the one state and is now in the other; else nothing."""
     rows = yield statements.move_credit_charge(
         workspace_id=action.workspace_id, action_id=action.action_id, before=before, state=state

@@ -96,7 +96,7 @@ def approve(
     refuse_unfit(action)
     refuse_cut(action)
     refuse_overdue(decider, action, now_ms)
-    action = yield from recipients.judged(action, now_ms)
+    action = yield from recipients.judge(action, now_ms)
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
@@ -320,7 +320,7 @@ def edit(
         attempt=None,
         preflight=found,
     )
-    changed = yield from recipients.judged(changed, now_ms)
+    changed = yield from recipients.judge(changed, now_ms)
     (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
     facts = facts_of(decider, changed=sorted([*changes, *moved_to]), before=action.digest)

@@ -24,7 +24,7 @@ _TAKEN_BACK: Final = frozenset(f"action_{move}" for move in (Move.EDIT, Move.WIT
 _GIVEN: Final = f"action_{Move.APPROVE}"
 
 
-def sealed_before() -> Transaction[bool]:
+def has_sealed() -> Transaction[bool]:
     """Whether a server has sealed what was there before seals."""
     head = yield from journal.read_head(SYSTEM_WORKSPACE, STREAM)
     return head.seq > 0
@@ -39,7 +39,7 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
     for action in (yield from _open()):
         if action.approval is None or seals.hold(action):
             continue
-        if (yield from _vouched_for(action)):
+        if (yield from _is_vouched(action)):
             yield from actions.put_all(seals.sealed(action, action.approval), (), now_ms)
             sealed.append(action.action_id)
     event = journal.NewEvent("approvals_sealed", {"sealed": sealed})
@@ -62,7 +62,7 @@ def _open() -> Transaction[tuple[Action, ...]]:
     return tuple(actions.action_of(row) for row in rows)
 
 
-def _vouched_for(action: Action) -> Transaction[bool]:
+def _is_vouched(action: Action) -> Transaction[bool]:
     """Whether the journal of the run, which holds, has this approval of this content as the last word."""
     approval = action.approval
     head = yield from journal.read_head(action.workspace_id, action.run_id)

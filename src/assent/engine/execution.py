@@ -173,7 +173,7 @@ def newly_bound(services: Services, order: Order, bound: Action) -> Refusal:
         status=bound.status,
         action_id=bound.action_id,
         review_url=services.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
-        user_message=blocked.said_of(bound),
+        user_message=blocked.describe_binding(bound),
     )
 
 
@@ -220,7 +220,7 @@ def claim(
         )
         if seen is not None:
             return remembered(seen)
-    action = yield from recipients.judged(action, now_ms)
+    action = yield from recipients.judge(action, now_ms)
     gate.judge_execution(
         action,
         policy,

@@ -178,7 +178,7 @@ def release(job: Job, due_ms: int) -> Transaction[bool]:
     return _settle(job, JobState.WAITING, due_ms, job.attempts - 1, job.last_error, None)
 
 
-def lost_too_often(job: Job, retry_delays_ms: tuple[int, ...]) -> bool:
+def exceeds_losses(job: Job, retry_delays_ms: tuple[int, ...]) -> bool:
     """Whether so many workers died with this job that it should not be given to another."""
     return job.attempts > len(retry_delays_ms) + 1 + LOST_WORKERS_ALLOWED
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions, jobs, journal, once, staging, webhook_hosts, webhooks
-from assent.engine.quota import metered
+from assent.engine.quota import meter
 from assent.engine.services import Services
 from assent.engine.staging import Reply, Request
 from assent.engine.tenancy import add_tenant
@@ -81,9 +81,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
             )
         return reply
 
-    reply = await services.store.write(
-        metered(transaction, workspace_id, services.storage_quota_bytes, now_ms)
-    )
+    reply = await services.store.write(meter(transaction, workspace_id, services.storage_quota_bytes, now_ms))
     services.wake_jobs()
     return reply
 

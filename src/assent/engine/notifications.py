@@ -164,12 +164,12 @@ async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address
             workspace_id=workspace_id,
             target_id=target_id,
             kind=kind,
-            shown=shown(kind, address),
+            shown=mask(kind, address),
             created_ms=now_ms,
         )
         secrets = Credentials({_ADDRESS: address})
         yield from services.vault.put(workspace_id, _holder(target_id), secrets, seal, now_ms)
-        yield from _journal(workspace_id, "notification_added", shown(kind, address), by, now_ms)
+        yield from _journal(workspace_id, "notification_added", mask(kind, address), by, now_ms)
 
     await services.store.write(keep)
 
@@ -185,7 +185,7 @@ def remove(
     return True
 
 
-def shown(kind: str, address: str) -> str:
+def mask(kind: str, address: str) -> str:
     """An address as it may be shown: the path of a webhook is its secret."""
     if kind == "email":
         return address
@@ -198,18 +198,18 @@ async def tell(services: Services, job: Job) -> None:
     workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
     run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])
     await services.store.open()
-    found = await services.store.read(partial(_prepared, services, workspace_id, target_id, run_id, cause))
+    found = await services.store.read(partial(_prepare, services, workspace_id, target_id, run_id, cause))
     if found is None:
         return
     target, address, note = found
-    problem = await _sent(services, target.kind, address, note, f"{target_id}:{run_id or job.job_id}:{cause}")
+    problem = await _send(services, target.kind, address, note, f"{target_id}:{run_id or job.job_id}:{cause}")
     now_ms = services.clock.now_ms()
-    await services.store.write(lambda: _noted(workspace_id, target_id, problem or None, now_ms))
+    await services.store.write(lambda: _note(workspace_id, target_id, problem or None, now_ms))
     if problem:
         raise JobFailed(f"nobody was told: {problem}")
 
 
-def _prepared(
+def _prepare(
     services: Services, workspace_id: WorkspaceId, target_id: str, run_id: str, cause: str
 ) -> Transaction[tuple[Target, str, Note] | None]:
     """Where to and what; None where there is nothing to say any more."""
@@ -238,7 +238,7 @@ def _prepared(
     return _target(rows[0]), address, Note(words.title, text, f"{services.base_url}/runs/{run_id}")
 
 
-async def _sent(services: Services, kind: str, address: str, note: Note, key: str) -> str:
+async def _send(services: Services, kind: str, address: str, note: Note, key: str) -> str:
     """What went wrong, or nothing."""
     if kind == "email":
         try:
@@ -246,14 +246,14 @@ async def _sent(services: Services, kind: str, address: str, note: Note, key: st
         except (NotSent, OutcomeUnknown) as error:
             return str(error)
         return ""
-    url, body = _posted(kind, address, note)
+    url, body = _build_post(kind, address, note)
     reply = await services.post_webhook(url, body, {})
     if reply.status is not None and 200 <= reply.status < 300:
         return ""
     return reply.detail or f"it answered {reply.status}"
 
 
-def _posted(kind: str, address: str, note: Note) -> tuple[str, bytes]:
+def _build_post(kind: str, address: str, note: Note) -> tuple[str, bytes]:
     if kind == "slack":
         return address, msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
     # A push server takes JSON at its root; the last part of the address is the topic.
@@ -269,7 +269,7 @@ def _label(channel: str) -> str:
     return row.label if row is not None else channel.replace("_", " ")
 
 
-def _noted(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms: int) -> Transaction[None]:
+def _note(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms: int) -> Transaction[None]:
     yield statements.note_notification(
         workspace_id=workspace_id, target_id=target_id, now_ms=now_ms, problem=problem
     )

@@ -57,21 +57,21 @@ def recall(
     answer: str | None = rows[0]["response"]
     if answer is None:
         return None
-    return (yield from _marked(workspace_id, answer, rows[0]["created_at"], now_ms))
+    return (yield from _mark_replay(workspace_id, answer, rows[0]["created_at"], now_ms))
 
 
-def _marked(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
+def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
     """The stored answer of a tool with `replay` beside it: when it was first given, and how its actions are now."""
     if not text.startswith('{"ok":'):
         return text
     answer = msgspec.json.decode(text)
     replay = Replay(
-        iso_time(at_ms), describe_present((yield from _named(WorkspaceId(workspace_id), answer)), now_ms)
+        iso_time(at_ms), describe_present((yield from _find_named(WorkspaceId(workspace_id), answer)), now_ms)
     )
     return msgspec.json.encode({**answer, "replay": replay}).decode()
 
 
-def _named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
+def _find_named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
     """The actions that an answer is about: those of a run, or one."""
     if staged := {each["id"] for each in answer.get("actions", ())}:
         found = yield from actions.run_actions(workspace_id, answer["runId"])

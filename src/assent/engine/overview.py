@@ -82,7 +82,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     lessons = yield from _lessons(workspace_id, tenant_id)
     sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
     return Overview(
-        sections={section: listed[: _listed(section)] for section, listed in sections.items()},
+        sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
         counts=_counts(counted[0], sections),
         measured=tuple(
             Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
@@ -115,7 +115,7 @@ def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Actio
     return sections
 
 
-def _listed(section: Section) -> int:
+def _most_listed(section: Section) -> int:
     return RECENT_LISTED if section in (Section.WENT_OUT, Section.TAKEN_DOWN) else LISTED
 
 

@@ -104,7 +104,7 @@ def new_link(
     person_id: str, entropy: bytes, now_ms: int, *, ttl_ms: int, facts: dict[str, Any]
 ) -> Transaction[str]:
     """A link for somebody who is known already."""
-    link_id, token = _made(entropy)
+    link_id, token = _make_secret(entropy)
     yield statements.insert_sign_in_link(
         workspace_id=SYSTEM_WORKSPACE,
         link_id=link_id,
@@ -151,7 +151,7 @@ def open_session(
     assurance: Assurance = Assurance.PERSON,
 ) -> Transaction[SignedIn]:
     """Sign a browser in. `facts` say how it came to that."""
-    session_id, secret = _made(entropy)
+    session_id, secret = _make_secret(entropy)
     session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance)
     yield statements.insert_session(
         workspace_id=SYSTEM_WORKSPACE,
@@ -222,7 +222,7 @@ def person_of(row: Row) -> Person:
     return Person(row["person_id"], row["name"], Role(row["role"]), row["email"])
 
 
-def _made(entropy: bytes) -> tuple[str, str]:
+def _make_secret(entropy: bytes) -> tuple[str, str]:
     """The public id and the whole secret: the first finds the row, of the second only a hash is stored."""
     if len(entropy) != ENTROPY_BYTES:
         raise ValueError(f"a link or session needs {ENTROPY_BYTES} random bytes")

@@ -25,7 +25,7 @@ KEPT_DAYS: Final = 30
 NUMBER_BYTES: Final = 8
 
 
-def metered(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: int) -> Begin[T]:
+def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: int) -> Begin[T]:
     """The same transaction, with what it writes counted at its end."""
 
     def counting() -> Transaction[T]:
@@ -57,7 +57,7 @@ def size_of(values: Iterable[Any]) -> int:
     return size
 
 
-def stored(workspace_id: WorkspaceId, now_ms: int) -> Transaction[int]:
+def read_stored(workspace_id: WorkspaceId, now_ms: int) -> Transaction[int]:
     """How much a workspace has stored today."""
     rows = yield statements.find_stored_bytes(workspace_id=workspace_id, day=now_ms // DAY_MS)
     found: int = rows[0]["bytes"] if rows else 0

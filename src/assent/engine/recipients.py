@@ -56,7 +56,7 @@ def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[froz
     return frozenset(row["address"] for row in rows)
 
 
-def judged(action: Action, now_ms: int) -> Transaction[Action]:
+def judge(action: Action, now_ms: int) -> Transaction[Action]:
     """The action with the severity that the people of the day give it."""
     if not action.effect.recipients:
         return action

@@ -41,7 +41,7 @@ def rehydrate(desk: Desk, state: Handle, *, rules: bool = False) -> Transaction[
     shown = pending(program, node.snapshot)
     warnings = (
         *desk.drift,
-        *(yield from confirmations.told_again(desk, state.run_id, state.node, shown)),
+        *(yield from confirmations.warn_again(desk, state.run_id, state.node, shown)),
     )
     told = recap(notes, left_out=sum(row["left_out"] for row in way))
     answer = msgspec.structs.replace(

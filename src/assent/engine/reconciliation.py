@@ -62,7 +62,7 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
         action, _ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN or action.attempt is None:
         return None
-    if held(action, now_ms):
+    if is_held(action, now_ms):
         raise JobFailed("another look is under way")
     connector = services.connectors.get(action.effect.connector)
     if not repeatable(connector, action.attempt, now_ms) or not services.seals().hold(action):
@@ -74,7 +74,7 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
     return (yield from actions.put_all(msgspec.structs.replace(action, attempt=attempt), (), now_ms))
 
 
-def held(action: Action, now_ms: int) -> bool:
+def is_held(action: Action, now_ms: int) -> bool:
     """Whether a repetition may be on its way."""
     return action.attempt is not None and action.attempt.lease_until_ms > now_ms
 
@@ -103,21 +103,21 @@ async def look_into(
 ) -> Delivered | NotSent | OutcomeUnknown | None:
     """What can be known, or None where only a human can say."""
     approved, timeout = gate.opened(action), services.connector_timeout_seconds
-    if held(action, services.clock.now_ms()):
-        return _found(await certain(services, connector, connector.perform(approved, timeout)))
+    if is_held(action, services.clock.now_ms()):
+        return _read_repeat(await certain(services, connector, connector.perform(approved, timeout)))
     if connector.delivery.kind == "read_back":
         found = await certain(services, connector, connector.look_up(approved, timeout))
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
-        return _found(found)
+        return _read_repeat(found)
     if connector.delivery.searches:
         # Past the window, and finding nothing proves nothing: then it is for a human.
         found = await certain(services, connector, connector.look_up(approved, timeout))
-        return _found(found) if found is not None and _is_about_the_effect(found) else None
+        return _read_repeat(found) if found is not None and _is_about_the_effect(found) else None
     return None
 
 
-def _found(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
+def _read_repeat(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
     """What asking again says about the first send: that the asking was refused says nothing."""
     outcome = credible(outcome)
     refused = isinstance(outcome, NotSent) and not outcome.of_the_effect
@@ -143,7 +143,7 @@ def resolve(
             external_id=action.external_id,
             action_id=action.action_id,
         )
-    if held(action, now_ms):
+    if is_held(action, now_ms):
         raise gate.in_progress(action)
     yield from actions.note(action, "outcome_answered", {"happened": happened, **facts}, now_ms)
     if happened:

@@ -94,7 +94,7 @@ def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
         named = facts.get("actions", ()) if row.kind == PREPARED else (facts,)
         about.update(dict.fromkeys(str(each["actionId"]) for each in named if "actionId" in each))
         if row.kind == REFUSED:
-            refused.append(_refused(facts, row.at_ms))
+            refused.append(_read_refused(facts, row.at_ms))
     wanted = [(workspace_id, action_id) for action_id in list(about)[: 2 * MOST_ACTIONS]]
     stored = yield statements.list_actions_by_id(wanted=msgspec.json.encode(wanted).decode())
     by_id = {str(action.action_id): action for action in map(actions.action_of, stored)}
@@ -116,7 +116,7 @@ def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
     )
 
 
-def _refused(facts: dict[str, Any], at_ms: int) -> Refused:
+def _read_refused(facts: dict[str, Any], at_ms: int) -> Refused:
     said = {name: str(facts.get(name, "")) for name in ("reason", "detail", "by")}
     return Refused(action_id=str(facts.get("actionId", "")), at_ms=at_ms, **said)
 

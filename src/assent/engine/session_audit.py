@@ -29,7 +29,7 @@ class RunFlaw(msgspec.Struct, frozen=True):
     what: str
 
 
-async def flawed_runs(store: Store, workspace_id: str | None = None) -> AsyncIterator[RunFlaw]:
+async def find_flaws(store: Store, workspace_id: str | None = None) -> AsyncIterator[RunFlaw]:
     """Every run whose rows are not what its log says, of one workspace or of all."""
     after = ("", "")
     while rows := await store.read(_page(*after, workspace_id or "")):

@@ -339,11 +339,11 @@ def step(workspace_id: WorkspaceId, run: stored.RunRecord, node: int) -> Transac
         context=snapshot.context,
         checkpoints=tuple(Checkpoint(each["notes"], each["created_ms"]) for each in kept),
         following=pending(program, snapshot),
-        refused=tuple(_refused(each) for each in refused),
+        refused=tuple(_read_refused(each) for each in refused),
     )
 
 
-def _refused(row: Row) -> Refused:
+def _read_refused(row: Row) -> Refused:
     answer = _ANSWER.decode(row["answer"])
     issues = answer.issues if answer.issues is not msgspec.UNSET else ()
     reason = answer.reason if answer.reason is not msgspec.UNSET else ""

@@ -142,7 +142,7 @@ def begin_run(
     shown = pending(program, outcome.snapshot)
     answer = answers.make(desk, run, 0, 0, shown, warnings)
     if isinstance(outcome, Blocked):
-        answer = answers.blocked(answer, outcome)
+        answer = answers.block_answer(answer, outcome)
     spoken = Spoken(answer, text.write_start(program, shown, tokens_of(answer), warnings))
     if key is not None:
         yield from once.remember(
@@ -184,7 +184,7 @@ def step(
         return (yield from _again(desk, state.run_id, seen))
     program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
     gated = not seen.snapshot.is_complete and pending_step(program, seen.snapshot).confirm is not None
-    asked = (yield from confirmations.locked(desk, state, digest)) if gated else None
+    asked = (yield from confirmations.lock(desk, state, digest)) if gated else None
     if seen.head is None:
         head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
     else:
@@ -198,7 +198,7 @@ def step(
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
     if gated:
-        asked = yield from confirmations.settled(desk, state, digest, asked)
+        asked = yield from confirmations.settle(desk, state, digest, asked)
     outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))
     if isinstance(outcome, NeedsConfirmation):
         return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, ack))
@@ -217,11 +217,11 @@ def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction
         raise token_refusal("token_unknown_node")  # the run was removed meanwhile
     program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
     shown = pending(program, child.snapshot)
-    answer = answers.shaped(child.run, answered.state_token, answered.ack_token, shown, ())
-    return _told(program, shown, answer, ())
+    answer = answers.shape_answer(child.run, answered.state_token, answered.ack_token, shown, ())
+    return _reply(program, shown, answer, ())
 
 
-def _told(program: Program, shown: Pending | None, answer: Answer, warnings: tuple[Warning, ...]) -> Spoken:
+def _reply(program: Program, shown: Pending | None, answer: Answer, warnings: tuple[Warning, ...]) -> Spoken:
     """The answer to an advance that made a node, in words too."""
     if shown is None:
         return Spoken(answer, text.write_completion(program, warnings))
@@ -264,7 +264,7 @@ def _move(
     child = run.nodes
     if asked is not None:
         if asked.action.status is Status.APPROVED:
-            yield from confirmations.passed(desk, asked.action, child)
+            yield from confirmations.pass_step(desk, asked.action, child)
             # The action's event went to this run's own stream.
             head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
         head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
@@ -304,10 +304,10 @@ def _move(
         *((NEW_BRANCH,) if others is not None else ()),
         *outcome.warnings,
         *desk.drift,
-        *(yield from confirmations.told(desk, run.run_id, following)),
+        *(yield from confirmations.warn(desk, run.run_id, following)),
     )
     answer = answers.make(desk, run, child, 0, following, warnings)
-    spoken = _told(program, following, answer, warnings)
+    spoken = _reply(program, following, answer, warnings)
     if others is not None:
         answer = msgspec.structs.replace(
             answer,
@@ -336,12 +336,12 @@ def _block(
     run, now_ms = node.run, desk.now_ms
     shown = pending(program, node.snapshot)
     if outcome.exhausted or shown is None:
-        return answers.given_up(outcome.issues)
+        return answers.give_up(outcome.issues)
     body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in outcome.issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)
     yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
     yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
-    answer = answers.blocked(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
+    answer = answers.block_answer(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
     said = text.write_blocked(outcome, shown, tokens_of(answer))
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
     yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)

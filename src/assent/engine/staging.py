@@ -30,7 +30,7 @@ from assent.engine import (
 from assent.engine.circumstances import Outlook
 from assent.engine.content import READ_FIELDS, refuse_theater
 from assent.engine.failpoints import failpoint
-from assent.engine.quota import metered
+from assent.engine.quota import meter
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal, add_tenant
 from assent.kernel import canonical
@@ -211,7 +211,7 @@ async def stage(
             )
         return reply
 
-    reply = await services.store.write(metered(begin, workspace_id, services.storage_quota_bytes, now_ms))
+    reply = await services.store.write(meter(begin, workspace_id, services.storage_quota_bytes, now_ms))
     failpoint("prepare.committed")
     if request.webhook_url is not None:
         services.wake_jobs()

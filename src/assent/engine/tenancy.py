@@ -144,7 +144,7 @@ def issue_key(
         workspace_id=workspace_id,
         key_id=key_id,
         mode=mode,
-        secret_hash=api_keys.stored_hash(key),
+        secret_hash=api_keys.hash_key(key),
         label=label,
         scopes=" ".join(scopes),
         created_ms=now_ms,
@@ -304,7 +304,7 @@ def request_signup(
     token = tokens.encode(uuid.UUID(workspace_id).bytes) + tokens.encode(secret)
     yield statements.insert_signup_link(
         workspace_id=workspace_id,
-        secret_hash=api_keys.stored_hash(token),
+        secret_hash=api_keys.hash_key(token),
         email=email,
         name=name,
         created_ms=now_ms,
@@ -328,7 +328,7 @@ def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
     if workspace_id is not None:
         rows = yield statements.find_signup_link(workspace_id=workspace_id)
     row = rows[0] if rows else None
-    genuine = hmac.compare_digest(api_keys.stored_hash(token), row["secret_hash"] if row is not None else "")
+    genuine = hmac.compare_digest(api_keys.hash_key(token), row["secret_hash"] if row is not None else "")
     if workspace_id is None or row is None or not genuine:
         return None
     if row["claimed_ms"] is not None or row["expires_ms"] <= now_ms:

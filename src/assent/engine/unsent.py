@@ -35,7 +35,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     name, detail = _name(action), plain_detail(outcome.detail)
     words = None
     if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
-        words = _postponed(name, detail, again)
+        words = _words_for_retry(name, detail, again)
     elif outcome.reason is Reason.MISSING_CONNECTOR:
         # It may be connected, and something else is wrong with it: the connector knows what.
         by_status = outcome.detail.startswith("HTTP ")
@@ -59,7 +59,7 @@ def _name(action: Action) -> str:
     return "The mail service" if is_mail(action.effect) else channels.label_of(action.effect.channel)
 
 
-def _postponed(name: str, detail: str, again: int | None) -> Words:
+def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
     """The words for an attempt that had no effect and may be repeated."""
     return Words(
         summary=f"{name} could not be reached.",

@@ -60,13 +60,13 @@ class Vault:
         yield statements.add_vault_key(
             workspace_id=workspace_id,
             sealed_by=self._names()[0],
-            sealed=_sealed(self._keys()[0], seal.data_key, seal.nonces[0], _key_of(workspace_id)),
+            sealed=_seal(self._keys()[0], seal.data_key, seal.nonces[0], _key_of(workspace_id)),
             made_ms=now_ms,
         )
         data_key = yield from self._data_key(workspace_id)
         yield statements.delete_secrets(workspace_id=workspace_id, holder=holder)
         for nonce, (field, secret) in zip(seal.nonces[1:], sorted(secrets.items()), strict=True):
-            sealed = _sealed(data_key, secret.encode(), nonce, _place(workspace_id, holder, field))
+            sealed = _seal(data_key, secret.encode(), nonce, _place(workspace_id, holder, field))
             yield statements.put_secret(
                 workspace_id=workspace_id, holder=holder, field=field, sealed=sealed, now_ms=now_ms
             )
@@ -79,7 +79,7 @@ class Vault:
         data_key = yield from self._data_key(workspace_id)
         return Credentials(
             {
-                row["field"]: _opened(
+                row["field"]: _open(
                     data_key, row["sealed"], _place(workspace_id, holder, row["field"])
                 ).decode()
                 for row in rows
@@ -99,12 +99,12 @@ class Vault:
         for nonce, row in zip(nonces, rows, strict=False):
             if row["sealed_by"] in known:
                 about = _key_of(WorkspaceId(row["workspace_id"]))
-                data_key = _opened(known[row["sealed_by"]], row["sealed"], about)
+                data_key = _open(known[row["sealed_by"]], row["sealed"], about)
                 yield statements.reseal_vault_key(
                     workspace_id=row["workspace_id"],
                     before=row["sealed_by"],
                     newest=names[0],
-                    sealed=_sealed(newest, data_key, nonce, about),
+                    sealed=_seal(newest, data_key, nonce, about),
                 )
                 done += 1
         return done
@@ -121,7 +121,7 @@ class Vault:
                 "The secrets of this workspace were sealed with a master secret that this server does not have. "
                 "Set it as ASSENT_SECRET_PREVIOUS."
             )
-        return _opened(known[rows[0]["sealed_by"]], rows[0]["sealed"], _key_of(workspace_id))
+        return _open(known[rows[0]["sealed_by"]], rows[0]["sealed"], _key_of(workspace_id))
 
     def _keys(self) -> tuple[bytes, ...]:
         return tuple(tokens.derive_key(secret, PURPOSE) for secret in self._master())
@@ -138,13 +138,13 @@ def _place(workspace_id: WorkspaceId, holder: str, field: str) -> bytes:
     return canonical(["secret", workspace_id, holder, field])
 
 
-def _sealed(key: bytes, plain: bytes, nonce: bytes, about: bytes) -> str:
+def _seal(key: bytes, plain: bytes, nonce: bytes, about: bytes) -> str:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     return tokens.encode(nonce + AESGCM(key).encrypt(nonce, plain, about))
 
 
-def _opened(key: bytes, sealed: str, about: bytes) -> bytes:
+def _open(key: bytes, sealed: str, about: bytes) -> bytes:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -251,7 +251,7 @@ def forget_old(now_ms: int, most: int) -> Transaction[int]:
     return len((yield statements.forget_webhook_deliveries(created_before_ms=before_ms, most=most)))
 
 
-def shown_url(url: str) -> str:
+def mask_url(url: str) -> str:
     """An address for lists and logs: what follows the question mark may be somebody's password."""
     bare, asked, _ = url.partition("?")
     return f"{bare}?…" if asked else bare

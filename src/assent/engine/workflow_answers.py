@@ -152,7 +152,7 @@ def invalid(issues: Iterable[Issue]) -> Refusal:
     return Refusal(Reason.VALIDATION_ERROR, problems=_problems(issues))
 
 
-def given_up(issues: Iterable[Issue]) -> Refusal:
+def give_up(issues: Iterable[Issue]) -> Refusal:
     """Ten attempts in a row did not pass: the agent stops and asks, instead of trying for ever (W39)."""
     return Refusal(
         Reason.VALIDATION_ERROR,
@@ -177,10 +177,10 @@ def make(
     ack_token = (
         mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
     )
-    return shaped(run, state_token, ack_token, shown, warnings)
+    return shape_answer(run, state_token, ack_token, shown, warnings)
 
 
-def shaped(
+def shape_answer(
     run: RunRecord,
     state_token: str,
     ack_token: str | None,
@@ -203,7 +203,7 @@ def shaped(
     )
 
 
-def blocked(answer: Answer, outcome: Blocked) -> Answer:
+def block_answer(answer: Answer, outcome: Blocked) -> Answer:
     """The same where the way is not free: what stands in it, and what would pass (W32, W60)."""
     return msgspec.structs.replace(
         answer,

@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True):
     locked: bool
 
 
-def locked(desk: Desk, state: Handle, content: str) -> Transaction[Asked | None]:
+def lock(desk: Desk, state: Handle, content: str) -> Transaction[Asked | None]:
     """The action that a human was asked about, locked. Before the run is: whoever decides takes them in this order."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None:
@@ -54,7 +54,7 @@ def locked(desk: Desk, state: Handle, content: str) -> Transaction[Asked | None]
     return Asked(action, policy, locked=True)
 
 
-def settled(desk: Desk, state: Handle, content: str, asked: Asked | None) -> Transaction[Asked | None]:
+def settle(desk: Desk, state: Handle, content: str, asked: Asked | None) -> Transaction[Asked | None]:
     """The same once the run is locked: where another caller has asked meanwhile, what that one asked about."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None or (asked is not None and asked.action.action_id == action_id):
@@ -98,8 +98,13 @@ def ask(
     ack: Handle,
 ) -> Transaction[Refusal]:
     """Ask a human, once for the same content; after a rejection new content is asked about anew."""
-    if asked is None or asked.action.expired(desk.now_ms) or asked.action.status in _OVER or _unread(asked):
-        action = staged(desk, node, content, digest, outcome, _call(desk, ack, content))
+    if (
+        asked is None
+        or asked.action.expired(desk.now_ms)
+        or asked.action.status in _OVER
+        or _is_unread(asked)
+    ):
+        action = stage(desk, node, content, digest, outcome, _call(desk, ack, content))
         yield from actions.insert_action(action)
         body = {
             "node": node.node,
@@ -128,7 +133,7 @@ def ask(
     return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
 
 
-def _unread(asked: Asked) -> bool:
+def _is_unread(asked: Asked) -> bool:
     """What could not be read whole is asked about again, which refuses it as too long."""
     return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
@@ -191,7 +196,7 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
         "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
         "After the person approved, make the same advance call again, exactly as it was sent."
     )
-    if wishes := change_requests.asked(action):
+    if wishes := change_requests.list_requests(action):
         said.append(f"A person asked for changes: {wishes[-1]['text']}")
         fix = (
             "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
@@ -207,14 +212,14 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
     )
 
 
-def told(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
+def warn(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
     """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
     if shown is None or not shown.require_confirmation:
         return ()
-    return _warned((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+    return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
 
 
-def told_again(
+def warn_again(
     desk: Desk, run_id: RunId, node: int, shown: Pending | None
 ) -> Transaction[tuple[Warning, ...]]:
     """The same for whoever comes back to a node, where a question about it may be open."""
@@ -224,13 +229,13 @@ def told_again(
         workspace_id=desk.workspace_id, run_id=run_id, node=node, now_ms=desk.now_ms
     )
     if not rows:
-        return _warned((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+        return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
     action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
     already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
-    return (already, *_warned((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
+    return (already, *_warning((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
 
 
-def _warned(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
+def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
     return (Warning("decided_before", earlier, shown.step_key),) if earlier is not None else ()
 
 
@@ -272,7 +277,7 @@ def _call(desk: Desk, ack: Handle, content: Content) -> dict[str, Any]:
     return {"args": tokens, "left": list(given)}
 
 
-def staged(
+def stage(
     desk: Desk,
     node: NodeRecord,
     content: Content,
@@ -366,7 +371,7 @@ def _json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def passed(desk: Desk, action: Action, child: int) -> Transaction[None]:
+def pass_step(desk: Desk, action: Action, child: int) -> Transaction[None]:
     """The advance that passes is the action's effect: executed, once."""
     changed = msgspec.structs.replace(
         action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None

@@ -257,10 +257,10 @@ def find_step(
     if not rows or rows[0]["series"] != state.series:
         return None
     found = _node(workspace_id, rows[0])
-    return (yield from _answered(workspace_id, found, rows[0], edge)) or found
+    return (yield from _find_answer(workspace_id, found, rows[0], edge)) or found
 
 
-def _answered(
+def _find_answer(
     workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
 ) -> Transaction[Way | KeptAnswer | None]:
     if row["next_edge"] == edge:
@@ -297,7 +297,7 @@ def look_again(
         snapshot=decode_snapshot(row["snapshot"].encode()),
         stored=row["snapshot"],
     )
-    return (yield from _answered(workspace_id, now, row, edge)) or now
+    return (yield from _find_answer(workspace_id, now, row, edge)) or now
 
 
 def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:

@@ -59,7 +59,7 @@ class Attempt:
 
     async def run(self) -> None:
         """Run the handler and record how it ended."""
-        if jobs.lost_too_often(self._job, self._kind.retry_delays_ms):
+        if jobs.exceeds_losses(self._job, self._kind.retry_delays_ms):
             await self._record(self._failed(jobs.LOST))
             return
         handler = self._handler = asyncio.create_task(self._call())

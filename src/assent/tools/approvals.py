@@ -149,7 +149,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
     action_id = actions.require_action_id(request.action_id)
     workspace_id, by = call.caller.workspace_id, call.caller.name
-    async with blocked.bound_first(call.services, workspace_id, action_id, by=by, via="chat"):
+    async with blocked.bind_first(call.services, workspace_id, action_id, by=by, via="chat"):
         answer = await _decide(
             call,
             request,

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from assent.engine.quota import metered
+from assent.engine.quota import meter
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import RunId
@@ -57,7 +57,7 @@ class Call:
 
     def metered(self, begin: Begin[T]) -> Begin[T]:
         """A transaction that stores what the caller brought, as far as its workspace may today."""
-        return metered(begin, self.caller.workspace_id, self.services.storage_quota_bytes, self.now_ms)
+        return meter(begin, self.caller.workspace_id, self.services.storage_quota_bytes, self.now_ms)
 
 
 @dataclass(frozen=True, slots=True)

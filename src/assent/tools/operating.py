@@ -15,7 +15,7 @@ from assent.drafting.naming import name_of
 from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import long_runs, staging
 from assent.engine.staging import PreparedRun, Request
-from assent.engine.webhooks import shown_url
+from assent.engine.webhooks import mask_url
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
@@ -277,7 +277,7 @@ def refuse_webhook(call: Call, url: str | None) -> None:
     why = call.services.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(
-            "webhookUrl", f"a public https address to post to. {why}", repr(shown_url(url)[:80])
+            "webhookUrl", f"a public https address to post to. {why}", repr(mask_url(url)[:80])
         )
 
 

@@ -197,7 +197,7 @@ async def disconnect(visit: Visit) -> Response:
 async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
     """Whether another connection of this server is with the same grantor. Where one person made both, revoking one
     would end the other too, and who made them is not known here."""
-    others = await visit.read(connections.counted)
+    others = await visit.read(connections.count_all)
     of_grantor = {
         each.provider.id
         for each in (getattr(found, "access", None) for found in visit.services.connectors.values())

@@ -191,7 +191,7 @@ class ReviewPages:
             by = viewer.session.person.name if viewer.session is not None else VIA
             bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
             if bound is not None:
-                raise NowBound(blocked.said_of(bound))
+                raise NowBound(blocked.describe_binding(bound))
         if sends and not readiness.ready:
             name = review_words.connector_name(action.effect.connector)
             raise NotReady(readiness.fix_hint or f"{name} is not ready.")

@@ -169,7 +169,7 @@ def card_of(
         changes=_changes(found, action, looking, steps),
         wishes=tuple(
             Wish(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
-            for wish in change_requests.asked(action)
+            for wish in change_requests.list_requests(action)
         ),
         look_at=review_words.look_at(effect),
         pictures=pictures,

@@ -183,7 +183,7 @@ async def outgoing(visit: Visit) -> Response:
     values = {
         "section": "outgoing",
         "deliveries": [
-            (each, webhooks.shown_url(each.url), when(each.created_ms, visit.now_ms)) for each in found
+            (each, webhooks.mask_url(each.url), when(each.created_ms, visit.now_ms)) for each in found
         ],
         "account": account,
         "spent": [(each, when(each.at_ms, visit.now_ms)) for each in spent],
