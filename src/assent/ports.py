@@ -262,6 +262,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     status: Literal["ok", "unavailable"]
     metrics: dict[str, int | float] = {}
     reason: str | None = None
+    left_out: tuple[str, ...] = ()
+    """Values that the source gave and that cannot be right, in words."""
 
 
 @runtime_checkable

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from tests.gate.provider import providers
 from tests.postgres_server import Server
 from tests.workflows.kit import Player
 
-from assent.engine import audit_log
+from assent.engine import audit_log, memory_views
 from assent.engine.audit_log import Signer
 from assent.kernel.ids import WorkspaceId
 from assent.stores.migrate import migrate
@@ -44,6 +47,35 @@ STATES = {
 TWO_HOURS_SECONDS = 2 * 3600
 
 
+OLD_READINGS = [
+    {"source": "zernio", "channel": "linkedin", "status": "ok", "reason": None}
+    | {"metrics": {"impressions": 1234, "views": 1300, "reach": 1000, "likes": 161, "engagementRate": 0.05}},
+    {"source": "zernio", "channel": "x", "status": "ok", "metrics": {"engagementRate": 0.05}, "reason": None},
+]
+OLD_WHY = "linkedin brought 161 responses from 3,534 views. Earlier runs averaged 5,301.5."
+OLD_MEASUREMENT = {
+    "measuredAt": "2026-08-01T12:00:00.000Z",
+    "sources": OLD_READINGS,
+    "totals": {"impressions": 1234, "views": 1300, "reach": 1000, "likes": 161, "engagementRate": 0.1},
+    "baseline": {"runs": 2, "averages": {"delivered": 0.5}},
+    "nextMove": {"move": "Follow up on linkedin.", "why": OLD_WHY, "channel": "linkedin"},
+}
+OLD_NUMBERS = f"""
+UPDATE measurements SET measured_ms = due_ms, asset_id = run_id, body = '{json.dumps(OLD_MEASUREMENT)}'
+WHERE run_id = (SELECT min(run_id) FROM measurements);
+INSERT INTO assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, metadata, created_ms)
+SELECT workspace_id, run_id, run_id, tenant_id, 'measurement', 'What became of it', '{OLD_WHY}',
+       '{json.dumps({"measurement": OLD_MEASUREMENT})}', measured_ms
+FROM measurements WHERE measured_ms IS NOT NULL;
+INSERT INTO brain_entries
+  (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, facts, natural_key, created_ms)
+SELECT workspace_id, run_id, tenant_id, 'channel_performance', 'linkedin: {OLD_WHY}', 'confirmed', 'zernio', 'linkedin',
+       run_id, '{json.dumps({"metrics": {"views": 1300}, "nextMove": "x", "angle": ""})}', 'performance:' || run_id, 0
+FROM measurements WHERE measured_ms IS NOT NULL;
+"""
+"""Rows as that commit wrote them for the numbers above, with sums that are not true."""
+
+
 class Old(Gate):
     """A server of today over a database of then."""
 
@@ -65,6 +97,17 @@ def old_url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> st
     url: str = request.getfixturevalue("empty_postgres_url")
     server.run_on(url, gzip.decompress((MADE / "postgres.sql.gz").read_bytes()).decode())
     return url
+
+
+@pytest.fixture
+def old_numbers(request: pytest.FixtureRequest, old_url: str, database: str) -> None:
+    """A run of that database was measured by the rules of then."""
+    if database == "sqlite":
+        with closing(sqlite3.connect(old_url.removeprefix("sqlite:///"))) as file:
+            file.executescript(OLD_NUMBERS)
+        return
+    server: Server = request.getfixturevalue("postgres_server")
+    server.run_on(old_url, OLD_NUMBERS)
 
 
 @pytest.fixture
@@ -139,3 +182,40 @@ async def test_a_workflow_goes_on_where_it_was(old: Old, tmp_path: Path) -> None
     passed = await play.advance(confirmed["at"], notesMarkdown=confirmed["notes"])
     assert passed["pending"]["stepId"] == "after"
     assert await play.journal_holds()
+
+
+@pytest.mark.rule("E100")
+async def test_numbers_that_earlier_rules_added_are_not_told_any_more(old_numbers: None, old: Old) -> None:
+    run_id = min(each["runId"] for each in (await old.done("chieflab_status"))["measured"])
+    true = "LinkedIn: 1,234 impressions, 161 likes."
+
+    status = await old.done("chieflab_status")
+    run = await old.done("chieflab_get_run", runId=run_id)
+    assets = await old.done("chieflab_list_assets", runId=run_id)
+    memory = await old.done("chieflab_brain_read", kind="channel_performance")
+
+    [told] = status["measured"]
+    assert told["totals"] == {"impressions": 1234, "views": 1300, "likes": 161}
+    assert true in told["results"]
+    [asset] = [each for each in run["assets"] if each["type"] == "measurement"]
+    assert asset in assets["assets"]
+    assert true in asset["body"]
+    assert asset["metadata"]["measurement"]["rules"] == 2
+    assert asset["metadata"]["measurement"]["baseline"] == []
+    assert memory["entries"] == []
+    for shown in (status, run, assets, memory):
+        assert "3,534" not in json.dumps(shown) and "5,301.5" not in json.dumps(shown)
+
+
+async def test_a_memory_of_earlier_rules_is_kept_retired_with_its_reason(old_numbers: None, old: Old) -> None:
+    await old.app.prepare()
+    page = await old.app.store.read(
+        lambda: memory_views.entries(
+            old.workspace_id, tenant_id="", kind="channel_performance", state="", search="", before="", most=9
+        )
+    )
+    [entry] = page.entries
+    assert (entry.state, entry.facts["retiredBecause"]) == ("retired", "earlier_rules")
+    assert entry.facts["metrics"] == {"views": 1300}
+    confirm = partial(memory_views.decide, old.workspace_id, entry.entry_id, "confirmed", "Ada", 0)
+    assert not await old.app.store.write(confirm)

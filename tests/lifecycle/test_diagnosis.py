@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Learned, Observation, Silence, as_text
-from assent.lifecycle.diagnosis_readings import ANSWERED, SEEN
 from assent.lifecycle.diagnosis_rules import RULES, diagnose
-from assent.lifecycle.measurement import amount
+from assent.lifecycle.metrics import amount
 from assent.lifecycle.readable import theater_in
 
 NOW = 1_790_000_000_000
+OTHERS = ("delivered", "bounced", "complained", "position", "conversions", "karma")
 
 
 def read(
@@ -55,8 +55,8 @@ FIRES: dict[str, list[tuple[Any, ...]]] = {
     "not_connected": [(deed("approved", ready=False),), (deed("awaiting_approval", ready=False),)],
     "mail_bounces": [(read("email", "resend", bounced=1, delivered=19),)],
     "mail_complaints": [(read("email", "resend", complained=1, delivered=500, opened=300),)],
-    "not_seen": [(read(views=0),), (read(impressions=0, likes=0),)],
-    "seen_not_answered": [(read(impressions=20, likes=0),), (read("email", delivered=40, opened=0),)],
+    "not_seen": [(read(views=0),), (read(impressions=0, likes=0),), (read("email", delivered=40, opened=0),)],
+    "seen_not_answered": [(read(impressions=20, likes=0),), (read("email", opened=40, clicked=0),)],
     "visitors_do_nothing": [(read("web", "ga4", sessions=20, conversions=0),)],
     "few_respond": [(read(impressions=1_000, clicks=9),)],
     "reach_falls": [
@@ -85,11 +85,14 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
         (read(likes=0),),
         (read(views=1),),
         (read(views=0, clicks=2),),
+        (read(impressions=0, views=30),),
+        (read("email", delivered=40),),
         (read(views=0), deed(days=0)),
     ],
     "seen_not_answered": [
         (read(impressions=19, likes=0),),
         (read(impressions=500),),
+        (read("email", delivered=500, clicked=0),),
         (read(impressions=500, likes=0, comments=1),),
     ],
     "visitors_do_nothing": [(read("web", sessions=500),), (read("web", sessions=19, conversions=0),)],
@@ -121,6 +124,8 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
         (read("x", impressions=1_000, likes=60), read("linkedin", impressions=1_000, likes=90)),
         (read("email", delivered=1_000, opened=400), read("linkedin", impressions=1_000, likes=20)),
         (read("x", impressions=50, likes=1), read("linkedin", impressions=1_000, likes=90)),
+        (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, clicks=90)),
+        (read("x", views=1_000, likes=20), read("linkedin", impressions=1_000, likes=90)),
     ],
     "far_down_in_search": [
         (read("search", impressions=300, position=9.9),),
@@ -167,7 +172,9 @@ def test_a_rule_is_silent_where_there_is_too_little_or_nothing_wrong(
 @given(
     st.lists(
         st.dictionaries(
-            st.sampled_from([*SEEN, *ANSWERED, "bounced", "complained", "position", "conversions"]),
+            st.sampled_from(
+                ["impressions", "views", "reach", "opened", "sessions", "clicks", "likes", *OTHERS]
+            ),
             st.floats(0, 1e6),
             max_size=6,
         ),
@@ -184,7 +191,7 @@ def test_no_finding_names_a_metric_that_its_source_did_not_report(
 
     for finding in diagnose(facts(*known)).findings:
         of = next(each for each in known if each.run_id == finding.run_id)
-        named = {name.removeprefix("usual ") for name in finding.numbers if "per view" not in name}
+        named = {name.removeprefix("usual ") for name in finding.numbers}
         assert named <= set(of.metrics)
 
 
@@ -260,4 +267,4 @@ def test_the_text_is_for_a_human() -> None:
 
 def test_a_large_number_is_written_out() -> None:
     said = [amount(value) for value in (1_234_567, 0.5, 12.0, 0.0123, 18.25, 1_234.56)]
-    assert said == ["1,234,567", "0.5", "12", "0.0123", "18.2", "1,234.6"]
+    assert said == ["1,234,567", "0.5", "12", "0.0123", "18.25", "1,234.6"]

@@ -10,11 +10,11 @@ from tests.oauth.kit import Connected
 from tests.providers.kit import connect as key_connect
 
 from assent.engine import measurement
-from assent.engine.measurement import Measurement
+from assent.engine.measured import Measurement
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
-from assent.lifecycle.measurement import next_move, summarise
+from assent.lifecycle.measurement import recommend, total_numbers
 from assent.lifecycle.records import Asset
 from assent.ports import Reading
 from assent.testing.emulator import Outcome
@@ -240,13 +240,14 @@ def reading(channel: str, **metrics: int) -> Reading:
 
 def test_visitors_of_the_page_are_not_added_to_the_channels_that_sent_them() -> None:
     readings = (reading("linkedin", impressions=100, clicks=4), reading("web", sessions=90, conversions=9))
-    move = next_move(readings, summarise(readings), None)
+    move = recommend(readings, ())
     assert move.channel == "linkedin"
-    assert "4 responses from 100 views" in move.why
+    assert move.why == "linkedin: 100 impressions, 4 clicks."
 
 
 def test_a_run_known_by_its_visitors_alone_names_no_channel() -> None:
     readings = (reading("web", sessions=90, conversions=0),)
-    move = next_move(readings, summarise(readings), None)
+    move = recommend(readings, ())
     assert move.channel is None
-    assert "90 times" in move.why
+    assert "90 sessions, 0 conversions" in move.why
+    assert total_numbers((*readings, reading("x", conversions=2))) == {"sessions": 90}

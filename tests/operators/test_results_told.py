@@ -26,7 +26,7 @@ async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(lo
     assert told["status"] == "partly_sent"
     message = told["agentGuide"]["userMessage"]
     assert message.startswith("1 of 2 went out. ")
-    assert "0 clicks, 0 views after one day" in message
+    assert "Site: 0 views, 0 clicks after one day." in message
     assert told["show"].startswith("**1 of 2 went out.**")
     assert told["agentGuide"]["renderInChat"]["measurement"]["body"] == told["show"]
     first = told["next"][0]

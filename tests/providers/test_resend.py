@@ -205,7 +205,7 @@ async def test_numbers_are_what_resend_says_and_never_made_up(
 
 
 async def read(providers: Providers, action_id: ActionId) -> Reading:
-    return await read_action(providers.engine.services, await providers.engine.action(action_id), {})
+    return await read_action(providers.engine.services, await providers.engine.action(action_id))
 
 
 @pytest.mark.parametrize(

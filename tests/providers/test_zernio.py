@@ -326,7 +326,7 @@ async def test_numbers_are_what_zernio_says(here: Providers) -> None:
 
 
 async def read(providers: Providers, action_id: ActionId) -> Any:
-    return await read_action(providers.engine.services, await providers.engine.action(action_id), {})
+    return await read_action(providers.engine.services, await providers.engine.action(action_id))
 
 
 async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:

@@ -26,6 +26,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
 from assent.lifecycle.connection import Account, Verified
 from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.metrics import select_credible
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
@@ -125,10 +126,11 @@ class BlueskyConnector:
         if not answer.ok or not isinstance(post, dict):
             said = "does not show the post" if answer.ok else f"answered HTTP {answer.status}"
             return self._no_numbers(action, f"Bluesky {said}")
-        numbers = {name: post[field] for field, name in COUNTS.items() if isinstance(post.get(field), int)}
-        if not numbers:
+        numbers, left_out = select_credible({name: post.get(field) for field, name in COUNTS.items()})
+        if not numbers and not left_out:
             return self._no_numbers(action, "Bluesky gives no numbers")
-        return Reading(source=self.id, channel=action.effect.channel, status="ok", metrics=numbers)
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=numbers, left_out=left_out)
 
     def _no_numbers(self, action: Action, reason: str) -> Reading:
         return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)

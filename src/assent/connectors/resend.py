@@ -20,6 +20,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
 from assent.lifecycle.connection import Access, Account, Connection, Verified
 from assent.lifecycle.gate import ApprovedAction
+from assent.lifecycle.metrics import select_credible
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect
 from assent.ports import (
@@ -125,22 +126,22 @@ class ResendConnector:
         }
         answer = await self._ask(access, "GET", "/emails/metrics", deadline, query=query)
         totals = answer.at("totals") if answer.ok else None
-        metrics = {
-            name: value
-            for name, value in (totals if isinstance(totals, dict) else {}).items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        }
-        if not any(metrics.values()):
+        metrics, left_out = select_credible(totals if isinstance(totals, dict) else {})
+        if not any(metrics.values()) and not left_out:
             # Nothing counted yet, or no such interface: the mail itself says how far it got.
             answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
             metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
-        return Reading(
-            source=self.id,
-            channel=action.effect.channel,
-            status="ok" if metrics else "unavailable",
-            metrics=metrics,
-            reason=None if metrics else _no_numbers(answer),
-        )
+            if metrics and len(action.effect.recipients) > 1:
+                return self._unavailable(
+                    action, "Resend tells only the last event of a mail to several people"
+                )
+        if not metrics and not left_out:
+            return self._unavailable(action, _no_numbers(answer))
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+
+    def _unavailable(self, action: Action, reason: str) -> Reading:
+        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         deadline = Deadline(timeout_seconds)

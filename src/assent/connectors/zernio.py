@@ -16,7 +16,7 @@ import msgspec
 from assent.connectors.approved import action_of
 from assent.connectors.json_http import Exchanged
 from assent.connectors.key_access import Deadline, KeyAccess
-from assent.connectors.zernio_client import ZernioClient, numbers_of, words
+from assent.connectors.zernio_client import ZernioClient, read_numbers, words
 from assent.connectors.zernio_posts import (
     PLATFORMS,
     account_ids,
@@ -136,11 +136,12 @@ class ZernioConnector:
         access = await self._access.access(action.workspace_id)
         query = {"postId": action.external_id or ""}
         answer = await self.client.ask(access, "GET", "/v1/analytics", Deadline(timeout_seconds), query=query)
-        found = numbers_of(answer, access.connection)
+        found = read_numbers(answer, access.connection)
         channel = action.effect.channel
         if isinstance(found, str):
             return Reading(source=self.id, channel=channel, status="unavailable", reason=found)
-        return Reading(source=self.id, channel=channel, status="ok", metrics=found)
+        metrics, left_out = found
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         return await self.client.verified(key, timeout_seconds)

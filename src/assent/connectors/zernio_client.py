@@ -16,6 +16,7 @@ from assent.connectors.json_http import Exchanged, exchange
 from assent.connectors.key_access import Deadline, KeyAccess
 from assent.kernel.refusals import Reason
 from assent.lifecycle.connection import Access, Account, Connection, Verified
+from assent.lifecycle.metrics import select_credible
 from assent.ports import Clock, NotSent, OutcomeUnknown, Picture
 
 SEARCHED: Final = "100"
@@ -120,20 +121,18 @@ def words(answer: Exchanged) -> str:
     return said if isinstance(said, str) else ""
 
 
-def numbers_of(answer: Exchanged, connection: Connection) -> dict[str, int | float] | str:
-    """The numbers of a post, or why there are none: no number is ever made up (E100)."""
+def read_numbers(
+    answer: Exchanged, connection: Connection
+) -> tuple[dict[str, int | float], tuple[str, ...]] | str:
+    """The numbers of a post and the values that cannot be numbers, or why there are none (E100)."""
     if answer.status == 202 or answer.at("syncStatus") == "pending":
         return "Zernio is still collecting the numbers"
     if answer.status == 424 or answer.at("syncStatus") == "unavailable":
         return "no platform gave Zernio its numbers"
     found = answer.at("analytics")
-    numbers = {
-        name: value
-        for name, value in (found if isinstance(found, dict) else {}).items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    if answer.ok and numbers:
-        return numbers
+    numbers, left_out = select_credible(found if isinstance(found, dict) else {})
+    if answer.ok and (numbers or left_out):
+        return numbers, left_out
     if answer.status in (402, 403) or not connection.settings.get("analytics", True):
         return "this Zernio account has no analytics add-on"
     return f"Zernio has no numbers for it (HTTP {answer.status})"

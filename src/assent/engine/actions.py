@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import journal, recipients
+from assent.engine.measured import refresh_asset
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.policy import DEFAULT, Policy
@@ -222,8 +223,8 @@ def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[As
 
 
 def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
-    """An asset from its row."""
-    return Asset(
+    """An asset from its row; a measurement as the present rules tell it."""
+    asset = Asset(
         workspace_id=workspace_id,
         asset_id=AssetId(row["asset_id"]),
         run_id=RunId(row["run_id"]),
@@ -235,6 +236,7 @@ def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
         metadata=_OBJECT.decode(row["metadata"]),
         created_ms=row["created_ms"],
     )
+    return refresh_asset(asset)
 
 
 def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:

@@ -161,6 +161,11 @@ def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: S
     return bool(rows)
 
 
+def is_outdated(entry: Entry) -> bool:
+    """Whether earlier rules made the memory of a measurement. Such a memory stays retired."""
+    return entry.facts.get("retiredBecause") == "earlier_rules"
+
+
 def decision_entry(
     action: Action,
     kind: Literal["approval", "rejection", "edit"],

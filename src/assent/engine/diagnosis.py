@@ -84,7 +84,7 @@ def _kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction
         workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=MAX_ACTIONS
     )
     found = tuple(action for row in rows if (action := actions.action_of(row)).effect.connector != WORKFLOW)
-    measured = yield from measurement.measured(workspace_id, tenant_id, measurement.HISTORY)
+    measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
     due = yield from measurement.due(workspace_id, measurement.HISTORY)
     lessons = yield from brain.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
     by_hand: list[Observation] = []

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.measurement import Measurement
+from assent.engine import measured
+from assent.engine.measured import Measurement
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -67,7 +68,7 @@ def measured_runs(workspace_id: WorkspaceId, *, before: str, most: int) -> Trans
                 created_ms=row["created_ms"],
                 due_ms=row["due_ms"],
                 measured_ms=row["measured_ms"],
-                found=msgspec.json.decode(row["body"], type=Measurement) if row["body"] is not None else None,
+                found=measured.decode(row["body"]) if row["body"] is not None else None,
                 empty_at_ms=empty[0]["at_ms"] if empty else None,
                 empty=tuple(
                     (str(each.get("channel", "")), str(each.get("source", "")), str(each.get("reason") or ""))

@@ -14,24 +14,18 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels
-from assent.engine import actions, brain, jobs, journal
+from assent.engine import actions, brain, jobs, journal, measured
 from assent.engine.jobs import Job
+from assent.engine.measured import Measurement, check_reading
 from assent.engine.services import Services
-from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
-from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
+from assent.kernel.ids import AssetId, RunId, WorkspaceId
+from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import UNPUBLISH
-from assent.lifecycle.measurement import (
-    NOT_MEASURED,
-    Baseline,
-    NextMove,
-    Summary,
-    amount,
-    next_move,
-    summarise,
-)
+from assent.lifecycle.measurement import NOT_MEASURED, RULES
+from assent.lifecycle.metrics import describe_numbers
 from assent.lifecycle.records import Action, Asset, Status, done_by_hand
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.stores.loader import statements
@@ -42,16 +36,6 @@ MEASURE_JOB: Final = "measure_run"
 INTERVAL: Final = "measureAfterMs"
 HISTORY: Final = 20
 RETRY_AFTER_MS: Final = 12 * HOUR_MS
-
-
-class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One reading of a whole run."""
-
-    measured_at: str
-    sources: tuple[Reading, ...]
-    totals: dict[str, float]
-    baseline: Baseline | None
-    next_move: NextMove
 
 
 class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,8 +110,7 @@ async def measure(
     if planned.due_ms > now_ms and not alone:
         raise unavailable(f"It is too early. Results arrive {readable_time(planned.due_ms, now_ms)}.")
     readings = await read_all(services, sent, by_hand, now_ms)
-    summary = summarise(readings)
-    if not summary.measured:
+    if all(reading.status != "ok" for reading in readings):
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
         if alone:
             raise without_numbers(sent)
@@ -136,44 +119,38 @@ async def measure(
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
-    earlier = [past for past in history if past.run_id != run_id and past.measurement is not None]
-    baseline = _baseline(earlier)
-    found = Measurement(
-        measured_at=iso_time(now_ms),
-        sources=readings,
-        totals=summary.totals,
-        baseline=baseline,
-        next_move=next_move(readings, summary, baseline),
-    )
+    earlier = [past.measurement for past in history if past.run_id != run_id and past.measurement is not None]
+    found = measured.draw_up(iso_time(now_ms), readings, earlier)
     asset = Asset(
         workspace_id=workspace_id,
         asset_id=AssetId(services.new_id(now_ms)),
         run_id=run_id,
         tenant_id=sent[0].tenant_id,
-        type="measurement",
+        type=measured.ASSET_TYPE,
         title="What became of it",
-        body=as_text(found),
-        metadata={"measurement": msgspec.to_builtins(found)},
         created_ms=now_ms,
+        **measured.present(found),
     )
-    angles = {action.effect.channel: str(action.metadata.get("angle", "")) for action in sent}
-    return await services.store.write(lambda: _keep(planned, asset, found, angles, by, now_ms))
+    return await services.store.write(lambda: _keep(planned, asset, found, by, now_ms))
 
 
 async def read_all(
     services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
 ) -> tuple[Reading, ...]:
     """What every source says now about what went out in one run; one that has nothing to say says why."""
-    of_effects = [read_action(services, action, by_hand) for action in sent]
+    # What a person noted is about the whole channel: it counts once, however many messages went there.
+    noted = [
+        by_hand[channel] for channel in dict.fromkeys(a.effect.channel for a in sent) if channel in by_hand
+    ]
+    of_effects = [read_action(services, action) for action in sent if action.effect.channel not in by_hand]
     of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in sources(services)]
-    found = await asyncio.gather(*of_effects, *of_run)
-    return tuple(reading for reading in found if reading is not None)
+    found = [*noted, *await asyncio.gather(*of_effects, *of_run)]
+    return tuple(check_reading(reading) for reading in found if reading is not None)
 
 
-async def read_action(services: Services, action: Action, by_hand: dict[str, Reading]) -> Reading:
+async def read_action(services: Services, action: Action) -> Reading:
+    """What the connector of an action says about it."""
     channel, source = action.effect.channel, action.effect.connector
-    if channel in by_hand:
-        return by_hand[channel]
     connector = services.connectors.get(source)
     measurable: object = connector
     if not isinstance(measurable, Measurable):
@@ -264,7 +241,7 @@ def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
     return [scheduled_of(row) for row in rows]
 
 
-def measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
+def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
     """A tenant's measured runs, newest first."""
     rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
     return [scheduled_of(row) for row in rows]
@@ -292,11 +269,11 @@ def record_by_hand(
 
 
 def _keep(
-    planned: Scheduled, asset: Asset, found: Measurement, angles: dict[str, str], by: str, now_ms: int
+    planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
-    """Keep a reading. One that says what the last one said is that one: asking twice leaves one asset, one memory."""
+    """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory."""
     workspace_id = asset.workspace_id
-    yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
+    head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
     if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
@@ -310,33 +287,26 @@ def _keep(
         measured_ms=now_ms,
         body=msgspec.json.encode(found).decode(),
     )
-    event = journal.NewEvent("run_measured", {"assetId": asset.asset_id, "totals": found.totals, "by": by})
-    yield from journal.append(workspace_id, asset.run_id, [event], now_ms)
-    for reading in found.sources:
+    facts = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
+    yield from journal.append_to(head, [journal.NewEvent("run_measured", facts)], now_ms)
+    for number, reading in enumerate(found.sources):
         if reading.status == "ok":
-            entry = performance_entry(
-                planned.tenant_id, asset, reading, found, angles.get(reading.channel, "")
-            )
+            entry = performance_entry(planned.tenant_id, asset, reading, number)
             yield from brain.remember(workspace_id, entry, now_ms)
     return found, asset
 
 
-def performance_entry(
-    tenant_id: str, asset: Asset, reading: Reading, found: Measurement, angle: str
-) -> brain.NewEntry:
-    numbers = (
-        ", ".join(f"{name} {amount(value)}" for name, value in sorted(reading.metrics.items()))
-        or "no numbers"
-    )
+def performance_entry(tenant_id: str, asset: Asset, reading: Reading, number: int) -> brain.NewEntry:
+    """The memory of one reading: its own numbers and nothing that was made from others."""
     return brain.NewEntry(
         tenant_id=tenant_id,
         kind="channel_performance",
-        body=f"{reading.channel}: {numbers}. {found.next_move.why}",
+        body=f"{channels.label_of(reading.channel)}: {describe_numbers(reading.metrics)}.",
         source=reading.source,
-        natural_key=f"performance:{asset.asset_id}:{reading.channel}",
+        natural_key=f"performance:{asset.asset_id}:{number}",
         channel=reading.channel,
         run_id=asset.run_id,
-        facts={"metrics": reading.metrics, "nextMove": found.next_move.move, "angle": angle},
+        facts={"metrics": reading.metrics, "rules": RULES},
     )
 
 
@@ -345,17 +315,6 @@ def _note_empty(
 ) -> Transaction[None]:
     facts = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
     yield from journal.append(workspace_id, run_id, [journal.NewEvent("measurement_empty", facts)], now_ms)
-
-
-def _baseline(history: list[Scheduled]) -> Baseline | None:
-    totals = [past.measurement.totals for past in history if past.measurement is not None]
-    if not totals:
-        return None
-    names = {name for each in totals for name in each}
-    return Baseline(
-        runs=len(totals),
-        averages={name: sum(each.get(name, 0) for each in totals) / len(totals) for name in names},
-    )
 
 
 def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
@@ -399,17 +358,6 @@ def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[boo
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
 
 
-def as_text(found: Measurement) -> str:
-    """The measurement for a human to read."""
-    lines = []
-    for reading in found.sources:
-        numbers = ", ".join(f"{amount(value)} {name}" for name, value in sorted(reading.metrics.items()))
-        lines.append(
-            f"{reading.channel}: {numbers if reading.status == 'ok' else f'no numbers ({reading.reason})'}"
-        )
-    return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
-
-
 def scheduled_of(row: Row) -> Scheduled:
     """A measurement from its row."""
     body = row["body"]
@@ -419,8 +367,5 @@ def scheduled_of(row: Row) -> Scheduled:
         asset_id=row["asset_id"],
         due_ms=row["due_ms"],
         measured_ms=row["measured_ms"],
-        measurement=msgspec.json.decode(body, type=Measurement) if body is not None else None,
+        measurement=measured.decode(body) if body is not None else None,
     )
-
-
-__all__: list[Any] = ["DAY_MS", "MEASURE_JOB", "ActionId", "Summary", "measure", "measure_job", "schedule"]

@@ -50,6 +50,8 @@ def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_
     entry = brain.entry_of(rows[0])
     if entry.state == state:
         return True
+    if brain.is_outdated(entry):
+        return False
     yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
     facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
     event = journal.NewEvent("memory_decided", facts)

@@ -14,29 +14,9 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.diagnosis import Facts, Finding, Observation, Rule, date_of
-from assent.lifecycle.measurement import amount
+from assent.lifecycle.measurement import ENOUGH_FOR_A_RATE, ENOUGH_TO_JUDGE, WHOLE_RUN
+from assent.lifecycle.metrics import amount, describe_number, name_exposure, name_responses, sort_names
 
-SEEN: Final = ("impressions", "views", "reach", "sessions", "delivered")
-"""How often something was seen: the first of these that a source reports. They count the same, so are never added."""
-
-ANSWERED: Final = (
-    "clicks",
-    "clicked",
-    "replies",
-    "comments",
-    "likes",
-    "shares",
-    "saves",
-    "signups",
-    "points",
-    "opened",
-    "opens",
-)
-"""What somebody does who cares."""
-
-ENOUGH_TO_JUDGE: Final = 20
-"""Views below this say nothing about a text."""
-ENOUGH_FOR_A_RATE: Final = 100
 FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
 BOUNCES: Final = 0.05
@@ -45,13 +25,14 @@ FIRST_PAGE: Final = 10
 
 
 def seen(observation: Observation) -> tuple[str, float] | None:
-    """The name and value of the number of views, if the source reports one."""
-    return next(((name, observation.metrics[name]) for name in SEEN if name in observation.metrics), None)
+    """The name and value of the exposure, if the source reports one. What was delivered is not seen."""
+    name = name_exposure(observation.metrics)
+    return (name, observation.metrics[name]) if name is not None else None
 
 
 def answered(observation: Observation) -> dict[str, float]:
     """The responses that the source reports; empty where it reports none, which is not zero."""
-    return {name: observation.metrics[name] for name in ANSWERED if name in observation.metrics}
+    return {name: observation.metrics[name] for name in name_responses(observation.metrics)}
 
 
 def latest(facts: Facts) -> tuple[Observation, ...]:
@@ -73,27 +54,29 @@ def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
         views = seen(each)
         if views is None or fresh(facts, each):
             continue
-        if views[1] == 0 and not any(answered(each).values()):
+        if views[1] == 0:
+            delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
             yield _about(
                 rule,
                 each,
-                {views[0]: 0},
-                f"Nobody has seen the last one on {each.channel}: 0 {views[0]}.",
-                "Put it where its readers already are, at another time, or on another channel.",
+                {**delivered, views[0]: 0},
+                f"The last one on {each.channel} has not been seen: {_told({**delivered, views[0]: 0})}.",
+                "Check that it can be found there; then try another time or another channel.",
                 _again(facts, each.channel),
             )
 
 
 def not_answered(rule: Rule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
+        if each.channel in WHOLE_RUN:
+            continue
         views, responses = seen(each), answered(each)
         if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
-            named = ", ".join(f"0 {name}" for name in responses)
             yield _about(
                 rule,
                 each,
                 {views[0]: views[1], **responses},
-                f"It is seen on {each.channel} and nobody responds: {amount(views[1])} {views[0]}, {named}.",
+                f"It is seen on {each.channel} without a response: {_told({views[0]: views[1], **responses})}.",
                 "Rewrite the opening and ask for one thing only.",
                 _again(facts, each.channel),
             )
@@ -102,15 +85,15 @@ def not_answered(rule: Rule, facts: Facts) -> Iterator[Finding]:
 def few_answer(rule: Rule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views, responses = seen(each), answered(each)
-        total = sum(responses.values())
-        if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < total < FEW_RESPOND * views[1]:
+        # One reader may give several responses, so that their sum is the most that can have responded.
+        most = sum(responses.values())
+        if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
             continue
         yield _about(
             rule,
             each,
             {views[0]: views[1], **responses},
-            f"Few respond on {each.channel}: {amount(total)} from {amount(views[1])} {views[0]} "
-            f"({_share(total, views[1])}).",
+            f"Few respond on {each.channel}: {_told({views[0]: views[1], **responses})}.",
             "Say earlier what is in it for the reader, and make the next step one click.",
             _again(facts, each.channel),
         )
@@ -130,8 +113,8 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 runs[0],
                 {views[0]: views[1], f"usual {views[0]}": usual},
-                f"{runs[0].channel} reaches fewer people than it did: {amount(views[1])} {views[0]}, and "
-                f"{amount(usual)} on average over the {len(earlier)} before.",
+                f"{runs[0].channel} is seen less than before: {describe_number(*views)}, and {amount(usual)} on "
+                f"average over the {len(earlier)} before.",
                 "Go back to what the earlier ones did, or rest the channel for a while.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
@@ -140,23 +123,30 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
 
 
 def weaker_than_best(rule: Rule, facts: Facts) -> Iterator[Finding]:
-    rated: dict[str, list[tuple[float, Observation]]] = {}
+    rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
     for each in latest(facts):
-        views, responses = seen(each), answered(each)
-        if views is not None and responses and views[1] >= ENOUGH_FOR_A_RATE:
-            # Only what is counted alike is compared: an opened mail is not a liked post.
-            rated.setdefault(views[0], []).append((sum(responses.values()) / views[1], each))
-    for alike in rated.values():
-        best_rate, best = max(alike, key=lambda pair: pair[0])
-        for rate, each in alike:
-            if each.channel != best.channel and 0 < rate < HALF * best_rate:
+        views = seen(each)
+        if views is not None and views[1] >= ENOUGH_FOR_A_RATE:
+            # Only the same response to the same exposure is compared: an opened mail is not a liked post.
+            for name, value in answered(each).items():
+                rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
+    compared: set[str] = set()
+    places = sort_names(response for _, response in rated)
+    for names in sorted(rated, key=lambda pair: places.index(pair[1])):
+        alike = {channel: rate for channel, rate in rated[names].items() if channel not in compared}
+        if len(alike) < 2:
+            continue
+        compared |= set(alike)
+        best_rate, best = max(alike.values(), key=lambda pair: pair[0])
+        for rate, each in alike.values():
+            if 0 < rate < HALF * best_rate:
                 yield _about(
                     rule,
                     each,
-                    {"responses per view": rate, f"responses per view on {best.channel}": best_rate},
-                    f"{each.channel} brings less than half of what {best.channel} brings: {_share(rate, 1)} respond, "
-                    f"against {_share(best_rate, 1)} ({best.source}, {date_of(best.at_ms)}).",
-                    f"Spend the effort on {best.channel} first, and bring its angle to {each.channel}.",
+                    {name: each.metrics[name] for name in names},
+                    f"{each.channel} brings less than half of what {best.channel} brings: {_rate(each, names)}, "
+                    f"against {_rate(best, names)} ({best.source}, {date_of(best.at_ms)}).",
+                    f"Spend the effort on {best.channel} first.",
                     _again(facts, best.channel),
                 )
 
@@ -254,6 +244,15 @@ def _again(facts: Facts, channel: str) -> SuggestedCall:
     return SuggestedCall(
         "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
     )
+
+
+def _told(numbers: dict[str, float]) -> str:
+    return ", ".join(describe_number(name, value) for name, value in numbers.items())
+
+
+def _rate(of: Observation, names: tuple[str, str]) -> str:
+    exposure, response = (describe_number(name, of.metrics[name]) for name in names)
+    return f"{response} from {exposure}"
 
 
 def _share(part: float, whole: float) -> str:

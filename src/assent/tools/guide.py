@@ -11,6 +11,7 @@ from assent.drafting import channels
 from assent.engine import circumstances, overview
 from assent.engine.brain import Entry
 from assent.engine.circumstances import WRITE_RIGHT
+from assent.engine.measured import describe_reading
 from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.times import iso_time, readable_time
@@ -82,6 +83,8 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     when: str
     totals: dict[str, float]
     next_move: str
+    results: str = ""
+    """The numbers of every channel in words."""
 
 
 class DueMeasurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -211,12 +214,15 @@ def _moment(action: Action) -> int:
 
 def _measured(found: Measured) -> MeasuredEntry:
     measured = found.scheduled.measurement
+    known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
+    told = [f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}." for each in known]
     return MeasuredEntry(
         run_id=found.scheduled.run_id,
         what=found.about,
         when=iso_time(found.scheduled.measured_ms or 0),
         totals=measured.totals if measured is not None else {},
         next_move=measured.next_move.move if measured is not None else "",
+        results=" ".join(told) or "No numbers.",
     )
 
 
@@ -261,7 +267,7 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
         parts.append("\n".join(lines))
     if found.measured:
         told = [
-            f"- {each.what or 'A run'}: {_totals(each)}. Next: {each.next_move}"
+            f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}"
             for each in map(_measured, found.measured)
         ]
         parts.append("\n".join(["**Measured lately**", *told]))
@@ -276,10 +282,6 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
 def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
     what = f"- {each.channel}: “{each.what}”, {readable_time(at_ms, now_ms)}."
     return " ".join(part for part in (what, each.why, each.help_url, each.url) if part)
-
-
-def _totals(each: MeasuredEntry) -> str:
-    return ", ".join(f"{value:g} {name}" for name, value in sorted(each.totals.items())) or "no numbers"
 
 
 def _next(

@@ -10,7 +10,8 @@ import msgspec
 from assent.drafting import channels
 from assent.engine import actions, circumstances, measurement
 from assent.engine.decisions import once_only
-from assent.engine.measurement import Measurement, unavailable
+from assent.engine.measured import Measurement
+from assent.engine.measurement import unavailable
 from assent.engine.staging import PreparedRun
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
@@ -18,7 +19,8 @@ from assent.lifecycle import guidance
 from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, NextToolCalls, SuggestedCall
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
-from assent.lifecycle.measurement import NextMove, amount
+from assent.lifecycle.measurement import NextMove
+from assent.lifecycle.metrics import describe_numbers
 from assent.lifecycle.records import Action, Run
 from assent.lifecycle.standing import run_status, section_of, state_in_run
 from assent.ports import Transaction
@@ -181,7 +183,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         yield from measurement.record_by_hand(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
-        numbers = ", ".join(f"{amount(value)} {name}" for name, value in sorted(request.metrics.items()))
+        numbers = describe_numbers(request.metrics)
         said = f"Noted for {channels.label_of(request.channel)}: {numbers} ({request.source})."
         return MetricsRecorded(
             ok=True,

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from assent.drafting import channels
-from assent.engine.measurement import Measurement
+from assent.engine.measured import Measurement, describe_reading
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
 from assent.lifecycle.cards import PLAIN, Circumstances
-from assent.lifecycle.measurement import amount
+from assent.lifecycle.measurement import describe_usual
 from assent.lifecycle.records import Action, taken_down_ms
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
-from assent.ports import Reading
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
 """Sections in which something of a run is left to do."""
@@ -33,7 +32,10 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
     first_ms = min((action.executed_ms for action in of_run if action.executed_ms is not None), default=None)
     read_ms = parse_time(found.measured_at)
     after = f" after {_elapsed(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
-    told = [f"{channels.label_of(each.channel)}: {numbers_of(each)}{after}." for each in found.sources]
+    told = [
+        f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}{after}."
+        for each in found.sources
+    ]
     return " ".join(told)
 
 
@@ -49,27 +51,15 @@ def show_results(
     parts = ["\n".join(lines)]
     read_ms = parse_time(found.measured_at)
     when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
-    numbers = [f"- {channels.label_of(each.channel)}: {numbers_of(each)}" for each in found.sources]
+    numbers = [f"- {channels.label_of(each.channel)}: {describe_reading(each)}" for each in found.sources]
     parts.append("\n".join([f"**Results**{when}", *numbers]))
-    if found.baseline is not None:
-        usual = ", ".join(
-            f"{amount(value)} {name}" for name, value in sorted(found.baseline.averages.items())
-        )
-        parts.append(f"The average of {found.baseline.runs} earlier: {usual}.")
+    if found.baseline:
+        usual = [f"- {channels.label_of(each.channel)} {describe_usual(each)}" for each in found.baseline]
+        parts.append("\n".join(["**Earlier**", *usual]))
     if any(section_of(action, now_ms) in OPEN for action in of_run):
         parts.append("**Next:** finish what is still open above.")
     parts.append(f"**Advice:** {found.next_move.move} {found.next_move.why}")
     return "\n\n".join(parts)
-
-
-def numbers_of(reading: Reading) -> str:
-    """The numbers of one source, or why it has none."""
-    if reading.status != "ok":
-        return f"no numbers ({reading.reason})"
-    return (
-        ", ".join(f"{amount(value)} {name}" for name, value in sorted(reading.metrics.items()))
-        or "no numbers"
-    )
 
 
 def _line(action: Action, around: Circumstances, now_ms: int) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from assent.lifecycle.measurement import RULES
+from assent.lifecycle.metrics import describe_numbers
 from assent.serving.web.review_history import SENTENCES, Facts
 from assent.serving.web.review_words import agent_name, channel_name, connector_name
 
@@ -32,17 +34,16 @@ def _step(facts: Facts) -> str:
 
 
 def _describe_measurement(facts: Facts) -> str:
+    """Earlier rules added numbers that must not be added: what they noted is not repeated."""
     totals = facts.get("totals")
-    if not isinstance(totals, dict) or not totals:
+    if not isinstance(totals, dict) or not totals or facts.get("rules") != RULES:
         return "Measured"
-    return "Measured: " + ", ".join(f"{name} {value}" for name, value in sorted(totals.items()))
+    return f"Measured: {describe_numbers(totals)}"
 
 
 def _numbers(facts: Facts) -> str:
     metrics = facts.get("metrics")
-    told = (
-        ", ".join(f"{name} {value}" for name, value in sorted(metrics.items())) if metrics else "no numbers"
-    )
+    told = describe_numbers(metrics) if isinstance(metrics, dict) else "no numbers"
     return f"Numbers for {channel_name(str(facts.get('channel', 'a channel')))} written down by hand: {told}"
 
 

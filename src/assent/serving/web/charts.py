@@ -1,4 +1,4 @@
-"""Small charts of numbers: what a run brought against what earlier ones did on average. Pure: numbers in, lengths out.
+"""Small charts of numbers: a count of a channel against its average in earlier runs. Pure: numbers in, lengths out.
 
 A bar has a length only where there is a number; what is not known is not drawn (E100). The numbers stand beside every
 chart as text, so that a drawing is never the only place that says something.
@@ -6,11 +6,14 @@ chart as text, so that a drawing is never the only place that says something.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from assent.engine.measurement import Measurement
+from assent.engine.measured import Measurement
+from assent.lifecycle.measurement import Usual, group_numbers
+from assent.lifecycle.metrics import amount, name_exposure, name_number, name_responses, names_with
 
 BAR: Final = 240
 """Pixels of the longest bar."""
@@ -21,38 +24,54 @@ EDGE: Final = 4
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """One number against its baseline."""
+    """One count of one channel against its average there."""
 
+    channel: str
     name: str
     value: float
-    usual: float | None
+    usual: Usual | None
     length: int
     usual_at: int | None
     compared: str
 
     @property
+    def written(self) -> str:
+        return amount(self.value)
+
+    @property
     def is_up(self) -> bool:
-        return self.usual is not None and self.value > self.usual
+        return self.usual is not None and self.value > self.usual.average
 
 
-def bars(found: Measurement) -> tuple[Bar, ...]:
-    """Every total of a measurement, the largest first."""
-    usual = found.baseline.averages if found.baseline is not None else {}
-    most = max([*found.totals.values(), *(usual.get(name, 0) for name in found.totals)], default=0)
-    return tuple(
-        _bar(name, value, usual.get(name), most)
-        for name, value in sorted(found.totals.items(), key=lambda each: (-each[1], each[0]))
-    )
+def draw_bars(found: Measurement) -> tuple[Bar, ...]:
+    """The counts of every channel. Lengths compare numbers of the same metric only."""
+    known = {(each.channel, each.metric): each for each in found.baseline}
+    shown = [
+        (channel, name, float(numbers[name]), known.get((channel, name)))
+        for channel, numbers in group_numbers(found.sources).items()
+        for name in list_counts(numbers)
+    ]
+    longest: dict[str, float] = {}
+    for _, name, value, usual in shown:
+        longest[name] = max(longest.get(name, 0), value, usual.average if usual is not None else 0)
+    return tuple(_draw(*each, longest[each[1]]) for each in shown)
 
 
-def _bar(name: str, value: float, usual: float | None, most: float) -> Bar:
+def list_counts(numbers: Mapping[str, float]) -> list[str]:
+    """The counts of a channel that are drawn: deliveries, one exposure, the responses."""
+    exposure = name_exposure(numbers)
+    return [*names_with(numbers, "delivery"), *([exposure] if exposure else []), *name_responses(numbers)]
+
+
+def _draw(channel: str, name: str, value: float, usual: Usual | None, most: float) -> Bar:
     return Bar(
-        name=name,
+        channel=channel,
+        name=name_number(name),
         value=value,
         usual=usual,
         length=_scale(value, most),
-        usual_at=_scale(usual, most) if usual is not None else None,
-        compared=difference(value, usual),
+        usual_at=_scale(usual.average, most) if usual is not None else None,
+        compared=describe_difference(value, usual),
     )
 
 
@@ -60,21 +79,16 @@ def _scale(value: float, most: float) -> int:
     return round(BAR * max(0.0, value) / most) if most > 0 else 0
 
 
-def difference(value: float, usual: float | None) -> str:
-    """How a number stands to the average, in words."""
+def describe_difference(value: float, usual: Usual | None) -> str:
+    """How a number compares with its average, in words."""
     if usual is None:
         return "nothing to compare with yet"
-    if usual == 0:
-        return "the average is 0"
-    percent = round(100 * (value - usual) / usual)
-    if percent == 0:
-        return f"as on average ({number(usual)})"
-    return f"{abs(percent):,} % {'above' if percent > 0 else 'below'} the average of {number(usual)}"
-
-
-def number(value: float) -> str:
-    """`1,234` or `12.5`."""
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+    average = f"the {amount(usual.average)} of one earlier run"
+    if usual.runs > 1:
+        average = f"the average of {usual.runs} earlier runs, {amount(usual.average)}"
+    if value == usual.average:
+        return f"as {average}"
+    return f"{'above' if value > usual.average else 'below'} {average}"
 
 
 class Spark(msgspec.Struct, frozen=True):

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from assent.engine import measure_views
 from assent.engine.measure_views import MeasuredRun
+from assent.engine.measured import Measurement
 from assent.kernel.ids import is_uuid
-from assent.lifecycle.measurement import ATTENTION
+from assent.lifecycle.measurement import group_numbers
+from assent.lifecycle.metrics import amount, describe_numbers, name_exposure, name_number
 from assent.lifecycle.standing import describe_run
 from assent.ports import Reading
-from assent.serving.web.charts import bars, number, spark
+from assent.serving.web.charts import draw_bars, spark
 from assent.serving.web.console import Screen, Visit
 from assent.serving.web.review_times import when
 from assent.serving.web.review_words import Badge, channel_name
@@ -33,21 +36,39 @@ async def measure(visit: Visit) -> Response:
     found = await visit.read(
         lambda: measure_views.measured_runs(visit.workspace_id, before=before, most=RUNS)
     )
-    seen = [run for run in reversed(found.runs) if run.found is not None]
+    trend = find_trend([run.found for run in reversed(found.runs) if run.found is not None])
     values = {
         "runs": [measured_run(run, visit.now_ms) for run in found.runs],
-        "trend": spark(tuple(attention(run) for run in seen)),
-        "trend_values": [number(attention(run)) for run in seen],
+        "trend": spark(trend.values) if trend is not None else None,
+        "trend_of": f"{name_number(trend.metric).capitalize()}, {channel_name(trend.channel)}"
+        if trend
+        else "",
+        "trend_values": [amount(value) for value in trend.values] if trend is not None else [],
         "older": f"/measure?before={found.older}" if found.older else None,
         "is_first": not before,
     }
     return visit.page("measure.html", values)
 
 
-def attention(run: MeasuredRun) -> float:
-    """How often a run was seen, over all its channels."""
-    totals = run.found.totals if run.found is not None else {}
-    return float(sum(totals.get(name, 0) for name in ATTENTION))
+class Trend(msgspec.Struct, frozen=True):
+    """The same metric on the same channel over several runs, oldest first."""
+
+    channel: str
+    metric: str
+    values: tuple[float, ...]
+
+
+def find_trend(measured: list[Measurement]) -> Trend | None:
+    """The exposure of the channel that most of the runs have, where at least two have it."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for each in measured:
+        for channel, numbers in group_numbers(each.sources).items():
+            if (name := name_exposure(numbers)) is not None:
+                found.setdefault((channel, name), []).append(float(numbers[name]))
+    if not found:
+        return None
+    (channel, metric), values = max(found.items(), key=lambda each: len(each[1]))
+    return Trend(channel, metric, tuple(values)) if len(values) > 1 else None
 
 
 def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
@@ -72,8 +93,8 @@ def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
         "is_due": run.due_ms <= now_ms,
         "tried": when(run.empty_at_ms, now_ms) if run.empty_at_ms is not None else None,
         "badge": _badge(run, now_ms),
-        "bars": bars(found) if found is not None else (),
-        "baseline_runs": found.baseline.runs if found is not None and found.baseline is not None else 0,
+        "bars": [(channel_name(bar.channel), bar) for bar in draw_bars(found)] if found is not None else [],
+        "has_baseline": found is not None and bool(found.baseline),
         "move": found.next_move if found is not None else None,
         "sources": readings,
     }
@@ -88,9 +109,8 @@ def _badge(run: MeasuredRun, now_ms: int) -> Badge:
 
 
 def reading(given: Reading) -> dict[str, Any]:
-    return _source(
-        given.channel, given.source, metrics=given.metrics, reason=given.reason, status=given.status
-    )
+    told = given.metrics if given.status == "ok" else None
+    return _source(given.channel, given.source, metrics=told, reason=given.reason, left_out=given.left_out)
 
 
 def _source(
@@ -99,16 +119,16 @@ def _source(
     *,
     metrics: dict[str, Any] | None = None,
     reason: str | None = None,
-    status: str = "",
+    left_out: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    told = metrics if metrics is not None and status != "unavailable" else None
     return {
         "channel_id": channel,
         "channel": channel_name(channel),
         "source": source,
         "by_hand": source == BY_HAND,
-        "metrics": [(name, number(value)) for name, value in sorted(told.items())] if told else [],
-        "why": None if told else reason or "the source gave no reason",
+        "numbers": describe_numbers(metrics) if metrics else "",
+        "left_out": ", ".join(left_out),
+        "why": None if metrics else reason or "the source gave no reason",
     }
 
 

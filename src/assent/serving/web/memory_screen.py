@@ -38,6 +38,10 @@ STATE_BADGES: Final[dict[str, Badge]] = {
 }
 CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
 
+EARLIER_RULES: Final = (
+    "Made by earlier rules, which added numbers that do not belong together. It is kept and no longer used."
+)
+
 NO_SUCH_ENTRY: Final = PageProblem(
     404,
     "There is no such memory",
@@ -100,7 +104,8 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
         if entry.run_id and entry.action_id
         else None,
         "nonce": visit.nonce(f"memory {entry.entry_id}"),
-        "can_confirm": entry.state != "confirmed",
+        "note": EARLIER_RULES if brain.is_outdated(entry) else "",
+        "can_confirm": entry.state != "confirmed" and not brain.is_outdated(entry),
         "can_retire": entry.state != "retired",
     }
 

@@ -1,0 +1,233 @@
+"""The table of metrics: what a number is called in words, what kind it is, and what it says (E100).
+
+A metric is known by the name that its source uses. Spellings are folded (`engagementRate`, `engagement_rate`), names
+are never merged: impressions are not views, and opens are not clicks. A name that is not in the table has no role: its
+number is told under its name, never added and never compared.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+import msgspec
+
+Kind = Literal["count", "rate", "money"]
+Role = Literal["exposure", "response", "delivery"]
+
+LARGEST: Final = 10**12
+"""No count, rate or sum of one message is larger; a source that says so is wrong."""
+
+
+class Metric(msgspec.Struct, frozen=True):
+    """One row of the table."""
+
+    plural: str
+    kind: Kind = "count"
+    role: Role | None = None
+    singular: str = ""
+    additive: bool = True
+    """Whether numbers of two messages may be added. Not where a source counts people: one may have seen both."""
+    sums: bool = False
+    """Whether it holds other responses of its source, as engagements hold likes."""
+
+
+def _counts(role: Role, *names: str, additive: bool = True, sums: bool = False) -> dict[str, Metric]:
+    """Rows for counts: `view/s` and `reply/replies` have a singular and a plural, other names one form."""
+    rows = {}
+    for name in names:
+        stem, _, ending = name.partition("/")
+        plural = stem + ending if len(ending) < 2 else ending
+        rows[plural] = Metric(plural, "count", role, stem, additive, sums)
+    return rows
+
+
+METRICS: Final[dict[str, Metric]] = {
+    **_counts("delivery", "sent", "delivered", "bounced", "complained", "failed", "suppressed", "canceled"),
+    **_counts(
+        "delivery", "bounces", "complaints", "unsubscribed", "unsubscribes", "delivery delayed", "queued"
+    ),
+    # The best defined exposure comes first: a sentence names the first that a source gives.
+    **_counts(
+        "exposure", "impression/s", "view/s", "page view/s", "screen page view/s", "video view/s", "play/s"
+    ),
+    "reach": Metric("people reached", "count", "exposure", "person reached", additive=False),
+    **_counts("exposure", "unique impressions", "unique views", "viewers", additive=False),
+    **_counts("exposure", "opened", "open/s"),
+    **_counts("exposure", "unique opens", additive=False),
+    **_counts("exposure", "session/s", "visit/s"),
+    **_counts(
+        "exposure", "visitors", "unique visitors", "users", "active users", "total users", additive=False
+    ),
+    # The response that says most comes first: channels are compared by the first that both have.
+    **_counts("response", "conversion/s", "key event/s", "purchase/s", "signup/s", "sign up/s", "download/s"),
+    **_counts("response", "clicked", "click/s", "link click/s", "url click/s"),
+    **_counts("response", "unique clicks", additive=False),
+    **_counts(
+        "response", "reply/replies", "comment/s", "answer/s", "repost/s", "retweet/s", "share/s", "quote/s"
+    ),
+    **_counts("response", "save/s", "bookmark/s", "reaction/s", "like/s", "favourite/s", "favorite/s"),
+    **_counts("response", "point/s", "upvote/s", "vote/s", "star/s", "fork/s", "follow/s", "profile visit/s"),
+    **_counts("response", "engagement/s", "interaction/s", "total engagement/s", "response/s", sums=True),
+    "engagement rate": Metric("engagement rate", "rate", "response", additive=False),
+    "ctr": Metric("click-through rate", "rate", "response", additive=False),
+    "click rate": Metric("click rate", "rate", "response", additive=False),
+    "click through rate": Metric("click-through rate", "rate", "response", additive=False),
+    "conversion rate": Metric("conversion rate", "rate", "response", additive=False),
+    "bounce rate": Metric("bounce rate", "rate", additive=False),
+    "open rate": Metric("open rate", "rate", "exposure", additive=False),
+    "view rate": Metric("view rate", "rate", "exposure", additive=False),
+    "delivery rate": Metric("delivery rate", "rate", "delivery", additive=False),
+    "position": Metric("position in the search results", "rate", additive=False),
+    "average session duration": Metric("average session in seconds", "rate", additive=False),
+    "revenue": Metric("revenue", "money", "response"),
+    "sales": Metric("sales", "money", "response"),
+    "purchase revenue": Metric("revenue", "money", "response"),
+    "total revenue": Metric("revenue", "money", "response"),
+    "spend": Metric("spend", "money"),
+    "cost": Metric("cost", "money"),
+}
+ORDER: Final = {name: place for place, name in enumerate(METRICS)}
+_CURRENCY: Final = re.compile(r"(.+) (usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pln|czk|inr|brl|cny)", re.ASCII)
+
+
+def fold_name(name: str) -> str:
+    """The spelling under which the table has a name: `screenPageViews` is `screen page views`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return " ".join(re.split(r"[\s_\-]+", spaced.lower())).strip()
+
+
+def find_metric(name: str) -> Metric | None:
+    """The row of a name; None where the table has none."""
+    folded = fold_name(name)
+    money = _CURRENCY.fullmatch(folded)
+    row = METRICS.get(money[1] if money else folded)
+    if money is None or row is None:
+        return row
+    return row if row.kind == "money" else None
+
+
+def sort_names(names: Iterable[str]) -> list[str]:
+    """Names in the order of the table; those that are not in it come last, by name."""
+    return sorted(names, key=lambda name: (ORDER.get(_row_name(name), len(ORDER)), name))
+
+
+def names_with(metrics: Mapping[str, float], role: Role) -> list[str]:
+    """The counts of a role that a source gives, in the order of the table."""
+    rows = ((name, find_metric(name)) for name in sort_names(metrics))
+    return [name for name, row in rows if row is not None and row.role == role and row.kind == "count"]
+
+
+def name_exposure(metrics: Mapping[str, float]) -> str | None:
+    """The one exposure that is told: the best defined that is above zero, else the best defined.
+
+    A source that gives 0 for one exposure and more for another, or responses to something that was never shown, does
+    not count the first: its 0 is left out.
+    """
+    names = names_with(metrics, "exposure")
+    above = next((name for name in names if metrics[name] > 0), None)
+    if above is not None or not names:
+        return above
+    return None if any(metrics[name] > 0 for name in names_with(metrics, "response")) else names[0]
+
+
+def name_responses(metrics: Mapping[str, float]) -> list[str]:
+    """The responses that are told one by one; a source's own sum of them only where it gives nothing else."""
+    names = names_with(metrics, "response")
+    single = [name for name in names if not _is_sum(name)]
+    return single or names
+
+
+def may_add(name: str) -> bool:
+    """Whether the numbers of this metric from two messages may be added."""
+    row = find_metric(name)
+    return row is not None and row.role is not None and row.kind == "count" and row.additive
+
+
+def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float], tuple[str, ...]]:
+    """The numbers among what a source gave, and the values that are left out because they cannot be numbers.
+
+    Text, nulls and objects under names that no metric has are not numbers and are not mentioned.
+    """
+    kept: dict[str, int | float] = {}
+    left_out = []
+    for name, value in given.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if math.isfinite(value) and 0 <= value <= LARGEST:
+                kept[name] = value
+            else:
+                left_out.append(f"{name_number(name)} {_shorten(value)}")
+        elif value is not None and find_metric(name) is not None:
+            left_out.append(f"{name_number(name)} {_shorten(value)}")
+    return kept, tuple(left_out)
+
+
+def amount(value: float) -> str:
+    """A number in a sentence: whole where it is whole, never rounded to powers of ten."""
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 1 else 4
+    written = f"{value:,.{digits}f}".rstrip("0").rstrip(".")
+    return written if written not in ("0", "-0") else "almost 0"
+
+
+def describe_number(name: str, value: float) -> str:
+    """`1,234 impressions`, `engagement rate 0.05`, `revenue 12.5 EUR`, and `karma 7` where the name is unknown."""
+    row = find_metric(name)
+    if row is None:
+        return f"{name_number(name)} {amount(value)}"
+    if row.kind == "count":
+        return f"{amount(value)} {row.singular if value == 1 else row.plural}"
+    money = _CURRENCY.fullmatch(fold_name(name))
+    if row.kind == "money":
+        return (
+            f"{row.plural} {amount(value)} {money[2].upper()}"
+            if money
+            else f"{row.plural} in no known currency"
+        )
+    return f"{row.plural} {amount(value)}"
+
+
+def name_number(name: str) -> str:
+    """The name of a metric in words."""
+    row = find_metric(name)
+    return row.plural if row is not None else " ".join(name.replace("_", " ").split())
+
+
+def describe_numbers(metrics: Mapping[str, float]) -> str:
+    """Every number of a source under its own name."""
+    return ", ".join(describe_number(name, metrics[name]) for name in sort_names(metrics)) or "no numbers"
+
+
+def summarise_numbers(metrics: Mapping[str, float]) -> str:
+    """The numbers of a source in short: deliveries, one exposure, the responses, and for mail what is not known."""
+    exposure, responses = name_exposure(metrics), name_responses(metrics)
+    delivered = names_with(metrics, "delivery")
+    told = [*delivered, *([exposure] if exposure else []), *responses]
+    if not told:
+        return describe_numbers(metrics)
+    said = ", ".join(describe_number(name, metrics[name]) for name in told)
+    unknown = []
+    if delivered:
+        unknown = [*(["opens"] if exposure is None else []), *(["clicks"] if not responses else [])]
+    return f"{said}; {' and '.join(unknown)} are not known" if unknown else said
+
+
+def _row_name(name: str) -> str:
+    folded = fold_name(name)
+    money = _CURRENCY.fullmatch(folded)
+    return money[1] if money and money[1] in METRICS else folded
+
+
+def _is_sum(name: str) -> bool:
+    row = find_metric(name)
+    return row is not None and row.sums
+
+
+def _shorten(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 40 else text[:39] + "…"
