@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from assent.drafting.adapter import adapt
@@ -130,7 +132,15 @@ def test_what_was_rejected_before_is_pointed_out() -> None:
         ("Der beste Rechner", "superlative"),
         ("世界一の速さ", "superlative"),
         ("الأسرع في السوق", "superlative"),
+        ("Ledgerly is the best invoicing tool.", "superlative"),
+        ("Best invoicing tool for clubs", "superlative"),
+        ("The only app that does this", "superlative"),
+        ("We are the first to offer this", "superlative"),
         ("Cheaper than Stripe", "comparison"),
+        ("Replaces Excel for good", "comparison"),
+        ("Twice as fast", "number"),
+        ("The complaint with v1 was that every refresh imported everything again.", "testimonial"),
+        ("Customers love it", "testimonial"),
         ("Saves 40% of your time", "number"),
         ("For $9 a month", "number"),
         ("Cures headaches", "medical"),
@@ -148,6 +158,33 @@ def test_risky_words_are_known(sentence: str, risk: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
+        "Best wishes",
+        "Best wishes, Kim",
+        "Best,",
+        "All the best, Kim",
+        "Mit besten Grüßen",
+        "Beste Grüße aus Wien",
+        "Besten Dank",
+        "I will do my best.",
+        "It works best with two screens.",
+        "These are our best practices.",
+        "Das geht am besten so.",
+        "It is faster than before.",
+        "It is simpler than our last version.",
+        "Imports are faster than v1.",
+        "Two clicks instead of three clicks.",
+        "The new list replaces the old export.",
+        "Schneller als bisher.",
+        "This is the first time that we write to you.",
+        "Here is the first draft.",
+        "First, open the settings.",
+        "It only takes a moment.",
+        "This is the only place where it is shown.",
+        "You were charged twice in October.",
+        "We meet on 3 May 2026 at 14:30.",
+        "It has two buttons and 3 pages.",
+        "See issue #48213.",
+        "Double-click the icon.",
         "It sends invoices on the day you choose.",
         "Founded in 2024.",
         "Version 2 is here.",
@@ -157,3 +194,49 @@ def test_risky_words_are_known(sentence: str, risk: str) -> None:
 )
 def test_plain_sentences_carry_no_risk(sentence: str) -> None:
     assert risks_of(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"whatChanged": "Refreshing 3 GB takes 4 seconds now."},
+        {"recentCommits": ["perf: refresh of 3 GB in 4 seconds"]},
+        {"readme": "# Tern\n\nA refresh of 3 GB takes 4 seconds."},
+        {
+            "launchGoal": "tell people that a refresh of 3 GB takes 4 seconds",
+            "readme": "# Tern\n\nTern is a CLI.",
+        },
+    ],
+)
+def test_numbers_that_the_user_gave_are_evidence_wherever_they_were_given(given: dict[str, Any]) -> None:
+    evidence = gather(repo_context=given)
+    text = "Tern is here. With it you refresh a table of 3 GB in 4 seconds."
+    assert adapt("linkedin", text, evidence).warnings == ()
+    invented = adapt("linkedin", text.replace("4 seconds", "2 seconds"), evidence)
+    assert ["nothing in the evidence" in warning for warning in invented.warnings] == [True]
+
+
+def test_without_facts_one_line_says_that_the_claims_could_not_be_checked() -> None:
+    text = "Kettle is the best timer app. 5,000 teams use it. It saves 40% of your time. Guaranteed. Cures colds."
+    (warning,) = adapt("linkedin", text, gather()).warnings
+    assert warning.startswith("No facts were handed in, so the claims in this text could not be checked: ")
+    assert "best timer app" in warning and "and 2 more" in warning
+    assert adapt("linkedin", "Kettle rings when the tea is ready.", gather()).warnings == ()
+
+
+def test_the_same_sentence_gets_the_same_verdict_on_every_channel() -> None:
+    sentence = "Ledgerly is used by 5,000 freelancers and is faster than Stripe."
+    found = {
+        channel: adapt(channel, sentence, EVIDENCE, title="News").warnings
+        for channel in ("site", "linkedin", "x", "bluesky", "hn", "reddit", "email", "landing")
+    }
+    assert len(set(found.values())) == 1
+    assert len(found["site"]) == 1
+
+
+def test_a_claim_that_the_evidence_makes_is_told_only_where_a_reviewer_should_look() -> None:
+    evidence = gather(
+        repo_context={"readme": "# Vial\n\nVial is HIPAA compliant. Vial is used by 1,200 clinics in Europe."}
+    )
+    written = adapt("linkedin", "Vial is HIPAA compliant. Vial is used by 1,200 clinics in Europe.", evidence)
+    assert [("HIPAA" in warning, "README" in warning) for warning in written.warnings] == [(True, True)]

@@ -67,7 +67,7 @@ def adapt(
         html=mail_html(given.body, preheader=preheader, language=language) if mail else "",
         parts=parts if len(parts) > 1 else (),
         claims=found,
-        warnings=(*problems, *warnings_for(found), *reminders),
+        warnings=(*problems, *warnings_for(found, evidence), *reminders),
         recommendations=checked.advice,
         problems=problems,
         memory_used=used,
@@ -78,7 +78,8 @@ def adapt(
 
 def remind(made: Composed, lessons: Lessons) -> Composed:
     """A draft with the requests that no rule can apply, for the reviewer."""
-    asked = asked_rules(lessons, made.channel)
+    told = (*made.warnings, *made.recommendations)
+    asked = [rule for rule in asked_rules(lessons, made.channel) if rule.why not in told]
     return msgspec.structs.replace(
         made,
         recommendations=(*made.recommendations, *(rule.why for rule in asked)),

@@ -1,7 +1,8 @@
-"""What a draft claims, what each claim rests on, and what to say to whoever approves it.
+"""The claims of a draft, the facts that support each, and the warnings for the reviewer.
 
 The composer knows the facts of its sentences; a supplied text's sentences are compared with the evidence by their words
-and numbers. A comparison can only say that the evidence has nothing like it, not that a sentence is false.
+and numbers. A comparison can only say that the evidence has nothing like it, not that a sentence is false. A warning is
+for a claim that nothing supports, and for one that needs a proof even where the evidence makes it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,26 @@ import msgspec
 from assent.drafting.cleaning import cut
 from assent.drafting.counting import addresses
 from assent.drafting.evidence import Evidence
-from assent.drafting.language import sentences
+from assent.drafting.language import sentences, unended
 from assent.drafting.risks import WHY, numbers_in, risks_of
 from assent.drafting.sources import SOURCES
 
 MAX_CLAIMS: Final = 60
 MAX_WARNINGS: Final = 8
+MAX_NAMED: Final = 3
+ALWAYS_TOLD: Final = frozenset({"superlative", "medical", "financial", "guarantee", "compliance"})
+"""Risks that a reviewer should look at although the evidence says the same."""
+NOT_SAID: Final = ("brand_voice", "voice_sample")
+"""Sources that shape a text and state nothing."""
+NO_GROUNDS: Final = (
+    *NOT_SAID,
+    "brand_name",
+    "brand_audience",
+    "brand_pillar",
+    "targetCustomer",
+    "launchGoal",
+)
+"""Sources that say nothing about what the product is or does. Their numbers are given all the same."""
 _EXCERPT: Final = 240
 _SHARE: Final = 0.5
 
@@ -53,12 +68,11 @@ def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
 
 
 def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
-    """The claims of a text that somebody else wrote, each with the facts that say something like it."""
-    bags = [(place, _tokens(fact.text), numbers_in(fact.text)) for place, fact in enumerate(evidence.facts)]
+    """The claims of a supplied text, each with the facts that say something like it."""
     bags = [
-        bag
-        for bag in bags
-        if evidence.facts[bag[0]].source not in ("brand_voice", "voice_sample", "launchGoal")
+        (place, _tokens(fact.text), numbers_in(fact.text))
+        for place, fact in enumerate(evidence.facts)
+        if fact.source not in NOT_SAID
     ]
     found = []
     for sentence in sentences(text):
@@ -67,6 +81,8 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
         near = _nearest(tokens, numbers_in(bare), bags)
+        if not near and risk == ("number",):
+            near = _giving(tokens, numbers_in(bare), bags)
         found.append(
             Claim(text=bare.strip(), evidence=tuple(_support(place, evidence) for place in near), risk=risk)
         )
@@ -75,9 +91,19 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def warnings_for(claims: tuple[Claim, ...]) -> list[str]:
-    """What to tell the human about the risky ones, those without support first."""
-    risky = sorted((each for each in claims if each.risk), key=lambda each: each.supported)
+def has_grounds(evidence: Evidence) -> bool:
+    """Whether the evidence says anything that claims could be checked against."""
+    return any(fact.source not in NO_GROUNDS for fact in evidence.facts)
+
+
+def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
+    """The warnings about risky claims, those without support first; one line for all where nothing was handed in."""
+    risky = [each for each in claims if each.risk and not each.supported]
+    if risky and not has_grounds(evidence):
+        named = ", ".join(f"“{cut(unended(each.text), 60)}”" for each in risky[:MAX_NAMED])
+        more = f" and {len(risky) - MAX_NAMED} more" if len(risky) > MAX_NAMED else ""
+        return [f"No facts were handed in, so the claims in this text could not be checked: {named}{more}."]
+    risky += [each for each in claims if each.supported and ALWAYS_TOLD.intersection(each.risk)]
     found = []
     for each in risky[:MAX_WARNINGS]:
         what = " and ".join(WHY[risk] for risk in each.risk[:2])
@@ -111,6 +137,13 @@ def _nearest(tokens: set[str], numbers: set[str], bags: list[tuple[int, set[str]
             chosen = [place for _, place in scored]
     known: set[str] = set().union(*(held for place, _, held in bags if place in chosen)) if chosen else set()
     return chosen if numbers <= known else []
+
+
+def _giving(tokens: set[str], numbers: set[str], bags: list[tuple[int, set[str], set[str]]]) -> list[int]:
+    """The facts that give the numbers of a sentence and are about the same; none where a number is not given."""
+    about = [(place, held & numbers) for place, bag, held in bags if held & numbers and bag & tokens]
+    given: set[str] = set().union(*(held for _, held in about)) if about else set()
+    return [place for place, _ in about][:2] if numbers and numbers <= given else []
 
 
 def _tokens(text: str) -> set[str]:

@@ -129,7 +129,7 @@ class _Draft:
             html=mail_html(body, preheader=preheader, language=language) if mail else "",
             parts=parts if len(parts) > 1 else (),
             claims=made,
-            warnings=(*checked.problems, *warnings_for(made), *self._still_said(body, opened)),
+            warnings=(*checked.problems, *warnings_for(made, self.evidence), *self._still_said(body, opened)),
             recommendations=(*told, *checked.advice),
             problems=checked.problems,
             memory_used=used,

@@ -1,7 +1,8 @@
-"""Words that make a claim one to be able to prove: superlatives, numbers, comparisons, medicine, money, promises.
+"""Words of claims that need a proof: superlatives, numbers, comparisons, users' opinions, medicine, money, promises.
 
-A risk is not an error. It is written to the claim-risk log and shown to whoever approves. English, German, Japanese and
-Arabic; a word list finds what is said plainly, not what is implied.
+A risk is not an error. It is written to the claim-risk log and shown to the reviewer. English, German, Japanese and
+Arabic; a word list finds plain statements, not implied ones. Greetings, closings, dates, counts of a few things and
+comparisons with the product's own past are no claims.
 """
 
 from __future__ import annotations
@@ -14,19 +15,42 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+_THING: Final = (
+    r"(?:app|tool|product|platform|service|solution|software|library|framework|company|editor|database|server|system|"
+    r"client|way)s?"
+)
+_OWN_PAST: Final = (
+    r"(?!(?:it |we |you |they )?(?:before|ever|last|usual|earlier|previously|yesterday|today|was|were|used|think)\b"
+    r"|(?:the|our|my|its|your) (?:own|old|last|previous|earlier|first|former|current|current|present)\b"
+    r"|(?:in |with |on )?(?:v|version |release )\d|\d|one\b|two\b|three\b)"
+)
+"""Not followed by the product's own past, or by a count."""
+_EIGENE_ZEIT: Final = (
+    r"(?!bisher|früher|zuvor|vorher|je\b|jemals|gedacht|(?:die|der|das|den|dem) (?:alte|letzte|vorige|erste)\w*"
+    r"|(?:unser|mein)\w* (?:alte|letzte|vorige|erste)\w*|(?:in |mit )?v(?:ersion )?\d)"
+)
+
 TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
     (
         "superlative",
         "says it is the best, first or only one",
         _words(
-            r"\b(?:best|fastest|easiest|cheapest|smartest|safest|simplest|greatest|largest|biggest|leading|"
-            r"the first (?:and only|of its kind|ever|to|app|tool|product|platform|service)|"
+            r"(?<!all )(?<!for )(?<!hope )\b(?:the|our|world['’]s) best\b"
+            r"(?! (?:of both|(?:we|i|you|they) c|practices?))"
+            r"|(?<!my )(?<!your )(?<!their )(?<!its )(?<!all the )(?<!the )(?<!our )\bbest[- ]"
+            r"(?:in[- ]class|(?:[\w-]+ ){0,2}" + _THING + r")\b"
+            r"|\b(?:fastest|easiest|cheapest|smartest|safest|simplest|greatest|"
+            r"(?:largest|biggest)(?! (?:change|release|update|file|problem|challenge|difference|part))|"
+            r"leading(?! (?:to|up|zeros?|slash\w*|space\w*|edge)\b)|"
+            r"the first (?:and only|of its kind|ever|to (?!know|try|hear|see|get|read|join)|" + _THING + r"\b)|"
             r"world[- ]class|number one|no\. ?1|top[- ]rated|unrivall?ed|unmatched|unparallell?ed|revolutionary|"
-            r"game[- ]chang\w+|"
-            r"groundbreaking|ultimate|perfect|first[- ]ever|world['’]?s first|the only|award[- ]winning|"
-            r"beste[nrsm]?|schnellste\w*|einfachste\w*|günstigste\w*|größte\w*|führende\w*|"
-            r"einzige\w*|erste[rns]? seiner art|weltweit erste\w*|revolutionär\w*|einzigartig\w*|unschlagbar\w*|"
+            r"game[- ]chang\w+|groundbreaking|ultimate|perfect|first[- ]ever|world['’]?s first|"
+            r"the only (?:one (?:that|which|of)|(?:[\w-]+ ){0,2}" + _THING + r")|award[- ]winning|"
+            r"schnellste\w*|einfachste\w*|günstigste\w*|größte\w*|führende\w*|"
+            r"(?:der|die|das) einzige\w* (?:app|tool|werkzeug|produkt|plattform|dienst|lösung|software|anbieter)\w*|"
+            r"erste[rns]? seiner art|weltweit erste\w*|revolutionär\w*|einzigartig\w*|unschlagbar\w*|"
             r"perfekt\w*|marktführ\w+)\b"
+            r"|(?<!am )(?<!zum )(?<!dein )(?<!mein )\bbeste[nrsm]?\b(?! (?:grü(?:ß|ss)e\w*|dank|wünsche\w*|praxis))"
             r"|(?<!\w)#1\b|世界一|日本一|世界初|業界初|業界最|最高|最速|最強|最安|唯一|No\.? ?1|ナンバーワン|完璧|"
             r"الأفضل|أفضل|الأسرع|أسرع|الأول |الوحيد|الأكبر|الأرخص|رقم واحد"
         ),
@@ -35,23 +59,39 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "comparison",
         "compares with others",
         _words(
-            r"\b(?:(?:better|faster|cheaper|easier|smarter|safer|simpler|more \w+|less \w+) than|"
-            r"unlike (?:other|any|all|most)|compared (?:to|with)|alternative to|beats|outperforms?|"
-            r"vs\.?|versus|instead of \w+|replaces? \w+|"
-            r"(?:besser|schneller|günstiger|einfacher|sicherer) als|im (?:vergleich|gegensatz) zu|anders als|ersetzt)\b"
-            r"|より(?:も)?(?:速|安|簡単|優)|と比べ|に比べ|أفضل من|أسرع من|أرخص من|مقارنة ب|على عكس"
+            r"\b(?:(?:better|faster|cheaper|easier|smarter|safer|simpler|more \w+|less \w+) than " + _OWN_PAST + r"|"
+            r"unlike (?:other|any|all|most)\b|compared (?:to|with) " + _OWN_PAST + r"|alternative to\b|"
+            r"(?:beats|outperforms?) (?!me\b|us\b)|(?:vs\.?|versus) " + _OWN_PAST + r"|"
+            r"(?:instead of|replaces?|ersetzt|statt) (?-i:[A-Z][\w.]+)|"
+            r"(?:besser|schneller|günstiger|einfacher|sicherer) als " + _EIGENE_ZEIT + r"|"
+            r"im (?:vergleich|gegensatz) zu[rm]? " + _EIGENE_ZEIT + r"|anders als " + _EIGENE_ZEIT + r")"
+            r"|(?<!以前)(?<!従来)(?<!これまで)より(?:も)?(?:速|安|簡単|優)|(?<!以前)(?<!従来)[とに]比べ"
+            r"|(?:أفضل|أسرع|أرخص) من (?!ذي قبل|قبل|السابق)|مقارنة ب|على عكس"
         ),
     ),
     (
         "number",
         "gives a number",
         _words(
-            r"\d[\d.,]*\s?(?:%|percent|prozent|x\b|times\b|mal\b|fach|k\b|m\b|million|thousand|tausend|billion|"
+            r"\d[\d.,]*\s?(?:%|percent|prozent|x\b|times (?:faster|more|less|cheaper|as|the)\b|"
+            r"mal (?:so|schneller|mehr)\b|fach|k\b|m\b|million|thousand|tausend|billion|"
             r"users|customers|teams|companies|downloads|stars|kunden|nutzer|hours|minutes|seconds|days|stunden|minuten|"
             r"sekunden|倍|％|万|億|人|社|件|時間|分|秒|٪)"
-            r"|[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)|\b(?:twice|tenfold|double[sd]?|"
-            r"halve[sd]?|millions?|thousands|doppelt|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
-            r"|\b\d{1,3}(?:[.,]\d{3})+\b|\b\d{4,}\b(?<!\b19\d\d)(?<!\b20\d\d)"
+            r"|[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)"
+            r"|\b(?:twice (?:as|the)|tenfold|doubles|doubled|double (?:the|your|our)|halve[sd]?|"
+            r"millions?|thousands|doppelt so|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
+            r"|(?<![#.\w-])\b\d{1,3}(?:[.,]\d{3})+\b|(?<![#.\w-])\b\d{4,}\b(?<!\b19\d\d)(?<!\b20\d\d)"
+        ),
+    ),
+    (
+        "testimonial",
+        "says what users think or do",
+        _words(
+            r"\b(?:users?|customers?|people|teams|everyone|testers|readers|clients) "
+            r"(?:say|said|love[ds]?|asked|told|complain\w*|report\w*|prefer\w*|hate[ds]?|rave\w*)\b|"
+            r"\b(?:the|our|main|biggest|usual|common|only) complaint\b|"
+            r"\b(?:loved|trusted) by\b|\bused by (?:\d|thousands|millions|teams|companies)|"
+            r"\b(?:nutzer|kunden) (?:sagen|lieben|loben|berichten)\b|\bbeliebt bei\b"
         ),
     ),
     (
@@ -99,8 +139,21 @@ RISKS: Final = tuple(name for name, _, _ in TABLE)
 WHY: Final = {name: why for name, why, _ in TABLE}
 
 
+_CLOSING: Final = _words(
+    r"^\W*(?:"
+    r"(?:all the best|best (?:wishes|regards|of luck)|(?:kind|warm)(?:est)? regards|yours (?:sincerely|truly)|"
+    r"(?:mit )?(?:vielen |den )?(?:besten?|herzlich\w+|freundlich\w+|lieben?|viele[nr]?) "
+    r"(?:grü(?:ß|ss)en?|dank|wünschen?))\b[^.!?]{0,40}[.!,]?"
+    r"|best(?:,[^.!?]{0,30})?"
+    r"|(?:hello|hi|hey|dear|hallo|liebe[rs]?|guten (?:tag|morgen))\b[^.!?,]{0,40}[,!]"
+    r")\s*$"
+)
+
+
 def risks_of(sentence: str) -> tuple[str, ...]:
-    """Which kinds of risk a sentence carries."""
+    """The kinds of risk that a sentence carries; a greeting or closing carries none."""
+    if _CLOSING.match(sentence[:200]):
+        return ()
     return tuple(name for name, _, words in TABLE if words.search(sentence[:2_000]))
 
 

@@ -86,9 +86,9 @@ def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
     facts = known.asset.metadata if known.asset is not None else {}
     earlier = {claim.text: claim for claim in msgspec.convert(facts.get(CLAIMS, []), tuple[Claim, ...])}
     claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
-    checked = warnings_for(made.claims)
+    checked = warnings_for(made.claims, known.evidence)
     others = [warning for warning in made.warnings if warning not in checked]
-    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims)))
+    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
 
 
 def _known(action: Action) -> Transaction[Known]:
