@@ -71,7 +71,7 @@ async def fetch_page(
     async with _within(timeout_seconds):
         for _ in range(MAX_HOPS + 1):
             target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
-            async with _asked("GET", target, headers, b"", timeout_seconds, tls) as response:
+            async with _ask("GET", target, headers, b"", timeout_seconds, tls) as response:
                 if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
                     url = _next(target.url, response.headers["location"])
                     continue
@@ -93,7 +93,7 @@ async def post_json(
     sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
     async with _within(timeout_seconds):
         target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
-        async with _asked("POST", target, sent, body, timeout_seconds, tls) as response:
+        async with _ask("POST", target, sent, body, timeout_seconds, tls) as response:
             answered, _ = await _read(response, MAX_REPLY_BYTES)
             return Posted(
                 status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
@@ -117,7 +117,7 @@ async def _within(timeout_seconds: float) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _asked(
+async def _ask(
     method: str,
     target: Target,
     headers: Mapping[str, str],
@@ -131,14 +131,14 @@ async def _asked(
     # No environment: a proxy would resolve the name again. Nothing is reused, so nothing is remembered.
     options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": timeout_seconds}
     async with httpx.AsyncClient(verify=tls if tls is not None else True, **options) as client:
-        response = await _connected(client, method, target, sent, body)
+        response = await _connect(client, method, target, sent, body)
         try:
             yield response
         finally:
             await response.aclose()
 
 
-async def _connected(
+async def _connect(
     client: httpx.AsyncClient, method: str, target: Target, headers: Mapping[str, str], body: bytes
 ) -> httpx.Response:
     refused = FetchRefused("connect", f"{target.host} could not be reached.")
@@ -179,7 +179,7 @@ async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Fet
         )
     body, truncated = await _read(response, max_bytes)
     return FetchedPage(
-        url=str(url), content_type=content_type, text=_decoded(body, parameters), truncated=truncated
+        url=str(url), content_type=content_type, text=_decode(body, parameters), truncated=truncated
     )
 
 
@@ -207,7 +207,7 @@ async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
     return bytes(gathered), False
 
 
-def _decoded(body: bytes, parameters: str) -> str:
+def _decode(body: bytes, parameters: str) -> str:
     """Text by the header, by the page's own word, or as UTF-8; a wrong byte is a replacement character."""
     named = re.search(r"charset\s*=\s*[\"']?([\w-]{1,40})", parameters, re.IGNORECASE)
     inside = re.search(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", body[:2_048], re.IGNORECASE)

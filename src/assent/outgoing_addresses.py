@@ -113,7 +113,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
-    parsed = _parsed(url)
+    parsed = _parse(url)
     host = _host(parsed)
     port = parsed.port or {"https": 443, "http": 80}.get(parsed.scheme, 0)
     allowed = is_allowed(host, port, allow_hosts)
@@ -128,7 +128,7 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
 
 def host_of(url: str) -> str:
     """The host that a connection to an address is made to, or `FetchRefused`."""
-    return _host(_parsed(url))
+    return _host(_parse(url))
 
 
 def _host(parsed: httpx.URL) -> str:
@@ -169,7 +169,7 @@ def is_global(address: str) -> bool:
     return ip in _UNICAST6 and ip.is_global and not any(ip in tunnel for tunnel in _TUNNELS)
 
 
-def _parsed(url: str) -> httpx.URL:
+def _parse(url: str) -> httpx.URL:
     if len(url) > MAX_URL_CHARS or re.search(r"[\s\\\x00-\x20\x7f]", url):
         raise FetchRefused("url", "That is not a web address.")
     try:

@@ -271,7 +271,7 @@ def serve(settings: Settings) -> int:
 
 async def _serve(settings: Settings) -> int:
     app = App(settings)
-    leadership = _known_here(settings)
+    leadership = _announce(settings)
     try:
         try:
             await app.prepare()
@@ -329,7 +329,7 @@ def _refuse_what_is_no_database(settings: Settings) -> None:
             )
 
 
-def _known_here(settings: Settings) -> Leadership | None:
+def _announce(settings: Settings) -> Leadership | None:
     """How the other processes of a data directory learn of this one; a replica need not have one."""
     try:
         ensure_data_dir(settings.data_dir)

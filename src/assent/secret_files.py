@@ -53,7 +53,7 @@ HOMES: Final = (RUN_TOKEN, MASTER)
 
 def resolve_secrets(settings: Settings) -> Secrets:
     """The secrets to work with; made now where that is allowed. Raises `SettingsError`."""
-    given = _given(settings)
+    given = _read_given(settings)
     if not all(given.values()):
         ensure_data_dir(settings.data_dir)
     found = {
@@ -68,7 +68,7 @@ def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
 
     Raises `SettingsError` as `resolve_secrets` would.
     """
-    given = _given(settings)
+    given = _read_given(settings)
     for home, values in given.items():
         if values:
             _strong(home, values)
@@ -79,7 +79,7 @@ def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
     )
 
 
-def _given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
+def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
     """What is set, for each secret. With PostgreSQL that must be all of them."""
     given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
     missing = [home.env for home in HOMES if not given[home]]

@@ -136,7 +136,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     reader.file, reader.file_path = file_values, config_file
 
     values = {row.name: reader.value(row) for row in TABLE}
-    warnings = [*_unknown_variables(environ), *_exposed_secrets(config_file, file_values)]
+    warnings = [*_unknown_variables(environ), *_warn_of_exposed(config_file, file_values)]
 
     values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
     if values["database_url"] is None:
@@ -297,7 +297,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _exposed_secrets(path: Path | None, values: Mapping[str, Any]) -> list[str]:
+def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
     """A settings file with a secret in it should be its owner's alone."""
     held = [name for name in values if BY_NAME[name].secret]
     if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:

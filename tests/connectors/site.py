@@ -20,7 +20,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.records import Action, Effect
 from assent.ports import Delivered
 from assent.processes import Surfaces
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 PERSON = {
@@ -46,12 +46,12 @@ class Site:
         """What the connector does with an approved action."""
         effect = Effect(channel="site", verb="post", connector="site", body=body, title=title, link=link)
         action = again or self.action(effect)
-        return await self.engine.services.connectors["site"].perform(gate.opened(action), 20)
+        return await self.engine.services.connectors["site"].perform(gate.open_gate(action), 20)
 
     def action(self, effect: Effect) -> Action:
         self._number += 1
         return msgspec.structs.replace(
-            claimed_action(effect, number=self._number), workspace_id=LOCAL_WORKSPACE
+            claim_action(effect, number=self._number), workspace_id=LOCAL_WORKSPACE
         )
 
     async def get(self, path: str, **headers: str) -> httpx.Response:

@@ -27,7 +27,7 @@ from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Effect
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.testing.connector import DELIVERIES, EmulatedConnector
-from assent.testing.connector_contract import ContractBroken, check_connector, claimed_action
+from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
 from assent.testing.emulator import Emulator, Outcome
 from assent.testing.ledger import Call, DoneEffect, Ledger
 from assent.testing.operator import TOOL, Wanted, stage
@@ -59,7 +59,7 @@ async def test_an_emulated_connector_keeps_the_contract(emulator: Emulator, deli
 
 async def test_the_built_in_connectors_keep_the_contract(site: Site) -> None:
     async def posts() -> int:
-        read = partial(site_feed.newest_posts, claimed_action(POST, number=2).workspace_id, 10)
+        read = partial(site_feed.newest_posts, claim_action(POST, number=2).workspace_id, 10)
         return len(await site.engine.app.store.read(read))
 
     connectors = site.engine.services.connectors
@@ -128,7 +128,7 @@ async def test_a_connector_that_breaks_the_contract_hears_everything(
 
 
 async def test_no_connector_takes_orders_from_an_action_that_went_through_no_gate(emulator: Emulator) -> None:
-    action = claimed_action(POST)
+    action = claim_action(POST)
     for connector in (EmulatedConnector("http://127.0.0.1:1", DELIVERIES[0]), ManualConnector()):
         for impostor in (action, SimpleNamespace(action=action)):
             with pytest.raises(TypeError):
@@ -143,7 +143,7 @@ async def test_no_connector_takes_orders_from_an_action_that_went_through_no_gat
 async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     connector = EmulatedConnector("", DELIVERIES[0])
-    approved = gate.opened(claimed_action(POST))
+    approved = gate.open_gate(claim_action(POST))
     with emulator_process(path, [Outcome.RESET_AFTER]) as connector.url, pytest.raises(OutcomeUnknown):
         await connector.perform(approved, 20)
     ledger = Ledger(path)
@@ -167,7 +167,7 @@ async def test_a_half_written_line_is_not_read_yet(tmp_path: Path) -> None:
 
 
 async def test_a_read_back_cannot_say_while_a_call_is_being_worked_on(emulator: Emulator) -> None:
-    approved = gate.opened(claimed_action(POST))
+    approved = gate.open_gate(claim_action(POST))
     async with emulator.serving() as url:
         connector = EmulatedConnector(url, Delivery("read_back"))
         assert await connector.look_up(approved, 20) is None
@@ -188,7 +188,7 @@ async def test_a_read_back_cannot_say_while_a_call_is_being_worked_on(emulator: 
 async def test_a_native_key_is_forgotten_after_its_window(tmp_path: Path) -> None:
     clock = ManualClock()
     emulator = Emulator(Ledger(tmp_path / "ledger"), now_ms=clock.now_ms, key_window_ms=60_000)
-    approved = gate.opened(claimed_action(POST))
+    approved = gate.open_gate(claim_action(POST))
     async with emulator.serving() as url:
         connector = EmulatedConnector(url, Delivery("native_key", 60_000))
         for seconds, effects in ((0, 1), (59, 1), (2, 2)):
@@ -198,7 +198,7 @@ async def test_a_native_key_is_forgotten_after_its_window(tmp_path: Path) -> Non
 
 
 async def test_an_unreachable_provider_is_definitely_not_sent(emulator: Emulator) -> None:
-    approved = gate.opened(claimed_action(POST))
+    approved = gate.open_gate(claim_action(POST))
     for url in ("http://127.0.0.1:1", "http://provider.invalid:80"):
         with pytest.raises(NotSent) as refused:
             await EmulatedConnector(url, DELIVERIES[0]).perform(approved, 20)

@@ -8,7 +8,7 @@ from assent.connectors.mail_reading import Meant, difference
 from assent.connectors.mail_server import Mailbox
 from assent.connectors.smtp_message import compose
 from assent.lifecycle.records import Effect
-from assent.testing.connector_contract import CHECKED_AT_MS, claimed_action
+from assent.testing.connector_contract import CHECKED_AT_MS, claim_action
 
 ANN = Mailbox("Ann Löwe", "ann@shop.example")
 GRACE = Mailbox("", "grace@example.org")
@@ -27,14 +27,14 @@ MEANT = Meant(
     subject="Lunch",
     fixed={
         "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
-        "Message-ID": f"<{claimed_action(MAIL).provider_key.replace(':', '.')}@shop.example>",
+        "Message-ID": f"<{claim_action(MAIL).provider_key.replace(':', '.')}@shop.example>",
     },
     parts=(("plain", MAIL.body), ("html", MAIL.html)),
 )
 
 
 def composed() -> bytes:
-    return compose(claimed_action(MAIL), ANN, CHECKED_AT_MS).content
+    return compose(claim_action(MAIL), ANN, CHECKED_AT_MS).content
 
 
 def test_a_mail_that_says_what_was_meant_differs_in_nothing() -> None:

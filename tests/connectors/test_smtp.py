@@ -32,7 +32,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.records import Effect, Media
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.testing import operator
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 from assent.testing.operator import Wanted
 
 SENDER = "Ann Löwe <ann@shop.example>"
@@ -58,7 +58,7 @@ def mail(**changes: Any) -> Effect:
 async def send(port: int, effect: Effect, *, url: str = "smtp://127.0.0.1:{}", **options: Any) -> Delivered:
     timeout = options.pop("timeout", LONG)
     connector = SmtpConnector(url.format(port), SENDER, ManualClock(), **options)
-    return await connector.perform(gate.opened(claimed_action(effect)), timeout)
+    return await connector.perform(gate.open_gate(claim_action(effect)), timeout)
 
 
 async def not_sent(sending: Awaitable[Delivered]) -> NotSent:
@@ -75,7 +75,7 @@ async def test_a_mail_arrives_as_it_was_approved() -> None:
     async with mail_server(inbox) as port:
         delivered = await send(port, mail())
     message = inbox.message()
-    action = claimed_action(mail())
+    action = claim_action(mail())
     assert message["From"] == "Ann Löwe <ann@shop.example>"
     assert message["To"] == "grace@example.org"
     assert message["Subject"] == "Dark mode — finally"

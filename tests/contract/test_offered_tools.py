@@ -17,7 +17,7 @@ import assent
 from assent.engine import tenancy
 from assent.engine.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
-from assent.kernel.toolsets import GATE, TOOLSETS, chosen
+from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.offering import only_offered
 from assent.tools.catalog import ALL_TOOLS, Catalog
 from assent.tools.toolsets import TOOLSET_OF
@@ -131,8 +131,8 @@ def test_the_words_of_a_refusal_name_only_tools_of_the_default_list(reason: Reas
 
 
 def test_the_gate_is_in_every_choice_of_groups() -> None:
-    assert all(GATE in chosen((each,)) for each in TOOLSETS)
-    assert chosen(()) == {GATE}
+    assert all(GATE in choose((each,)) for each in TOOLSETS)
+    assert choose(()) == {GATE}
     assert set(TOOLSET_OF.values()) <= set(TOOLSETS)
 
 

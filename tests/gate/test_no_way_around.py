@@ -198,13 +198,13 @@ async def test_the_gate_opens_for_a_claimed_action_whose_approval_covers_what_wo
     surface: Gate,
 ) -> None:
     claimed = await surface.claim(await surface.approved())
-    assert gate.opened(claimed).action == claimed
+    assert gate.open_gate(claimed).action == claimed
     for given in NOT_COVERED:
         change = dict(given)
         if "effect" in change:
             change["effect"] = msgspec.structs.replace(claimed.effect, **change["effect"])
         with pytest.raises(Refusal):
-            gate.opened(msgspec.structs.replace(claimed, **change))
+            gate.open_gate(msgspec.structs.replace(claimed, **change))
 
 
 @pytest.mark.rule("E64")

@@ -18,7 +18,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.contact import UnreadableContact, contact_text, read_contact
 from assent.lifecycle.records import Action, Effect
 from assent.ports import NotSent
-from assent.testing.connector_contract import check_connector, claimed_action
+from assent.testing.connector_contract import check_connector, claim_action
 from assent.testing.emulator import Outcome
 from assent.testing.operator import Wanted
 
@@ -152,14 +152,14 @@ async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: 
     world.far.hubspot.hub_id = 777
     await world.connect("hubspot")
 
-    claimed = claimed_action((await world.engine.action(action_id)).effect)
+    claimed = claim_action((await world.engine.action(action_id)).effect)
     refused = await world.engine.execute(action_id)
 
     assert isinstance(refused, Refusal)
     assert refused.reason == "requires_approval"
     here = msgspec.structs.replace(claimed, workspace_id=LOCAL_WORKSPACE)
     with pytest.raises(NotSent) as kept:
-        await world.engine.services.connectors["hubspot"].perform(gate.opened(here), 5.0)
+        await world.engine.services.connectors["hubspot"].perform(gate.open_gate(here), 5.0)
     assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
     assert not created(world)
 

@@ -29,10 +29,10 @@ from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.connection import Credentials, NewConnection
-from assent.lifecycle.gate import opened
+from assent.lifecycle.gate import open_gate
 from assent.picture_process import make
 from assent.testing.bluesky import HANDLE, PASSWORD, Bluesky
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
 
@@ -132,13 +132,13 @@ async def test_a_repetition_finds_the_post_that_is_there(engine: Engine, referen
     connector = engine.services.connectors["bluesky"]
     action = await engine.action(action_id)
     again = msgspec.structs.replace(
-        claimed_action(action.effect),
+        claim_action(action.effect),
         workspace_id=action.workspace_id,
         action_id=action.action_id,
         revision=action.revision,
     )
 
-    found = await connector.perform(opened(again), 20)
+    found = await connector.perform(open_gate(again), 20)
 
     assert found.external_id == first.external_id
     assert found.evidence["record"] == "found"

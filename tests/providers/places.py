@@ -20,7 +20,7 @@ from assent.kernel.ids import ActionId, AssetId, WorkspaceId
 from assent.lifecycle.connection import Connection, Credentials, NewConnection
 from assent.lifecycle.records import Asset, Effect
 from assent.ports import KeyChecked, Picture, Transaction
-from assent.testing.connector_contract import check_connector, claimed_action
+from assent.testing.connector_contract import check_connector, claim_action
 from assent.testing.provider_server import ProviderServer
 
 
@@ -85,7 +85,7 @@ async def keeps_its_promises(place: Place, effect: Effect, key: str) -> None:
     """The port's own checks, in the workspaces that they are made in."""
     app, provider = place.engine.app, place.server.name
     for number in (1, 2):
-        workspace_id = claimed_action(effect, number=number).workspace_id
+        workspace_id = claim_action(effect, number=number).workspace_id
         await app.store.write(partial(tenancy.create_workspace, workspace_id, "kit", 0, by="kit"))
         await connect(app, provider, key, workspace_id)
 

@@ -21,7 +21,7 @@ from assent.lifecycle.records import Effect
 from assent.ports import Measurable, NotSent
 from assent.processes import Surfaces
 from assent.testing.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
@@ -224,9 +224,7 @@ def test_a_name_that_is_nobody_s_and_an_address_with_a_hash_stay_what_they_are()
 
 def test_the_key_of_a_record_is_a_tid_and_another_one_for_every_revision() -> None:
     effect = Effect(channel="bluesky", verb="post", connector="bluesky", body="x")
-    keys = {
-        record_key(claimed_action(effect, number=n, revision=r)) for n in range(1, 40) for r in range(1, 6)
-    }
+    keys = {record_key(claim_action(effect, number=n, revision=r)) for n in range(1, 40) for r in range(1, 6)}
 
     assert len(keys) == 39 * 5
     assert all(TID.fullmatch(key) for key in keys)

@@ -20,7 +20,7 @@ from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Effect
-from assent.testing.connector_contract import check_connector, claimed_action
+from assent.testing.connector_contract import check_connector, claim_action
 from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import ProviderServer, Route, redirect, route
@@ -179,7 +179,7 @@ async def test_both_keep_the_contract_of_a_connector(tmp_path: Path, provider: s
         app = providers.engine.app
         connector = app.services.connectors[provider]
         effect = _effect(provider)
-        workspace = claimed_action(effect, number=2).workspace_id
+        workspace = claim_action(effect, number=2).workspace_id
         await app.store.write(partial(tenancy.create_workspace, workspace, "kit", 1, by="kit"))
         await connect(app, provider, workspace)
 
@@ -207,8 +207,8 @@ def _effect(provider: str) -> Effect:
 
 
 async def test_the_keys_of_a_call_follow_from_action_and_revision(tmp_path: Path) -> None:
-    action = claimed_action(_effect("zernio"))
-    again = claimed_action(_effect("zernio"), revision=2)
+    action = claim_action(_effect("zernio"))
+    again = claim_action(_effect("zernio"), revision=2)
     assert request_id(action) == request_id(action) != request_id(again)
     assert request_id(action)[14] == "5"
 

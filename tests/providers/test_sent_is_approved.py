@@ -46,7 +46,7 @@ from assent.lifecycle.records import Effect
 from assent.ports import NotSent
 from assent.testing import bluesky as bluesky_emulator
 from assent.testing.bluesky import Bluesky
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import Answer, Asked, Handler, Route, all_serving
@@ -246,10 +246,10 @@ class World:
             target = (await connector.addressed(LOCAL_WORKSPACE, effect)).target
             effect = msgspec.structs.replace(effect, target=target)
         action = msgspec.structs.replace(
-            claimed_action(effect, number=next(self.numbers)), workspace_id=LOCAL_WORKSPACE
+            claim_action(effect, number=next(self.numbers)), workspace_id=LOCAL_WORKSPACE
         )
         try:
-            done = await self.app.services.connectors[effect.connector].perform(gate.opened(action), 30)
+            done = await self.app.services.connectors[effect.connector].perform(gate.open_gate(action), 30)
         except NotSent as refused:
             assert refused.reason is not Reason.MISSING_CONNECTOR or effect.connector == "manual", refused
             return False

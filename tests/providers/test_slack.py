@@ -19,7 +19,7 @@ from assent.lifecycle import gate
 from assent.lifecycle.connection import Credentials, NewConnection
 from assent.lifecycle.records import Effect, Media
 from assent.ports import NotSent
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
@@ -170,8 +170,8 @@ async def test_a_message_with_a_picture_is_not_posted_without_it(one: Place) -> 
     connector = one.engine.services.connectors["slack"]
     picture = Media(kind="image", url="https://example.org/a.png", alt="A window")
     effect = Effect(channel="slack", verb="post", connector="slack", body="Look.", media=(picture,))
-    action = msgspec.structs.replace(claimed_action(effect), workspace_id=LOCAL_WORKSPACE)
+    action = msgspec.structs.replace(claim_action(effect), workspace_id=LOCAL_WORKSPACE)
     with pytest.raises(NotSent) as refused:
-        await connector.perform(gate.opened(action), 10)
+        await connector.perform(gate.open_gate(action), 10)
     assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
     assert one.effects() == []

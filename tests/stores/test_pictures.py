@@ -14,7 +14,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Action, Effect, Media
 from assent.ports import NotSent, Picture, Store, Transaction
 from assent.stores.loader import statements
-from assent.testing.connector_contract import claimed_action
+from assent.testing.connector_contract import claim_action
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ def picture(content: bytes = BYTES) -> Picture:
 
 
 def with_media(*media: Media) -> Action:
-    made = claimed_action(Effect(channel="x", verb="post", connector="zernio", body="Hello.", media=media))
+    made = claim_action(Effect(channel="x", verb="post", connector="zernio", body="Hello.", media=media))
     return msgspec.structs.replace(made, workspace_id=HERE, run_id=OTHER_RUN)
 
 

@@ -12,7 +12,7 @@ MAX_TOKEN: Final = 64
 NOTES: Final = "Looked at it, and wrote down what there was to see."
 
 
-async def started(scene: Scene) -> dict[str, Any]:
+async def start_first(scene: Scene) -> dict[str, Any]:
     """A run at its first step, of the first listed workflow whose first step can be passed with notes."""
     listed = (await scene.server.call("workflow_list")).payload["workflows"]
     expect(listed, "workflow_list names a workflow")
@@ -46,7 +46,7 @@ async def start(scene: Scene) -> None:
 
 @check("W11", "W10", "the same advance again is the same answer")
 async def replay(scene: Scene) -> None:
-    at = await started(scene)
+    at = await start_first(scene)
     first, again = await advance(scene, at, NOTES), await advance(scene, at, NOTES)
     expect(not first.refused, "an advance with notes is taken", first.payload)
     expect(first.payload == again.payload, "the same advance gives the same payload")
@@ -55,7 +55,7 @@ async def replay(scene: Scene) -> None:
 
 @check("W12", "W24", "W25", "other notes from the same place make a branch")
 async def branch(scene: Scene) -> None:
-    at = await started(scene)
+    at = await start_first(scene)
     one, two = await advance(scene, at, NOTES), await advance(scene, at, f"{NOTES} This time differently.")
     expect(not two.refused, "a rewound chat can go on", two.payload)
     expect(one.payload["stateToken"] != two.payload["stateToken"], "on a branch of its own")
@@ -64,7 +64,7 @@ async def branch(scene: Scene) -> None:
 
 @check("W20", "W21", "without an ackToken the step is shown again, and output is then refused")
 async def rehydrate(scene: Scene) -> None:
-    at = await started(scene)
+    at = await start_first(scene)
     shown = await scene.server.call("workflow_advance", stateToken=at["stateToken"])
     expect(not shown.refused, "a state token alone shows where the run stands", shown.payload)
     expect(shown.payload["pending"]["stepId"] == at["pending"]["stepId"], "at the same step")
@@ -83,7 +83,7 @@ async def rehydrate(scene: Scene) -> None:
     "a token that is altered, cut, of another version or kind is refused by name",
 )
 async def tokens(scene: Scene) -> None:
-    at = await started(scene)
+    at = await start_first(scene)
     state, ack = at["stateToken"], at["ackToken"]
     middle = len(state) // 2
     other = "A" if state[middle] != "A" else "B"
@@ -106,7 +106,7 @@ async def tokens(scene: Scene) -> None:
 
 @check("W41", "W42", "a checkpoint keeps notes and leaves the step where it is")
 async def checkpoint(scene: Scene) -> None:
-    at = await started(scene)
+    at = await start_first(scene)
     asked = {"stateToken": at["stateToken"], "notesMarkdown": NOTES}
     first = await scene.server.call("workflow_checkpoint", **asked)
     expect(not first.refused, "a checkpoint is taken", first.payload)

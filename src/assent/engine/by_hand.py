@@ -15,7 +15,7 @@ from assent.lifecycle.cards import is_mail
 from assent.lifecycle.gate import Links
 from assent.lifecycle.records import BY_HAND, Action
 from assent.lifecycle.seals import Seals
-from assent.lifecycle.transitions import Move, moved, state_of
+from assent.lifecycle.transitions import Move, follow, state_of
 from assent.ports import Transaction
 
 
@@ -73,7 +73,7 @@ def record_publish(
     )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
     done = yield from actions.put(
-        changed, moved(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms
+        changed, follow(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms
     )
     yield from measurement.schedule(done, now_ms)
     return done

@@ -17,7 +17,7 @@ from assent.engine import journal
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.credits import Account, Entry, Kind
-from assent.lifecycle.preflight import CREDITS_MISSING, priced
+from assent.lifecycle.preflight import CREDITS_MISSING, price
 from assent.lifecycle.records import Action
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
@@ -64,7 +64,7 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
     left = (yield from account(workspace_id)).available
     weighed = []
     for action in staged:
-        judged = priced(action.preflight, left)
+        judged = price(action.preflight, left)
         if left is not None and CREDITS_MISSING not in judged.gates:
             left -= judged.estimated_cost_credits
         weighed.append(msgspec.structs.replace(action, preflight=judged))

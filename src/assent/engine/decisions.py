@@ -27,14 +27,14 @@ from assent.kernel.times import full_time, iso_time
 from assent.lifecycle import gate, guidance, schedules
 from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.gate import Links
-from assent.lifecycle.names import claimed_name
+from assent.lifecycle.names import read_claim
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import BLOCKING_GATES, Checked, after_edit, blocking_gate
 from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.seals import Seals
 from assent.lifecycle.step_calls import WORKFLOW
-from assent.lifecycle.transitions import AWAITING, Move, moved, path, state_of
+from assent.lifecycle.transitions import AWAITING, Move, follow, path, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
@@ -65,7 +65,7 @@ class Decider(msgspec.Struct, frozen=True):
 
 def approver_key(person_id: str, name: str) -> str:
     """Whose yes it is: a person's whatever they are called, or that of somebody who only gave a name."""
-    return f"person:{person_id}" if person_id else claimed_name(name)
+    return f"person:{person_id}" if person_id else read_claim(name)
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -118,7 +118,7 @@ def approve(
             person_id=decider.person_id,
             policy=canonical.digest(policy),
         )
-        reached = moved(state, Move.APPROVE) if state == AWAITING else state
+        reached = follow(state, Move.APPROVE) if state == AWAITING else state
         action = yield from actions.put(seals.sealed(action, approval), reached, Move.APPROVE, facts, now_ms)
         yield from brain.remember_approval(action, facts, now_ms)
     else:
@@ -307,7 +307,11 @@ def edit(
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = schedules.expiry(action.expires_ms, schedule_ms)
     found = after_edit(
-        action.preflight, action.effect, effect, checked, schedules.said(action.expires_ms, expires_ms)
+        action.preflight,
+        action.effect,
+        effect,
+        checked,
+        schedules.explain_expiry(action.expires_ms, expires_ms),
     )
     changed = msgspec.structs.replace(
         action,
@@ -409,7 +413,7 @@ def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Tra
     """Store a changed action after the moves that carry out a wish, each with its event."""
     state, steps = state_of(changed), []
     for step in path(state, move):
-        state = moved(state, step)
+        state = follow(state, step)
         steps.append((step, {**facts, "status": state.status}))
     changed = msgspec.structs.replace(changed, status=state.status, execution_state=state.execution)
     return (yield from actions.put_all(changed, tuple(steps), now_ms))

@@ -49,7 +49,7 @@ from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.review_link import LOOK, Scope
-from assent.lifecycle.transitions import Move, moved, state_of
+from assent.lifecycle.transitions import Move, follow, state_of
 from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 log = logging.getLogger("assent.execution")
@@ -258,7 +258,7 @@ def claim(
         holder=order.holder if order.key is not None else None,
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
-    state = moved(state_of(action), Move.CLAIM)
+    state = follow(state_of(action), Move.CLAIM)
     facts = {
         "by": order.by,
         "attemptId": attempt_id,
@@ -299,7 +299,7 @@ async def perform(services: Services, claimed: Action) -> Delivered | NotSent | 
     timeout_seconds = services.connector_timeout_seconds
     if claimed.attempt is None or _too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
         return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
-    call = connector.perform(gate.opened(claimed), timeout_seconds)
+    call = connector.perform(gate.open_gate(claimed), timeout_seconds)
     return credible(await certain(services, connector, call))
 
 
@@ -365,7 +365,7 @@ def settle(
 ) -> Transaction[Executed | Refusal]:
     """Move a locked action by what became known, keep the id that the provider gave (E28), and remember the final
     answer under the attempt's key."""
-    state = moved(state_of(action), move)
+    state = follow(state_of(action), move)
     facts = {"attemptId": action.attempt.attempt_id if action.attempt is not None else None, **said(outcome)}
     if isinstance(outcome, Delivered):
         changed = msgspec.structs.replace(

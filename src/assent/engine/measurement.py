@@ -26,7 +26,7 @@ from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.measurement import NOT_MEASURED, RULES
 from assent.lifecycle.metrics import describe_numbers
-from assent.lifecycle.records import Action, Asset, Status, done_by_hand
+from assent.lifecycle.records import Action, Asset, Status, is_by_hand
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.stores.loader import statements
 
@@ -61,7 +61,7 @@ def planned_after(action: Action) -> int | None:
 
 def told_after(action: Action) -> int | None:
     """When results arrive by themselves, as a person is told: never for what was done by hand."""
-    return None if done_by_hand(action) else planned_after(action)
+    return None if is_by_hand(action) else planned_after(action)
 
 
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
@@ -104,7 +104,7 @@ async def measure(
     planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
     if planned is None or not sent:
         raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
-    alone = all(done_by_hand(action) for action in sent)
+    alone = all(is_by_hand(action) for action in sent)
     if alone and planned.due_ms > now_ms and not by_hand:
         raise without_numbers(sent)
     if planned.due_ms > now_ms and not alone:
@@ -353,7 +353,7 @@ def without_numbers(sent: tuple[Action, ...]) -> Refusal:
 def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:
     """Whether measuring a run can bring numbers: not all of it was done by hand, or a person told some."""
     of_run = yield from actions.run_actions(workspace_id, waiting.run_id)
-    if any(action.status is Status.EXECUTED and not done_by_hand(action) for action in of_run):
+    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
 

@@ -12,7 +12,7 @@ import msgspec
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
-from assent.lifecycle.preflight import MANY_RECIPIENTS, weighed
+from assent.lifecycle.preflight import MANY_RECIPIENTS, weigh
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -69,4 +69,4 @@ def with_people(action: Action, others: frozenset[str]) -> Action:
     if not action.effect.recipients:
         return action
     people = len(others | addresses(action.effect))
-    return msgspec.structs.replace(action, preflight=weighed(action.preflight, people))
+    return msgspec.structs.replace(action, preflight=weigh(action.preflight, people))

@@ -102,7 +102,7 @@ async def look_into(
     services: Services, connector: Connector, action: Action
 ) -> Delivered | NotSent | OutcomeUnknown | None:
     """What can be known, or None where only a human can say."""
-    approved, timeout = gate.opened(action), services.connector_timeout_seconds
+    approved, timeout = gate.open_gate(action), services.connector_timeout_seconds
     if is_held(action, services.clock.now_ms()):
         return _read_repeat(await certain(services, connector, connector.perform(approved, timeout)))
     if connector.delivery.kind == "read_back":

@@ -344,7 +344,7 @@ def new_action(
             readiness,
             declared=staged.severity,
             warnings=staged.warnings,
-            recommendations=(*staged.recommendations, *schedules.said(usual_ms, expires_ms)),
+            recommendations=(*staged.recommendations, *schedules.explain_expiry(usual_ms, expires_ms)),
             gates=staged.gates,
             cost_credits=staged.cost_credits or services.credit_prices.get(staged.effect.connector, 0),
         ),

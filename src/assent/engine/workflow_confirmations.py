@@ -25,8 +25,8 @@ from assent.lifecycle import gate
 from assent.lifecycle.policy import Policy
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, ExecutionState, Status
-from assent.lifecycle.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, rewritten
-from assent.lifecycle.transitions import Move, moved, state_of
+from assent.lifecycle.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_rewritten
+from assent.lifecycle.transitions import Move, follow, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
@@ -77,7 +77,7 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
     action = asked.action
     if action.status is Status.REJECTED:
         return Decision("rejected", action.rejection or "")
-    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or rewritten(action):
+    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or is_rewritten(action):
         return None
     if is_cut(action):
         return None
@@ -128,7 +128,7 @@ def ask(
     if action.status is Status.AWAITING_APPROVAL:
         yield from supersede(desk, head, node, action.action_id)
     earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
-    if action.status is Status.APPROVED and not rewritten(action):
+    if action.status is Status.APPROVED and not is_rewritten(action):
         return _passes_now(action, outcome)
     return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
 
@@ -183,7 +183,7 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
             "needs a new approval.",
             stop_rule="Do not submit the rejected content again.",
         )
-    if rewritten(action):
+    if is_rewritten(action):
         return Words(
             summary=f"The text of {name} was changed.",
             user_message=f"The text of {name} was changed after it was submitted, so I submit the changed text; it "
@@ -376,6 +376,6 @@ def pass_step(desk: Desk, action: Action, child: int) -> Transaction[None]:
     changed = msgspec.structs.replace(
         action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
     )
-    state = moved(state_of(action), Move.HAND_OVER)
+    state = follow(state_of(action), Move.HAND_OVER)
     facts = {"by": desk.principal.name, "via": ADVANCE, "node": child}
     yield from actions.put(changed, state, Move.HAND_OVER, facts, desk.now_ms)

@@ -17,7 +17,7 @@ LEGACY: Final[Toolset] = "legacy"
 DEFAULT_TOOLSETS: Final[tuple[Toolset, ...]] = ("gate", "launch", "workflows", "memory")
 
 
-def chosen(names: Iterable[str]) -> frozenset[Toolset]:
+def choose(names: Iterable[str]) -> frozenset[Toolset]:
     """The groups of these names. `gate` is always one of them: what any tool stages is decided and sent with it."""
     wanted = {GATE, *names}
     return frozenset(each for each in TOOLSETS if each in wanted)

@@ -15,7 +15,7 @@ from assent.kernel.times import full_time, iso_time
 from assent.lifecycle.calls import Command, SuggestedCall, about_content, execute_call, wait_call
 from assent.lifecycle.domains import with_ascii_form
 from assent.lifecycle.preflight import blocking_gate
-from assent.lifecycle.records import Action, Effect, done_by_hand, taken_down_ms
+from assent.lifecycle.records import Action, Effect, is_by_hand, when_taken_down
 from assent.lifecycle.step_calls import WORKFLOW, calls_after_decision
 
 NAMED_IN_CHAT: Final = 50
@@ -143,20 +143,20 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
     facts.append(("Risk", _risk(action)))
     parts = [
         "\n".join([f"**{_label(action, circumstances)}**", *(f"- {name}: {value}" for name, value in facts)]),
-        quoted(effect.body),
+        quote(effect.body),
     ]
     notes = [f"- Check: {warning.removeprefix('Check this claim: ')}" for warning in found.warnings]
     notes += [f"- Advice: {advice}" for advice in found.recommendations]
     if notes:
         parts.append("\n".join(notes))
-    if (blocked := blocked_line(action, circumstances)) is not None:
+    if (blocked := explain_block(action, circumstances)) is not None:
         parts.append(blocked)
     if (ending := ask(key, action, circumstances)) is not None:
         parts.append(ending)
     return "\n\n".join(parts)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
@@ -176,7 +176,7 @@ def _with_privacy(effect: Effect, to: str) -> str:
     return to
 
 
-def blocked_line(action: Action, circumstances: Circumstances) -> str | None:
+def explain_block(action: Action, circumstances: Circumstances) -> str | None:
     """Why it cannot go out yet, with the link that helps."""
     if (
         circumstances.expired
@@ -284,7 +284,7 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
     """What went out and where, and when its results arrive."""
     effect = action.effect
     name = label or effect.channel
-    if done_by_hand(action):
+    if is_by_hand(action):
         said = f"Recorded as done by hand: {name}."
     elif effect.verb == UNPUBLISH:
         return f"Taken down: {action.external_url or name}"
@@ -366,7 +366,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     if action.status == "executed":
         return _calls_after_execution(action, circumstances)
     may_revise = circumstances.may_write and action.effect.verb != UNPUBLISH
-    return (_revised(action),) if may_revise else ()
+    return (_call_for_revision(action),) if may_revise else ()
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
@@ -384,7 +384,7 @@ def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[S
     """Prepare the same content again; what was approved may have been done by hand meanwhile."""
     if action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH:
         return ()
-    again = _revised(action)
+    again = _call_for_revision(action)
     args = {**again.args, "body": action.effect.body}
     found = [SuggestedCall(again.name, args, "the user wants it prepared again")]
     if circumstances.may_execute and _by_hand_only(action, circumstances):
@@ -397,7 +397,7 @@ def _calls_after_execution(action: Action, circumstances: Circumstances) -> tupl
     if effect.verb == UNPUBLISH:
         return ()
     found = [SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did")]
-    if effect.connector == "site" and circumstances.may_write and taken_down_ms(action) is None:
+    if effect.connector == "site" and circumstances.may_write and when_taken_down(action) is None:
         about = {"actionId": action.action_id}
         found.append(SuggestedCall("chieflab_take_down_post", about, "the user wants the page gone"))
     return tuple(found)
@@ -441,7 +441,7 @@ def when_to_send(action: Action, *, overdue: bool = False) -> str:
     return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out"
 
 
-def _revised(action: Action) -> SuggestedCall:
+def _call_for_revision(action: Action) -> SuggestedCall:
     """A new version of what was rejected or has failed."""
     effect = action.effect
     if is_mail(effect):

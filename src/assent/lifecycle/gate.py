@@ -11,7 +11,7 @@ from typing import Final
 
 from assent.kernel.refusals import Reason, Refusal, Words
 from assent.lifecycle import refusal_words as words_for
-from assent.lifecycle.policy import Policy, satisfied
+from assent.lifecycle.policy import Policy, satisfies
 from assent.lifecycle.records import Action, Approval, Assurance
 from assent.lifecycle.seals import Seals
 from assent.lifecycle.transitions import (
@@ -63,7 +63,7 @@ def judge_execution(
     if state == UNKNOWN:
         raise unknown_outcome(action, links(action))
     if state in TERMINAL:
-        raise closed_to_executors(action, links(action))
+        raise refuse_closed(action, links(action))
     if action.expired(now_ms) and (state == AWAITING or not by_hand):
         raise Refusal(
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
@@ -77,11 +77,11 @@ def judge_execution(
         raise needs_approval(action, links(action), words_for.NOT_OURS)
     if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
         raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
-    if not satisfied(approval, policy.requirement(action.preflight.severity)):
+    if not satisfies(approval, policy.requirement(action.preflight.severity)):
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
 
 
-def opened(action: Action) -> ApprovedAction:
+def open_gate(action: Action) -> ApprovedAction:
     """The pass for a connector: for an action that was just claimed, or one whose unknown outcome is being reconciled.
 
     The status is judged again here, so that nothing between the claim and the connector goes around it (E64).
@@ -124,7 +124,7 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
 def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
     """Refuse a decision that the workspace's policy wants from somebody the server is surer of (C8)."""
     needed = policy.requirement(action.preflight.severity)
-    if not satisfied(
+    if not satisfies(
         Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
     ):
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
@@ -160,7 +160,7 @@ def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
     )
 
 
-def closed_to_executors(action: Action, review_url: str | None) -> Refusal:
+def refuse_closed(action: Action, review_url: str | None) -> Refusal:
     """S1's literal answer for an executor called on a closed action (C13, C33)."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,

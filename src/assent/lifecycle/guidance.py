@@ -20,7 +20,7 @@ from assent.lifecycle.cards import (
     commands,
     goes_to,
     is_mail,
-    quoted,
+    quote,
     readable_body,
     render_card,
     repair_call,
@@ -248,7 +248,7 @@ def show_run(
     cards = [
         render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
     ]
-    cards += [f"**{title}**\n\n{quoted(body)}" for _, title, body, _ in _beside(keyed, assets)]
+    cards += [f"**{title}**\n\n{quote(body)}" for _, title, body, _ in _beside(keyed, assets)]
     return "\n\n---\n\n".join([*cards, *notes])
 
 
@@ -314,7 +314,7 @@ def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str
     return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
 
 
-def _reached() -> dict[str, Any]:
+def _list_moves() -> dict[str, Any]:
     """Which statuses an action can go to from each, from the same table that runs it. The others are final."""
     found: dict[str, dict[str, None]] = {}
     for (start, _), end in TABLE.items():
@@ -322,7 +322,7 @@ def _reached() -> dict[str, Any]:
     return {start: [end for end in ends if end != start] for start, ends in found.items()}
 
 
-STATE_MACHINE: Final = _reached()
+STATE_MACHINE: Final = _list_moves()
 
 
 def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:

@@ -41,7 +41,7 @@ def name_by_link(name: str) -> str:
     return name if name.startswith(_OPENING) else f"{_OPENING}{name}{_CLOSING}"
 
 
-def claimed_name(by: str) -> str:
+def read_claim(by: str) -> str:
     """The name inside `name_by_link`; any other text as it is."""
     return by.removeprefix(_OPENING).removesuffix(_CLOSING) if by.startswith(_OPENING) else by
 

@@ -58,6 +58,6 @@ def suffices(assurance: Assurance, needed: Assurance) -> bool:
     return RANK[assurance] >= RANK[needed]
 
 
-def satisfied(approval: Approval, requirement: Requirement) -> bool:
+def satisfies(approval: Approval, requirement: Requirement) -> bool:
     """Whether a stored approval still meets the policy, which may have become stricter since."""
     return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers

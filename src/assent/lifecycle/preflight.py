@@ -114,7 +114,7 @@ def after_edit(
     return preflight(
         effect,
         checked.readiness,
-        declared=_declared(old, before),
+        declared=_find_declared(old, before),
         warnings=tuple(dict.fromkeys((*checked.warnings, *kept))),
         recommendations=tuple(dict.fromkeys((*checked.recommendations, *advice, *recommendations))),
         gates=tuple(each for each in old.gates if each not in (*BLOCKING_GATES, "connector_not_ready")),
@@ -122,7 +122,7 @@ def after_edit(
     )
 
 
-def _declared(old: Preflight, effect: Effect) -> Severity | None:
+def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
     """The severity that the operator declared: one that effect and warnings do not explain."""
     if TOO_MANY_TODAY in old.warnings:
         return None
@@ -135,7 +135,7 @@ TOO_MANY_TODAY: Final = (
 )
 
 
-def weighed(found: Preflight, people: int) -> Preflight:
+def weigh(found: Preflight, people: int) -> Preflight:
     """The preflight of a mail, where the workspace reaches so many people within a day."""
     if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
         return found
@@ -149,7 +149,7 @@ _TOO_COSTLY: Final = (
 )
 
 
-def priced(found: Preflight, left: int | None) -> Preflight:
+def price(found: Preflight, left: int | None) -> Preflight:
     """The preflight with the gate of a cost above what is left to spend; None is without a limit.
 
     The warning does not raise the severity: it is about the workspace and not about the content.

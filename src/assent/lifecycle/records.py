@@ -219,12 +219,12 @@ TAKEN_DOWN: Final = "takenDown"
 """Metadata of an action whose page was taken down since: when (`atMs`) and by which action (`by`)."""
 
 
-def taken_down_ms(action: Action) -> int | None:
+def when_taken_down(action: Action) -> int | None:
     """When the page that an action published was taken down."""
     found = action.metadata.get(TAKEN_DOWN)
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 
-def done_by_hand(action: Action) -> bool:
+def is_by_hand(action: Action) -> bool:
     """Whether a human performed an action, as they said, instead of a connector."""
     return action.effect.connector == "manual" or action.metadata.get(BY_HAND) is True

@@ -74,7 +74,7 @@ def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewCla
     return claims
 
 
-def ended_early(claims: ReviewClaims, links_from_ms: int) -> bool:
+def ends_early(claims: ReviewClaims, links_from_ms: int) -> bool:
     """Whether the run has ended the links made before a moment that this one precedes."""
     return claims.iat * 1000 < links_from_ms
 

@@ -39,7 +39,7 @@ def expiry(expires_ms: int | None, schedule_ms: int | None) -> int | None:
     return schedule_ms + LEEWAY_MS
 
 
-def said(usual_ms: int | None, expires_ms: int | None) -> tuple[str, ...]:
+def explain_expiry(usual_ms: int | None, expires_ms: int | None) -> tuple[str, ...]:
     """What a human is told where the expiry was moved."""
     if usual_ms == expires_ms or usual_ms is None or expires_ms is None:
         return ()

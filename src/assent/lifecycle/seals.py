@@ -28,7 +28,7 @@ class Seals(msgspec.Struct, frozen=True):
 
     def sealed(self, action: Action, approval: Approval) -> Action:
         """The action with this approval, sealed."""
-        mac = tokens.encode(hmac.digest(self.keys[0], _covered(action, approval), "sha256"))
+        mac = tokens.encode(hmac.digest(self.keys[0], _cover(action, approval), "sha256"))
         return msgspec.structs.replace(action, approval=msgspec.structs.replace(approval, mac=mac))
 
     def hold(self, action: Action) -> bool:
@@ -42,11 +42,11 @@ class Seals(msgspec.Struct, frozen=True):
         approval = action.approval
         if approval is None or not approval.mac:
             return False
-        mac = tokens.encode(hmac.digest(key, _covered(action, approval), "sha256"))
+        mac = tokens.encode(hmac.digest(key, _cover(action, approval), "sha256"))
         return hmac.compare_digest(mac.encode(), approval.mac.encode())
 
 
-def _covered(action: Action, approval: Approval) -> bytes:
+def _cover(action: Action, approval: Approval) -> bytes:
     about = (action.workspace_id, action.action_id, action.revision, action.digest, action.schedule_ms)
     said = msgspec.to_builtins(msgspec.structs.replace(approval, mac=""))
     return canonical.canonical([*about, said])

@@ -19,8 +19,8 @@ from assent.lifecycle.records import (
     Effect,
     ExecutionState,
     Status,
-    done_by_hand,
-    taken_down_ms,
+    is_by_hand,
+    when_taken_down,
 )
 from assent.lifecycle.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 
@@ -80,7 +80,7 @@ def section_of(action: Action, now_ms: int) -> Section:
     if action.status is Status.APPROVED:
         by_hand = action.effect.connector == BY_HAND_CONNECTOR
         return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
-    if action.status is Status.EXECUTED and (removes(action) or taken_down_ms(action) is not None):
+    if action.status is Status.EXECUTED and (removes(action) or when_taken_down(action) is not None):
         return Section.TAKEN_DOWN
     return _BY_STATUS[action.status]
 
@@ -92,7 +92,7 @@ def removes(action: Action) -> bool:
 
 def describe_removal(action: Action, now_ms: int) -> str:
     """When the page of an action of the section `TAKEN_DOWN` was taken down, in a sentence."""
-    out_ms, gone_ms = action.executed_ms or now_ms, taken_down_ms(action)
+    out_ms, gone_ms = action.executed_ms or now_ms, when_taken_down(action)
     if gone_ms is None:
         return f"The page was taken down {readable_time(out_ms, now_ms)}."
     return f"It went out {readable_time(out_ms, now_ms)} and was taken down {readable_time(gone_ms, now_ms)}."
@@ -147,7 +147,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",
         Section.WENT_OUT: "You did it by hand and told me."
-        if done_by_hand(action)
+        if is_by_hand(action)
         else TOLD.get(str(action.metadata.get(OUTCOME_TOLD)), ""),
     }
     return said.get(section, "")

@@ -28,7 +28,7 @@ _CHANGED_CONTENT: Final = {
 _AS_SENT: Final = "as in the call that was refused"
 
 
-def rewritten(action: Action) -> bool:
+def is_rewritten(action: Action) -> bool:
     """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
     submitted = action.metadata.get(SUBMITTED)
     # What was staged by an earlier version does not say it.
@@ -46,7 +46,7 @@ def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[Suggest
         return (SuggestedCall(advance, tokens, again, OTHER_CONTENT | ({} if tokens else left)),)
     if action.status is not Status.APPROVED:
         return ()
-    if rewritten(action):
+    if is_rewritten(action):
         changed = "now, with the text as it was changed; that needs a new approval"
         found = [SuggestedCall(advance, tokens, changed, _CHANGED_CONTENT | ({} if tokens else left))]
     else:
@@ -61,7 +61,7 @@ def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[Suggest
 def describe_step(action: Action) -> str | None:
     """What became of a step, in a sentence for the person; None while it waits."""
     if action.status is Status.APPROVED:
-        return APPROVED_AS_CHANGED if rewritten(action) else APPROVED
+        return APPROVED_AS_CHANGED if is_rewritten(action) else APPROVED
     return {Status.REJECTED: REJECTED, Status.EXECUTED: PASSED}.get(action.status)
 
 

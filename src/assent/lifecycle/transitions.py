@@ -97,7 +97,7 @@ def state_of(action: Action) -> State:
     return State(action.status, action.execution_state)
 
 
-def moved(state: State, move: Move) -> State:
+def follow(state: State, move: Move) -> State:
     """Where a move leads. Raises `IllegalMove` for one that is not in the table, so that no stage is skipped (E10).
 
     Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads

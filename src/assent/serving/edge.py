@@ -24,7 +24,7 @@ from assent.engine.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Recovery, Refusal
-from assent.kernel.toolsets import Toolset, chosen
+from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.offering import only_offered
 from assent.tools.definition import Call, Peer, Prose, Tool
@@ -82,7 +82,7 @@ class Caller:
 
 def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
     """The groups of tools that a caller's key asks for; None for those of the server."""
-    return chosen(principal.toolsets) if principal is not None and principal.toolsets else None
+    return choose(principal.toolsets) if principal is not None and principal.toolsets else None
 
 
 class BadArguments(Exception):  # noqa: N818 - carries the refusal

@@ -72,7 +72,7 @@ class Bluesky(Scripted):
         given = asked.json
         known = given.get("identifier") in (HANDLE, DID) and given.get("password") == PASSWORD
         if not known or PASSWORD in self.revoked:
-            return _refused(401, "AuthenticationRequired", "Invalid identifier or password")
+            return _refuse(401, "AuthenticationRequired", "Invalid identifier or password")
         token = f"session-{len(self._sessions) + 1}"
         self._sessions.add(token)
         return json_answer(
@@ -82,7 +82,7 @@ class Bluesky(Scripted):
     def resolve(self, asked: Asked) -> Answer:
         did = {HANDLE: DID, **OTHERS}.get(asked.query.get("handle", ""))
         if did is None:
-            return _refused(400, "InvalidRequest", "Unable to resolve handle")
+            return _refuse(400, "InvalidRequest", "Unable to resolve handle")
         return json_answer(200, {"did": did})
 
     def upload(self, asked: Asked) -> Answer:
@@ -101,14 +101,14 @@ class Bluesky(Scripted):
         given = asked.json
         key, record = given.get("rkey", ""), given["record"]
         if TID.fullmatch(key) is None:
-            return _refused(
+            return _refuse(
                 400, "InvalidRequest", f'Invalid record key for {POST}: Invalid TID string (got "{key}") at $'
             )
         if (problem := self._problem(record)) is not None:
-            return _refused(400, "InvalidRequest", f"Invalid {POST} record: {problem}")
+            return _refuse(400, "InvalidRequest", f"Invalid {POST} record: {problem}")
         if key in self.records:
             # What the reference server says to a key that is taken.
-            return _refused(500, "InternalServerError", "Internal Server Error")
+            return _refuse(500, "InternalServerError", "Internal Server Error")
         self.records[key] = record
         self.done(RECORD, {"rkey": key, "record": record}, reference=key)
         return json_answer(200, {**self._named(key), "validationStatus": "valid"})
@@ -117,7 +117,7 @@ class Bluesky(Scripted):
         key = asked.query.get("rkey", "")
         if key not in self.records or asked.query.get("repo") != DID:
             uri = f"at://{asked.query.get('repo')}/{POST}/{key}"
-            return _refused(400, "RecordNotFound", f"Could not locate record: {uri}")
+            return _refuse(400, "RecordNotFound", f"Could not locate record: {uri}")
         return json_answer(200, {**self._named(key), "value": self.records[key]})
 
     def posts(self, asked: Asked) -> Answer:
@@ -156,13 +156,13 @@ class Bluesky(Scripted):
 
     def _refuse_stranger(self, asked: Asked) -> Answer | None:
         if not asked.bearer:
-            return _refused(401, "AuthMissing", "Authentication Required")
+            return _refuse(401, "AuthMissing", "Authentication Required")
         if asked.bearer not in self._sessions:
-            return _refused(400, "InvalidToken", "Token could not be verified")
+            return _refuse(400, "InvalidToken", "Token could not be verified")
         return None
 
 
-def _refused(status: int, error: str, text: str) -> Answer:
+def _refuse(status: int, error: str, text: str) -> Answer:
     return json_answer(status, {"error": error, "message": text})
 
 

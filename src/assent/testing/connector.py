@@ -61,7 +61,7 @@ class EmulatedConnector:
         if self.delivery.kind == "natural_key":
             body["naturalKey"] = key
         answer = await self._exchange("POST", "/effects", msgspec.json.encode(body), headers, timeout_seconds)
-        return _delivered(answer)
+        return _read_delivered(answer)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         action: Action = action_of(approved)
@@ -74,7 +74,7 @@ class EmulatedConnector:
             return None
         if status == 202:
             raise OutcomeUnknown("the provider is still working on it")
-        return _delivered(answer)
+        return _read_delivered(answer)
 
     async def _exchange(
         self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
@@ -106,7 +106,7 @@ def _status(answer: Message) -> int:
         raise OutcomeUnknown("an answer without a status") from error
 
 
-def _delivered(answer: Message) -> Delivered:
+def _read_delivered(answer: Message) -> Delivered:
     """What a well-formed success says; anything else is judged by the table."""
     status = _status(answer)
     if not 200 <= status < 300:

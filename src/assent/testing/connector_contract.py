@@ -41,7 +41,7 @@ class ContractBroken(AssertionError):  # noqa: N818 - what was found
         super().__init__(f"{type(connector).__name__} breaks the contract of a connector:{listed}")
 
 
-def claimed_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Action:
+def claim_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Action:
     """An action as an executor has it in hand: approved, for exactly this effect, and claimed."""
     digest = effect.digest()
 
@@ -84,7 +84,7 @@ async def check_connector(
     timeout_seconds: float = 5.0,
 ) -> None:
     """Raise `ContractBroken` with every promise that is not kept. Without `effects` repetition is judged by answers."""
-    problems = [*_declared(connector), *await _readiness(connector)]
+    problems = [*_check_declared(connector), *await _readiness(connector)]
     problems += await _only_approved(connector, effect, effects, timeout_seconds)
     if not problems:
         problems += await _repetition(connector, effect, effects, timeout_seconds)
@@ -92,7 +92,7 @@ async def check_connector(
         raise ContractBroken(connector, problems)
 
 
-def _declared(connector: Any) -> list[str]:
+def _check_declared(connector: Any) -> list[str]:
     problems = []
     if not isinstance(getattr(connector, "id", None), str) or not connector.id:
         problems.append("it has no id")
@@ -118,7 +118,7 @@ async def _only_approved(
     connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
 ) -> list[str]:
     """An action that went through no gate, bare or in something that looks like the gate's pass."""
-    action = claimed_action(effect, number=1)
+    action = claim_action(effect, number=1)
     before = await effects() if effects is not None else 0
     problems = []
     for impostor in (action, SimpleNamespace(action=action)):
@@ -140,7 +140,7 @@ async def _only_approved(
 async def _repetition(
     connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
 ) -> list[str]:
-    approved = gate.opened(claimed_action(effect, number=2))
+    approved = gate.open_gate(claim_action(effect, number=2))
     before = await effects() if effects is not None else 0
     try:
         first: object = await connector.perform(approved, timeout_seconds)

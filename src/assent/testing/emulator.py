@@ -186,7 +186,7 @@ class Emulator:
         if step is Step.GARBAGE:
             return 200, b"<html>It works!</html>", {}
         done = self.ledger.effects(reference)[-1]
-        return 201, msgspec.json.encode({"id": done.effect_id, "url": _seen_at(done)}), {}
+        return 201, msgspec.json.encode({"id": done.effect_id, "url": _address_of(done)}), {}
 
     def _look(
         self, method: str, path: str, query: dict[str, list[str]], body: bytes
@@ -205,14 +205,14 @@ class Emulator:
         done = self.ledger.effects(reference)
         if not done:
             return 404, b"{}", {}
-        return 200, msgspec.json.encode({"id": done[0].effect_id, "url": _seen_at(done[0])}), {}
+        return 200, msgspec.json.encode({"id": done[0].effect_id, "url": _address_of(done[0])}), {}
 
     def _note(self, method: str, path: str, reference: str, outcome: Outcome) -> None:
         number = len(self.ledger.entries()) + 1
         self.ledger.append(Call(number, method, path, reference, outcome.value, self._now_ms()))
 
 
-def _seen_at(done: DoneEffect) -> str:
+def _address_of(done: DoneEffect) -> str:
     return f"https://provider.example/{done.effect_id}"
 
 

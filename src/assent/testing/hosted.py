@@ -26,7 +26,7 @@ from assent.testing.provider_server import ProviderServer, all_serving
 CLIENT: Final = Client("emulated-client", "emulated-client-secret")
 
 
-def hosted(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...]:
+def host_all(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...]:
     """The four servers, each with its ledger."""
 
     def ledger(name: str) -> Ledger:
@@ -42,7 +42,7 @@ def hosted(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...]:
 
 
 async def _serve(folder: Path, client: Client) -> None:
-    async with all_serving(hosted(folder, client)) as addresses:
+    async with all_serving(host_all(folder, client)) as addresses:
         sys.stdout.write(msgspec.json.encode(addresses).decode() + "\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

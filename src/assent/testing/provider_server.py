@@ -152,7 +152,7 @@ class ProviderServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):
-            asked = _asked(await read_message(reader))
+            asked = _read_asked(await read_message(reader))
             found = self.control(asked)
             if found is not None:
                 await _send(writer, found)
@@ -204,7 +204,7 @@ class ProviderServer:
         return None
 
 
-def _asked(message: Message) -> Asked:
+def _read_asked(message: Message) -> Asked:
     target = urlsplit(message.start[1])
     query = dict(parse_qsl(target.query, keep_blank_values=True))
     return Asked(message.start[0], target.path, query, message.headers, message.body)

@@ -45,20 +45,20 @@ class Slack(Scripted):
 
     def post(self, asked: Asked, hook: str) -> Answer:
         if self.gone or f"/services/{hook}" != PATH:
-            return _said(404, "no_service")
+            return _answer(404, "no_service")
         if self.archived:
-            return _said(410, "channel_is_archived")
+            return _answer(410, "channel_is_archived")
         try:
             text = asked.json["text"]
         except (msgspec.DecodeError, KeyError, TypeError):
-            return _said(400, "invalid_payload")
+            return _answer(400, "invalid_payload")
         if not text:
-            return _said(400, "no_text")
+            return _answer(400, "no_text")
         self.done(MESSAGE, {"text": text})
-        return _said(200, "ok")
+        return _answer(200, "ok")
 
 
-def _said(status: int, word: str) -> Answer:
+def _answer(status: int, word: str) -> Answer:
     return Answer(status, word.encode(), {"Content-Type": "text/html"})
 
 

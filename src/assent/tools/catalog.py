@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.toolsets import DEFAULT_TOOLSETS, LEGACY, Toolset, chosen
+from assent.kernel.toolsets import DEFAULT_TOOLSETS, LEGACY, Toolset, choose
 from assent.tools import (
     approvals,
     audit,
@@ -72,7 +72,7 @@ class Catalog:
         self, tools: Iterable[Tool] = ALL_TOOLS, *, toolsets: Iterable[str] = DEFAULT_TOOLSETS
     ) -> None:
         self.tools = tuple(tools)
-        self.toolsets = chosen(toolsets)
+        self.toolsets = choose(toolsets)
         """What a caller is shown whose key says nothing about it."""
         self._by_name = {tool.name: tool for tool in self.tools}
         if len(self._by_name) != len(self.tools):

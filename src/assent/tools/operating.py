@@ -20,7 +20,7 @@ from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import quoted
+from assent.lifecycle.cards import quote
 from assent.lifecycle.guidance import ActionRef, AssetView, action_ref
 from assent.lifecycle.records import Action
 from assent.offloading import run_apart, run_long_apart
@@ -182,7 +182,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         raise write_it(bench, channel, "chieflab_post", request)
     if not channel.action:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
-        text = "\n\n".join(quoted(draft.body) for draft in made.drafts)
+        text = "\n\n".join(quote(draft.body) for draft in made.drafts)
         made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
     asked = _request(call, request, post.INFO.id, "chieflab_post")
     if joined is not None:

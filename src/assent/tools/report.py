@@ -15,7 +15,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import PLAIN
 from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
-from assent.lifecycle.records import Action, Approval, done_by_hand
+from assent.lifecycle.records import Action, Approval, is_by_hand
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, removes, section_of
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
@@ -252,7 +252,7 @@ def _address(action: Action, now_ms: int) -> str:
 def _line(action: Action, why: str, now_ms: int) -> str:
     told = []
     if action.executed_ms is not None and section_of(action, now_ms) is not Section.TAKEN_DOWN:
-        done = "Recorded" if done_by_hand(action) else "Sent"
+        done = "Recorded" if is_by_hand(action) else "Sent"
         told.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if address := _address(action, now_ms):
         told.append(address)

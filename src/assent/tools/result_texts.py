@@ -11,7 +11,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
 from assent.lifecycle.cards import PLAIN, Circumstances
 from assent.lifecycle.measurement import describe_usual
-from assent.lifecycle.records import Action, taken_down_ms
+from assent.lifecycle.records import Action, when_taken_down
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
@@ -21,7 +21,7 @@ OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Sect
 def describe_sent(of_run: tuple[Action, ...]) -> str:
     """`1 of 4 went out.`"""
     sent = sum(action.executed_ms is not None for action in of_run)
-    gone = sum(taken_down_ms(action) is not None for action in of_run)
+    gone = sum(when_taken_down(action) is not None for action in of_run)
     if len(of_run) > 1 or not sent:
         return f"{sent} of {len(of_run)} went out{f'; {gone} taken down since' if gone else ''}."
     return "It went out and was taken down since." if gone else "It went out."

@@ -17,7 +17,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls, render_card
-from assent.lifecycle.records import Action, Assurance, ExecutionState, Status, done_by_hand
+from assent.lifecycle.records import Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, section_of
 from assent.lifecycle.step_calls import WORKFLOW
@@ -224,7 +224,7 @@ def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
         if section_of(action, now_ms) is Section.TAKEN_DOWN:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
-        later = (seen.measured_ms or 0) > now_ms and not done_by_hand(action)
+        later = (seen.measured_ms or 0) > now_ms and not is_by_hand(action)
         return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Please look there and tell me."

@@ -15,9 +15,9 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import Command, SuggestedCall
-from assent.lifecycle.cards import Circumstances, ask, commands, quoted
+from assent.lifecycle.cards import Circumstances, ask, commands, quote
 from assent.lifecycle.records import Action, Status
-from assent.lifecycle.step_calls import OTHER_CONTENT, rewritten
+from assent.lifecycle.step_calls import OTHER_CONTENT, is_rewritten
 from assent.tools.definition import Call
 
 KEY: Final = "this step"
@@ -51,7 +51,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
 
 def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
     """The texts of a step that waits, with where this caller's person can decide it."""
-    if action.status is not Status.AWAITING_APPROVAL or rewritten(action):
+    if action.status is not Status.AWAITING_APPROVAL or is_rewritten(action):
         return {}
     if around.may_decide:
         return {"user_message": f"{told.user_message} Approve it in the chat, or open the review link."}
@@ -68,7 +68,7 @@ _DECIDED_ELSEWHERE: Final = (
 def render_step(message: str, action: Action, around: Circumstances) -> str:
     """What the person reads: what was submitted for the step, quoted, and the words to say."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
-    parts = [message, quoted(content), ask(KEY, action, around) or ""]
+    parts = [message, quote(content), ask(KEY, action, around) or ""]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -76,7 +76,7 @@ def _next(
     action: Action, around: Circumstances, said: list[Command], sent: dict[str, Any]
 ) -> list[SuggestedCall]:
     tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
-    if action.status is Status.REJECTED or rewritten(action):
+    if action.status is Status.REJECTED or is_rewritten(action):
         when = "with other content, as the person wants it; that needs a new approval"
         return [SuggestedCall(ADVANCE, tokens, when, OTHER_CONTENT)]
     calls = [SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs) for each in said]

@@ -154,7 +154,7 @@ class Access:
 def find_run(claims: ReviewClaims) -> Transaction[Run]:
     """The run of a link, unless its links were ended."""
     run = yield from actions.find_run(claims.workspace_id, claims.run_id)
-    if run is None or review_link.ended_early(claims, run.links_from_ms):
+    if run is None or review_link.ends_early(claims, run.links_from_ms):
         raise PageRefused(BAD_LINK)
     return run
 
