@@ -13,8 +13,7 @@ from assent.engine.brain import NewEntry
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.kernel.ids import RunId
-from assent.lifecycle.records import Action
-from assent.ports import Draft, Preparation, Reading, StagedEffect
+from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
 
@@ -149,15 +148,6 @@ async def second_run(house: House, session_id: str) -> str:
     for note in ("Reported by a user on 3.2.", "It fails every time without a token."):
         at = await agent.advance(at, note, context={"reproduced": True})
     return str(at["session"]["runId"])
-
-
-class Seen(msgspec.Struct):
-    """What a connector of the tests measures: a number for each of its effects, in turn."""
-
-    readings: list[Reading]
-
-    async def __call__(self, action: Action, timeout_seconds: float) -> Reading:
-        return self.readings.pop(0)
 
 
 async def launch(

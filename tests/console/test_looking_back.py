@@ -19,11 +19,11 @@ from tests.console import stories
 from tests.review.kit import House, forms, mail, post
 from tests.sqlite_files import new_sqlite
 
-from assent.engine import people, session_notes, tenancy
+from assent.engine import measurement, people, session_notes, tenancy
 from assent.engine.people import Person, Role
 from assent.engine.session_notes import SessionNote
 from assent.engine.tenancy import LOCAL_WORKSPACE
-from assent.kernel.ids import WorkspaceId
+from assent.kernel.ids import RunId, WorkspaceId
 from assent.serving.web.audit_screens import inert
 
 pytestmark = pytest.mark.anyio
@@ -301,9 +301,42 @@ async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_r
         assert text in page
 
 
-async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
-    from assent.engine import measurement
+@pytest.mark.rule("E100")
+async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(world: World) -> None:
+    house, given = world.house, {"impressions": 1234, "views": 1300, "reach": 1000, "engagementRate": 0.05}
+    for goal, numbers in (("Before", {"impressions": 2000}), ("Between", {"likes": 3}), ("After", given)):
+        house.clock.advance(days=2)
+        run = await stories.launch(house, goal, post(metadata={measurement.INTERVAL: 60_000}))
+        await stories.sent(house, run)
+        house.clock.advance(days=1)
+        metrics, now_ms = {**numbers}, house.clock.now_ms()
+        note = partial(measurement.record_by_hand, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
+        await house.app.store.write(partial(note, metrics, "Ada", now_ms))
+        await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
 
+    page = await world.page("/measure")
+    card = page.split(">After<")[1].split("</article>")[0]
+    for text in (
+        "below the 2,000 of one earlier run",
+        "1,234 impressions, 1,300 views, 1,000 people reached, engagement rate 0.05",
+        "LinkedIn: 1,234 impressions. Responses are not known. LinkedIn had 2,000 impressions in one earlier run.",
+    ):
+        assert text in card
+    assert "3,534" not in page
+    assert "Impressions, LinkedIn" in page and "2,000, 1,234" in page
+    story = await world.page(f"/runs/{run.run_id}/story")
+    assert "LinkedIn: 1,234 impressions." in story
+
+
+async def test_a_memory_of_earlier_rules_says_why_it_is_retired_and_cannot_be_confirmed(world: World) -> None:
+    facts = {"retiredBecause": "earlier_rules"}
+    kept = await stories.remember(world.house, "linkedin brought 3,534 views.", state="retired", facts=facts)
+    row = (await world.page("/memory?state=retired")).split(f'id="memory-{kept}"')[1].split("</li>")[0]
+    assert "Made by earlier rules" in row
+    assert "/confirm" not in row
+
+
+async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
     run = await stories.launch(world.house, "Not due yet", mail(metadata={measurement.INTERVAL: 3_600_000}))
     await stories.sent(world.house, run)
     page = await world.page("/measure")

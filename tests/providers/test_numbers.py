@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +190,36 @@ async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_chan
         "LinkedIn: 500 impressions, 0 clicks, 0 likes. LinkedIn averaged 1,000 impressions over 2 earlier runs."
     )
     assert "LinkedIn averaged 6 likes over 2 earlier runs" in told["show"]
+
+
+@pytest.mark.rule("E100")
+async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_readings(
+    house: Measuring, tmp_path: Path
+) -> None:
+    house.posts.numbers = {"impressions": 900, "views": 950}
+    first = (await house.measured(await house.sent("linkedin")))["measurement"]
+    earlier = {
+        "measuredAt": first["measuredAt"],
+        "sources": [
+            {name: value for name, value in source.items() if name != "leftOut"}
+            for source in first["sources"]
+        ],
+        "totals": {"impressions": 1850, "delivered": 0.5},
+        "baseline": {"runs": 3, "averages": {"impressions": 5301.5}},
+        "nextMove": {"move": "Follow up.", "why": "It was seen 1,850 times.", "channel": None},
+    }
+    with closing(sqlite3.connect(tmp_path / "assent.db")) as file, file:
+        file.execute("UPDATE measurements SET body = ?", (json.dumps(earlier),))
+    house.posts.numbers = {"impressions": 500}
+
+    told = await house.measured(await house.sent("linkedin"))
+
+    assert told["measurement"]["baseline"] == [
+        {"channel": "linkedin", "metric": "impressions", "average": 900, "runs": 1}
+    ]
+    status = await house.tool("chieflab_status")
+    assert "1,850" not in json.dumps(status)
+    assert status["measured"][1]["totals"] == {"impressions": 900, "views": 950}
 
 
 @pytest.mark.rule("E100")

@@ -1,7 +1,7 @@
 """Gathers what a diagnosis may rest on: what sources say now, what they said before, and what was decided and sent.
 
-The newest runs are asked about anew; where a source is silent now, what it said last counts, with its own date. Nothing
-is stored here and nothing outside is changed: sources are read, all at once and each within its time.
+The sources of the newest runs are asked again; where a source is silent now, its last numbers count, with their own
+date. Nothing is stored here and nothing outside is changed: sources are read, all at once and each within its time.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time, parse_time
 from assent.lifecycle.diagnosis import WINDOW_DAYS, Deed, Facts, Learned, Observation, Silence
+from assent.lifecycle.metrics import select_credible
 from assent.lifecycle.records import Action, Status
 from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Reading, Transaction
@@ -28,7 +29,7 @@ from assent.stores.loader import statements
 MAX_ACTIONS: Final = 500
 """Actions of the window that are looked at, newest first."""
 RUNS_ASKED: Final = 5
-"""Runs whose sources are asked anew: a diagnosis is about what runs now, and providers count our calls."""
+"""Runs whose sources are asked again: a diagnosis is about what runs now, and providers count our calls."""
 RUNS_READ: Final = 30
 """Runs whose numbers by hand are read: more would be history, not a diagnosis."""
 MAX_EFFECTS_ASKED: Final = 40
@@ -97,7 +98,7 @@ def _kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction
                 source=f"recorded by hand: {line['source']}",
                 at_ms=line["recorded_ms"],
                 run_id=run_id,
-                metrics=msgspec.json.decode(line["metrics"], type=dict[str, float]),
+                metrics=select_credible(msgspec.json.decode(line["metrics"]))[0],
             )
             for line in lines
         ]
@@ -139,7 +140,7 @@ async def _unconnected(services: Services, workspace_id: WorkspaceId) -> tuple[s
 
 
 def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
-    """Numbers, newest first: by hand, as read now, and as read before where nobody says anything newer."""
+    """Numbers, newest first: by hand, as read now, and as read before where no source has newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
     for run_id, readings in live.items():
@@ -169,7 +170,7 @@ def _observed(run_id: str, reading: Reading, at_ms: int) -> Observation:
 def _silences(
     live: dict[str, tuple[Reading, ...]], observations: tuple[Observation, ...]
 ) -> tuple[Silence, ...]:
-    """Sources that were asked and have nothing, where nobody else has."""
+    """Sources that were asked and have nothing, where no other source has."""
     known = {(each.run_id, each.channel) for each in observations}
     found = {
         (each.channel, each.source): Silence(
@@ -183,7 +184,7 @@ def _silences(
 
 
 def shortened(text: str) -> str:
-    """What somebody wrote, as it is quoted in a sentence: one line, not all of a long one."""
+    """A text as a sentence quotes it: on one line, and shortened."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
 

@@ -1,6 +1,6 @@
 """What is known about running campaigns, what is wrong with them, and what to try: values, order and words.
 
-A finding rests on numbers that somebody read somewhere at some time, and carries all three; where there is no number
+A finding rests on numbers and names their source and time; where there is no number
 there is no finding, and what would bring one is said instead (E100). The rules are `assent.lifecycle.diagnosis_rules`.
 
 Pure. Deliberately unaware of where facts come from.

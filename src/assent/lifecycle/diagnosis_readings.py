@@ -60,7 +60,7 @@ def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {**delivered, views[0]: 0},
-                f"The last one on {each.channel} has not been seen: {_told({**delivered, views[0]: 0})}.",
+                f"Nothing shows that the last one on {each.channel} was seen: {_told({**delivered, views[0]: 0})}.",
                 "Check that it can be found there; then try another time or another channel.",
                 _again(facts, each.channel),
             )
@@ -175,7 +175,7 @@ def complaints(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"complained": complained},
-                f"Somebody called the mail spam: {amount(complained)} complaint(s).",
+                f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
                 "Write only to people who asked for it, and say in the first line why they get it.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"

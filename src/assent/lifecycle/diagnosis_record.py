@@ -39,7 +39,7 @@ def failed(rule: Rule, facts: Facts) -> Iterator[Finding]:
             deeds[0],
             {"failed": len(deeds)},
             f"{_count(deeds)} on {facts.label(channel)} were refused for good.{why}",
-            "Mend what was refused and prepare it anew.",
+            "Mend what was refused and prepare it again.",
             SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been mended")
             if channel == "email"
             else SuggestedCall("chieflab_post", {"channel": channel}, "it has been mended"),
@@ -80,7 +80,7 @@ def waiting(rule: Rule, facts: Facts) -> Iterator[Finding]:
             old[-1],
             {"actions": len(old), "days": days},
             f"{_count(old)} wait for a decision, the oldest for {days} days.",
-            "Decide on them: what nobody approves reaches nobody.",
+            "Decide on them: without approval they reach no reader.",
             SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
         )
 
@@ -94,7 +94,7 @@ def expired(rule: Rule, facts: Facts) -> Iterator[Finding]:
             gone[0],
             {"actions": len(gone)},
             f"{_count(gone)} expired before anybody sent them.",
-            "Prepare what is still true anew.",
+            "Prepare what is still true again.",
             SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to try again"),
         )
 

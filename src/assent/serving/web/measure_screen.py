@@ -1,6 +1,6 @@
 """Measure (ux.md 8): what became of each run against what earlier ones brought, and the next move.
 
-A source that has no numbers says why; nothing is shown as zero that nobody measured (E100). Numbers that a person
+A source without numbers says why; a number that was not measured is not shown as zero (E100). Numbers that a person
 wrote down are shown as such.
 """
 
