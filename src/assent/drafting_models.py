@@ -19,7 +19,8 @@ from assent.drafting.composer import NOTHING_LEARNED, compose
 from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons, rules_from
 from assent.drafting.records import Composed, NeedsDraft
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
+from assent.lifecycle.suspicion import suspicions_in
 
 MAX_ANSWER_BYTES: Final = 200_000
 MAX_TOKENS: Final = 2_000
@@ -65,7 +66,7 @@ async def draft(
         text = printable(
             await ask(model, channel_id, evidence, lessons, timeout_seconds=timeout_seconds)
         ).strip()
-        if theater_in(text) is not None:
+        if find_flaw(text) is not None or suspicions_in(text):
             raise ModelFailed("it answered with something that is no finished text")
         written = adapt(channel_id, text, evidence, lessons, source="model")
         if written.problems:

@@ -14,7 +14,7 @@ from assent.drafting.evidence import Evidence, gather
 from assent.drafting.phrases import ENGLISH, GERMAN, WORDLESS, Phrases
 from assent.drafting.records import Composed, NeedsDraft
 from assent.drafting.statements import PAST
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
 
 COMPOSED = ("linkedin", "x", "email", "site", "landing")
 EACH = pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
@@ -54,7 +54,7 @@ def test_there_are_thirty_products() -> None:
 def test_a_human_reads_a_text_and_no_brief_prompt_or_frame(product: Product, channel: str) -> None:
     written = draft(channel, product.evidence())
     for text in (written.body, written.title, written.subject, written.preheader, *written.parts):
-        assert not text or theater_in(text) is None, text
+        assert not text or find_flaw(text) is None, text
     assert written.problems == ()
 
 
@@ -91,7 +91,7 @@ def test_what_is_shown_to_the_agent_about_a_launch_is_made_of_facts_too(product:
     for statement in (positioning(evidence), launch_angle(evidence)):
         assert statement.text and statement.claims
         assert all(claim.supported for claim in statement.claims)
-        assert theater_in(statement.text) is None
+        assert find_flaw(statement.text) is None
 
 
 def test_two_products_do_not_open_alike() -> None:

@@ -15,7 +15,7 @@ from assent.drafting.composer import compose
 from assent.drafting.evidence import gather
 from assent.drafting.page import Page
 from assent.drafting.records import Composed
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
 
 WORDS = {
     "en": "the a team of people who make invoices faster with one clear list and reminders for every late client",
@@ -85,7 +85,7 @@ def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataO
         assert len(written.subject) <= 60
         assert len(written.preheader) <= 90
         assert len(written.title) <= 70
-        assert theater_in(written.body) is None
+        assert find_flaw(written.body) is None
         assert all(claim.supported for claim in written.claims)
 
 

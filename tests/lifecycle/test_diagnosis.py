@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
+from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Learned, Observation, Silence, as_text
 from assent.lifecycle.diagnosis_rules import RULES, diagnose
 from assent.lifecycle.metrics import amount
-from assent.lifecycle.readable import theater_in
 
 NOW = 1_790_000_000_000
 OTHERS = ("delivered", "bounced", "complained", "position", "conversions", "karma")
@@ -205,7 +205,7 @@ def test_without_anything_it_says_so_and_what_would_bring_numbers() -> None:
     ]
     text = as_text(found)
     assert "no numbers" in text
-    assert theater_in(text) is None
+    assert find_flaw(text) is None
 
 
 def test_what_is_missing_says_why_and_who_could_bring_it() -> None:
@@ -262,7 +262,7 @@ def test_the_text_is_for_a_human() -> None:
     text = as_text(found)
 
     assert "50 impressions" in text and "zernio" in text and "Screenshots get replies." in text
-    assert theater_in(text) is None
+    assert find_flaw(text) is None
 
 
 def test_a_large_number_is_written_out() -> None:

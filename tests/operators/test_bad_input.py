@@ -30,7 +30,7 @@ from assent.drafting.threads import MOST_PARTS
 from assent.engine import journal
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
 from assent.processes import Surfaces
 
 SENDER = "Ledgerleaf <hello@ledgerleaf.example>"
@@ -836,7 +836,7 @@ async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, In
         title = content.get("title") or content.get("subject", "")
         checked = channels.check(channel, content["body"], title=title, parts=parts)
         assert checked.problems == ()
-        assert theater_in(content["body"]) is None
+        assert find_flaw(content["body"]) is None
         assert told in f"{title}\n{content['body']}"
     for channel in ("site", "email"):
         await loop.approve_and_send(found[channel]["id"])

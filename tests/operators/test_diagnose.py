@@ -11,8 +11,8 @@ from tests.operators.conftest import CLUB, Loop
 from tests.outgoing.far_side import far_side
 
 from assent.kernel.times import iso_time
+from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.readable import theater_in
 from assent.ports import Campaign, Reading
 
 DIAGNOSE = "chieflab_diagnose_marketing"
@@ -52,7 +52,7 @@ async def test_without_data_it_says_so_and_what_would_bring_some(loop: Loop) -> 
     assert "chieflab_launch_product" in [each["call"]["name"] for each in found["missingData"]]
     said = reply["agentGuide"]["renderInChat"]["diagnosis"]["body"]
     assert "no numbers" in said
-    assert theater_in(said) is None
+    assert find_flaw(said) is None
 
 
 @pytest.mark.rule("E46")

@@ -9,8 +9,8 @@ from tests.operators.conftest import CLUB, Loop
 from tests.surfaces import Surface
 
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
+from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.readable import theater_in
 from assent.operators.registry import OPERATORS
 from assent.tools.toolsets import TOOLSET_OF
 
@@ -137,7 +137,7 @@ async def test_what_is_shown_is_what_will_be_sent(loop: Loop) -> None:
         body = shown[action["channel"]]["body"]
         record = (await loop.call("chieflab_get_action", {"actionId": action["id"]})).payload
         assert record["content"]["body"] in body
-        assert theater_in(body) is None
+        assert find_flaw(body) is None
 
 
 async def test_a_text_that_the_agent_brings_is_kept_word_for_word(loop: Loop) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from assent.connectors.mail_server import Mailbox, parse_mailbox
 from assent.connectors.resend import TEST_SENDER
 from assent.connectors.smtp_message import html_part, refusal
-from assent.lifecycle.readable import has_encoded_word, is_one_line
+from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.lifecycle.records import Action
 from assent.ports import Picture
 

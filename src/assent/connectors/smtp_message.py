@@ -19,8 +19,8 @@ import msgspec
 from assent.connectors import mail_format
 from assent.connectors.mail_reading import Meant, difference
 from assent.connectors.mail_server import Mailbox, parse_mailbox
+from assent.kernel.headers import is_one_line
 from assent.kernel.refusals import Reason
-from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Effect
 from assent.ports import NotSent
 

@@ -1,7 +1,7 @@
 """Makes foreign text harmless: what a page or a repository says is data, and nothing in it is an instruction.
 
 Control characters, invisible ones and direction overrides go; markup goes; lines that speak to a model or that are a
-brief, a frame or a template (by `lifecycle.readable`) go. Linear in the length of the text, and everything is bounded.
+brief, a frame or a template (by `lifecycle.content_check`) go. Linear in the length of the text, and bounded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 import unicodedata
 from typing import Final
 
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
+from assent.lifecycle.suspicion import suspicions_in
 
 LINE_CHARS: Final = 600
 """One fact. A paragraph of a README is shorter; a longer one is cut at a sentence."""
@@ -108,4 +109,4 @@ def usable(line: str) -> bool:
     """Whether a cleaned line may become part of a draft."""
     if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
         return False
-    return theater_in(line) is None
+    return find_flaw(line) is None and not suspicions_in(line)

@@ -23,7 +23,7 @@ from assent.drafting.material import material_of
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
 from assent.drafting.voice import Voice, forbids, voice_of
 from assent.drafting.writer import Writer
-from assent.lifecycle.readable import theater_in
+from assent.lifecycle.content_check import find_flaw
 
 NOTHING_LEARNED: Final = Lessons()
 
@@ -96,7 +96,7 @@ class _Draft:
         for kept in lighter(LAYOUTS[self.row.id](self.row, writer, opened)):
             composed = self._finished(kept, opened)
             titles = [text for text in (composed.title, composed.subject) if text]
-            if not composed.problems and not any(theater_in(text) for text in (composed.body, *titles)):
+            if not composed.problems and not any(find_flaw(text) for text in (composed.body, *titles)):
                 return composed
         return None
 

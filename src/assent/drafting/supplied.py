@@ -31,13 +31,15 @@ class Supplied(msgspec.Struct, frozen=True):
 
 
 def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
-    """Title and body. A labelled first line (“Subject: …”) or heading is the title and not part of the body."""
+    """Title and body. A labelled first line (“Subject: …”), or a heading where no title was given, is the title."""
     body, preheader = text.strip(), ""
     if row.title is None:
         return Supplied("", body)
     title = one_line(title, 2_000)
     first, _, rest = body.partition("\n")
-    labelled = _LABELLED.match(first) or (_HEADING.match(first) if row.id != "landing" else None)
+    labelled = _LABELLED.match(first) or (
+        _HEADING.match(first) if row.id != "landing" and not title else None
+    )
     if labelled and rest.strip():
         title = title or one_line(labelled.group(1), 2_000).strip("* ")
         body = rest.strip()

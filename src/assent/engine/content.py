@@ -1,19 +1,22 @@
-"""What keeps a content from being put before a human: no text, a second line in a header, too much to read (E18, E19,
-E48)."""
+"""Checks a content before a person sees it (E18, E19, E48): refuses what is no text, warns of what may be none."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
+from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.lifecycle.readable import has_encoded_word, is_one_line, theater_in
+from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.records import Effect
+from assent.lifecycle.suspicion import suspicions_in
 from assent.ports import Preparation
 
 
-def refuse_theater(preparation: Preparation) -> None:
-    """A human must be able to read what they approve (E18, E19, E48)."""
+def check_contents(preparation: Preparation) -> Preparation:
+    """The preparation with warnings of what sounds unfinished; refused where something is no text."""
     problems = [
         Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)
@@ -26,6 +29,20 @@ def refuse_theater(preparation: Preparation) -> None:
             Reason.VALIDATION_ERROR,
             problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
         )
+    effects = tuple(
+        msgspec.structs.replace(staged, warnings=tuple(dict.fromkeys((*staged.warnings, *found))))
+        if (found := content_warnings(staged.effect))
+        else staged
+        for staged in preparation.effects
+    )
+    return msgspec.structs.replace(preparation, effects=effects)
+
+
+def content_warnings(effect: Effect) -> tuple[str, ...]:
+    """What a person should look at before they take a content for the finished text."""
+    headlines = {text for text in (effect.title, effect.subject) if text and not effect.body.startswith(text)}
+    found = [warning for text in (effect.body, *sorted(headlines)) for warning in suspicions_in(text)]
+    return tuple(dict.fromkeys(found))
 
 
 READ_FIELDS: Final = ("body", "title", "subject", "preheader")
@@ -47,8 +64,8 @@ def content_problems(effect: Effect) -> list[Problem]:
     for field in READ_FIELDS:
         shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
         # A body must be there; the other fields may be empty.
-        if (shown or field == "body") and (finding := theater_in(shown)) is not None:
-            problems.append(Problem(field, f"the text itself: {finding.why}", finding.excerpt))
+        if (shown or field == "body") and (flaw := find_flaw(shown)) is not None:
+            problems.append(Problem(field, f"the text itself: {flaw.why}", flaw.excerpt))
     for field in ONE_LINE:
         # A second line could become a header of its own.
         if not is_one_line(text := getattr(effect, field)):

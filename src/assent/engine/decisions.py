@@ -20,6 +20,7 @@ from assent.engine.confirming import refuse_cut
 from assent.engine.content import content_problems
 from assent.engine.tenancy import Principal
 from assent.kernel import canonical
+from assent.kernel.headers import is_one_line
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
@@ -30,7 +31,6 @@ from assent.lifecycle.gate import Links
 from assent.lifecycle.names import read_claim
 from assent.lifecycle.policy import Requirement, suffices
 from assent.lifecycle.preflight import BLOCKING_GATES, Checked, after_edit, blocking_gate
-from assent.lifecycle.readable import is_one_line
 from assent.lifecycle.records import Action, Approval, Assurance, Effect, Status
 from assent.lifecycle.seals import Seals
 from assent.lifecycle.step_calls import WORKFLOW

@@ -19,6 +19,7 @@ from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons
 from assent.drafting.records import Composed
 from assent.engine import actions, addressing, brain, lessons_read
+from assent.engine.content import content_warnings
 from assent.engine.services import Services
 from assent.lifecycle.personal_mail import is_personal_mail
 from assent.lifecycle.preflight import Checked, Readiness
@@ -42,8 +43,6 @@ async def recheck(services: Services, action: Action, effect: Effect) -> Checked
     """What is to be said about an action whose content becomes this effect."""
     readiness = await _readiness(services, action, effect)
     known = await services.store.read(lambda: _known(action))
-    if known.asset is None or CLAIMS not in known.asset.metadata or effect.channel not in channels.BY_ID:
-        return Checked(readiness=readiness)
     chars = len(effect.body) + sum(len(fact.text) for fact in known.evidence.facts)
     return await run_long_apart(chars, _compare, action, effect, known, readiness)
 
@@ -58,13 +57,16 @@ async def _readiness(services: Services, action: Action, effect: Effect) -> Read
 
 
 def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:
-    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
+    outdated, warnings = content_warnings(action.effect), content_warnings(after)
     facts = known.asset.metadata if known.asset is not None else {}
+    if CLAIMS not in facts or after.channel not in channels.BY_ID:
+        return Checked(readiness=readiness, outdated=outdated, warnings=warnings)
+    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
     staged = [str(warning) for warning in facts.get("warnings", ())]
     return Checked(
         readiness=readiness,
-        outdated=(*staged, *old.warnings, *old.recommendations),
-        warnings=new.warnings,
+        outdated=(*outdated, *staged, *old.warnings, *old.recommendations),
+        warnings=(*warnings, *new.warnings),
         recommendations=new.recommendations,
     )
 

@@ -28,7 +28,7 @@ from assent.engine import (
     webhooks,
 )
 from assent.engine.circumstances import Outlook
-from assent.engine.content import READ_FIELDS, refuse_theater
+from assent.engine.content import READ_FIELDS, check_contents
 from assent.engine.failpoints import failpoint
 from assent.engine.quota import meter
 from assent.engine.services import Services
@@ -113,7 +113,7 @@ async def stage(
     `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
     """
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
-    await run_long_apart(chars, refuse_theater, preparation)
+    preparation = await run_long_apart(chars, check_contents, preparation)
     for index, wanted in enumerate(preparation.effects):
         path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
         schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)

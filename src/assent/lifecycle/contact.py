@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.lifecycle.readable import is_one_line
+from assent.kernel.headers import is_one_line
 
 FIELDS: Final[dict[str, str]] = {
     "E-mail": "email",

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from assent.connectors.mail_server import parse_mailbox
+from assent.kernel.headers import is_one_line
 from assent.kernel.limits import (
     DAY_MS,
     HOUR_MS,
@@ -18,7 +19,6 @@ from assent.kernel.limits import (
 )
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import parse_time
-from assent.lifecycle.readable import is_one_line
 
 ActionIdArgument = Annotated[
     str, msgspec.Meta(max_length=100, description="The action's id, exactly as a reply gave it.")

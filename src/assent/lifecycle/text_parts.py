@@ -1,0 +1,198 @@
+"""Takes a text apart for checking: what can be seen, its lines, sentences and `key: value` fields, what is quoted.
+
+Judges nothing. Everything here is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cached_property
+from typing import Final, NamedTuple
+
+HEAD_CHARS: Final = 6_000
+"""The beginning shows what a text is; open slots are looked for everywhere."""
+LINE_CHARS: Final = 1_000
+SENTENCE_CHARS: Final = 400
+
+_BREAKS: Final = frozenset("\r\x0b\x0c\x85\u2028\u2029")
+_JOINERS: Final = frozenset(("\u034f", *map(chr, range(0xFE00, 0xFE10))))
+_BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffc\ufffd\U0001d159")
+"""Letters and symbols by their category, blank by their shape."""
+_LETTERS: Final = ("L", "N")
+_SYMBOLS: Final = ("So", "Sc")
+
+# A tag with any other attribute does something, and a person should see it.
+_LAYOUT: Final = re.compile(
+    r"</?[a-z][a-z0-9]{0,12}(?:\s{1,4}(?:style|class|align|href)=\"[^\"<>]{0,200}\"){0,4}\s{0,4}/?>",
+    re.IGNORECASE,
+)
+_ENTITY: Final = re.compile(
+    r"&(?:nbsp|ensp|emsp|thinsp|zwnj|zwj|shy|lrm|rlm|#160|#xa0|#8203|#x200b);", re.IGNORECASE
+)
+_FENCE_LINE: Final = re.compile(r"^[ \t>]{0,8}(?:`{3,}|~{3,})\w{0,20}[ \t]*$", re.MULTILINE)
+_CODE: Final = re.compile(r"```[\s\S]*?```|~~~[\s\S]*?~~~|``[^\n]{1,2000}?``|`[^`\n]{1,2000}`")
+# A quotation ends at the next mark of its kind, opening ones too, so that unclosed ones cost nothing.
+_QUOTED: Final = re.compile(
+    r"(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|"
+    r"「[^「」]{1,2000}」|『[^『』]{1,2000}』|‘[^‘’\n]{1,2000}’(?!\w)"
+)
+_QUOTED_LINE: Final = re.compile(r"^[ \t]{0,3}>[^\n]*", re.MULTILINE)
+_STAND_IN: Final = "“”"
+_PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
+_MARKS: Final = re.compile(r"(?:[#>*_•–—+\-|~=\s]|\d{1,2}[.)]\s|\[[ xX]\]\s)*+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"'”’)*_]{0,3}\s+|[。！？؟।]+|\n")
+_MACHINE_KEY: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
+_BAR: Final = re.compile(r" [|·] ")
+_RULER: Final = re.compile(r"[-+=|*_~ :]{3,}")
+
+
+class Field(NamedTuple):
+    """A line of the form `key: value`. `machine`: only a program writes such a key."""
+
+    key: str
+    value: str
+    machine: bool
+
+
+def fold(text: str) -> str:
+    """One kind of line break and space, nothing invisible, full-width and styled letters as ASCII."""
+    if text.isascii() and _BREAKS.isdisjoint(text):
+        return text
+    swaps: dict[int, str | None] = {}
+    for char in set(text):
+        category = unicodedata.category(char)
+        if char in _BREAKS:
+            swaps[ord(char)] = "\n"
+        elif category == "Cf" or char in _JOINERS:
+            swaps[ord(char)] = None
+        elif category == "Zs":
+            swaps[ord(char)] = " "
+        elif (
+            not char.isascii() and len(plain := unicodedata.normalize("NFKC", char)) == 1 and plain.isascii()
+        ):
+            swaps[ord(char)] = plain
+    return text.replace("\r\n", "\n").translate(swaps)
+
+
+def says_something(text: str) -> bool:
+    """Whether a letter, a digit or a symbol is left of a folded text without its markup."""
+    kept = _FENCE_LINE.sub("", _ENTITY.sub(" ", _LAYOUT.sub(" ", _without_comments(text))))
+    return any(_is_seen(char) for char in set(kept))
+
+
+def _is_seen(char: str) -> bool:
+    if char in _BLANKS:
+        return False
+    category = unicodedata.category(char)
+    return category.startswith(_LETTERS) or category in _SYMBOLS
+
+
+def _without_comments(text: str) -> str:
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
+def _unwrap(text: str) -> str:
+    """The text inside when all of it is in one code fence or one quotation."""
+    for _ in range(3):
+        text = text.strip()
+        if len(text) > 6 and text.startswith('"""') and text.endswith('"""'):
+            text = text[3:-3]
+        elif text.startswith("```") and text.endswith("```") and text.count("```") == 2 and "\n" in text:
+            text = text[text.index("\n") : -3]
+        elif len(text) > 2 and _PAIRS.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
+            text = text[1:-1]
+        else:
+            break
+    return text
+
+
+def without_marks(line: str) -> str:
+    """The line without what makes it a heading, a quotation or an item of a list."""
+    found = _MARKS.match(line)
+    return line[found.end() :] if found else line
+
+
+def field_of(line: str) -> Field | None:
+    """The line as `key: value`, in whichever of the usual ways it is written."""
+    if ":" not in line and "=" not in line and "|" not in line:
+        return None
+    line = line.strip()
+    if line.startswith("|"):
+        cells = [cell.strip(" *_`") for cell in line.strip("|").split("|")]
+        return _as_field(cells[0], cells[1]) if len(cells) == 2 else None
+    line = without_marks(line)
+    at = min((i for i in (line.find(":", 0, 60), line.find("=", 0, 60)) if i > 0), default=-1)
+    if at < 0 or line.startswith("//", at + 1):
+        return None
+    return _as_field(line[:at], line[at + 1 :])
+
+
+def _as_field(key: str, value: str) -> Field | None:
+    key = key.strip(" \t*_`\"'#")
+    if not 0 < len(key) <= 40 or len(key.split()) > 5 or not key[0].isalpha():
+        return None
+    if any(char in ".!?,;()[]{}<>" for char in key):
+        return None
+    machine = _MACHINE_KEY.fullmatch(key) is not None
+    return Field(key.replace("_", " ").casefold(), value.strip(" \t*_`"), machine)
+
+
+def _facts(line: str) -> list[str]:
+    """The fields of a card that is written on one line, or the line."""
+    if not line.startswith("|"):
+        for parts in (_BAR.split(line), line.split(", "), line.split()):
+            if len(parts) > 1 and all(map(field_of, parts)):
+                return parts
+    return [line]
+
+
+class Parts:
+    """One text, unwrapped, with the views that the checks need."""
+
+    def __init__(self, text: str) -> None:
+        self.text: Final = _unwrap(fold(text))
+        self.head: Final = self.text[:HEAD_CHARS]
+
+    @cached_property
+    def unquoted(self) -> str:
+        """Everything but code and quotations."""
+        text = self.text
+        if "`" in text or "~~~" in text:
+            text = _CODE.sub(_STAND_IN, text)
+        if any(mark in text for mark in '"“„«「『‘'):
+            text = _QUOTED.sub(_STAND_IN, text)
+        return _QUOTED_LINE.sub("", text) if ">" in text else text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the head that say something; the parts of a one-line card are lines too."""
+        lines: list[str] = []
+        for raw in self.head.split("\n"):
+            line = raw.strip()[:LINE_CHARS]
+            if not line or _RULER.fullmatch(line) or _FENCE_LINE.fullmatch(line) or not says_something(line):
+                continue
+            lines.extend(_facts(line))
+        return lines or [self.head[:LINE_CHARS]]
+
+    @cached_property
+    def first(self) -> str:
+        """The first line without its marks."""
+        return without_marks(self.lines[0]).strip(" \t*_")
+
+    @cached_property
+    def fields(self) -> list[Field | None]:
+        """For each of `lines`, what it is as a field."""
+        return [field_of(line) for line in self.lines]
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The sentences of the head, quotations included, without list marks."""
+        found = (
+            without_marks(each)[:SENTENCE_CHARS].strip(" \t*_") for each in _SENTENCE_END.split(self.head)
+        )
+        return [each for each in found if each]
