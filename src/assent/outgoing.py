@@ -1,9 +1,9 @@
 """Reads pages and posts JSON at addresses that somebody else chose, without becoming a way into a private network.
 
-Security rule 11: https on its own port, no credentials in an address, every name resolved once and the connection made
-to the address that was checked (Host and certificate are still the name's), no address that is not global, on every
-hop; bounded in time, hops, bytes on the wire and bytes unpacked. Hosts that whoever runs the server has named in
-`ASSENT_ALLOW_HOSTS` may be private, plain http and on any port. Nothing is kept between two calls, no cookie either.
+https on its own port, no credentials in an address, every name resolved once and the connection made to the address
+that was checked (Host and certificate are still the name's), no address that is not global, on every hop; bounded in
+time, hops, bytes on the wire and bytes unpacked. Hosts that whoever runs the server has named in `ASSENT_ALLOW_HOSTS`
+may be private, plain http and on any port. Nothing is kept between two calls, no cookie either.
 
 Import it where it is used: it brings httpx along.
 """

@@ -1,4 +1,4 @@
-"""Decides which addresses may be asked, and to which numbers the connection may go (security rule 11).
+"""Decides which addresses may be asked, and to which numbers the connection may go.
 
 A name is resolved once and every number it has is checked; whoever connects uses these numbers and does not resolve
 again, so that a name cannot lead elsewhere between check and connection. Deliberately unaware of HTTP.

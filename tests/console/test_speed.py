@@ -1,4 +1,4 @@
-"""Ten thousand actions and a run of two thousand steps are still quick to look at (ux.md).
+"""Ten thousand actions and a run of two thousand steps are still quick to look at.
 
 `make bench` holds the pages to their budgets; here the bounds are several times as wide, because a busy machine is no
 mistake of a page.

@@ -1,4 +1,4 @@
-"""kill -9 at every named place, on both stores: nothing is lost, nothing happens twice, all has a next step (P4).
+"""kill -9 at every named place, on both stores: nothing is lost, nothing happens twice, all has a next step.
 
 The provider is a process of its own with a ledger that no kill reaches; it is the judge.
 """

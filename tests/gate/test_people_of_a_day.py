@@ -1,4 +1,4 @@
-"""Whom a workspace writes to is counted over a day and over all of its actions (finding 14)."""
+"""Whom a workspace writes to is counted over a day and over all of its actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many at once: one effect, one answer that is true, and nothing sent that was not approved as it is (P1, P2)."""
+"""Many at once: one effect, one answer that is true, and nothing sent that was not approved as it is."""
 
 from __future__ import annotations
 

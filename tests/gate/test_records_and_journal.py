@@ -1,4 +1,4 @@
-"""`audit verify` finds what was changed beside the journal: the records of actions (P8, finding 17)."""
+"""`audit verify` finds what was changed beside the journal: the records of actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an action goes out is part of what is approved (security findings 4 and 15)."""
+"""When an action goes out is part of what is approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An approval that was written into the database by somebody without the secret executes nothing (finding 17)."""
+"""An approval that was written into the database by somebody without the secret executes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any order of calls, crashes and passing time against a small model of what must be true (P1, P2, P3, P5).
+"""Any order of calls, crashes and passing time against a small model of what must be true.
 
 The model is written from the contract and knows nothing of the server's own table. Providers are honest about what they
 declare; what happens to a call is hypothesis's choice.

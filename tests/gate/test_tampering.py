@@ -1,4 +1,4 @@
-"""Whoever owns the database cannot change what it says about the past without being found out (P8).
+"""Whoever owns the database cannot change what it says about the past without being found out.
 
 A checkpoint is signed and written out; then every kind of change is made behind the server's back, with the chain
 mended as well as somebody can who does not have the key.

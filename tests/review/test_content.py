@@ -1,4 +1,4 @@
-"""What a person reads before deciding: all of it, as it will be sent, and inert (security.md 2, 10)."""
+"""What a person reads before deciding: all of it, as it will be sent, and inert."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_an_append_of_one_event_asks_postgresql_twice() -> None:
 
 
 class TestForgery:
-    """P8 rests on this: whoever touches a stream without knowing the chain is found."""
+    """Whoever touches a stream without knowing the chain is found."""
 
     async def forge(self, store: Store, name: str, **values: Any) -> Problem | None:
         await store.write(lambda: append("s", "one", "two", "three"))

@@ -1,4 +1,4 @@
-"""What every page says about itself, and which forms are taken (security.md 4 to 6, 10)."""
+"""What every page says about itself, and which forms are taken."""
 
 from __future__ import annotations
 

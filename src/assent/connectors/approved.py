@@ -1,4 +1,4 @@
-"""How a connector takes its orders: from the gate's own pass and from nothing that looks like one (P1)."""
+"""How a connector takes its orders: from the gate's own pass and from nothing that looks like one."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def is_rtl(text: str) -> bool:
-    """The direction of a paragraph: that of its first strong character (P2, P3)."""
+    """The direction of a paragraph: that of its first strong character (UAX #9, P2 and P3)."""
     first = next((kind for char in text if (kind := unicodedata.bidirectional(char)) in STRONG), "L")
     return first != "L"
 

@@ -1,4 +1,4 @@
-"""Whether the records of actions are what the journal says about them (security finding 17).
+"""Whether the records of actions are what the journal says about them.
 
 The events of a run are folded into what each of its actions must be now: its state, content, approval and effect.
 Chains and signatures are for `audit_log`, workflow runs for `session_audit`.

@@ -1,4 +1,4 @@
-"""Proof that the journal is as it was written (P8, security 14).
+"""Proof that the journal is as it was written.
 
 The hash chain shows a change inside a stream; a checkpoint shows a chain that was rewritten whole, or a stream that
 was cut together with its head. A checkpoint signs, with Ed25519, the digest of the checkpoint before it and the heads

@@ -1,4 +1,4 @@
-"""Execute: claim, call, record (the claim of the architecture).
+"""Execute: claim, call, record.
 
 1. One transaction judges the stored action and claims it: an attempt with a fence and a lease, its event, and the job
    that looks after it should this process die.

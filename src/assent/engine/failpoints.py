@@ -1,4 +1,4 @@
-"""Named places at which a test can end the process, to prove that nothing is lost or done twice there (P4).
+"""Named places at which a test can end the process, to prove that nothing is lost or done twice there.
 
 A failpoint costs one dictionary look-up and does nothing unless a test kit has armed it in this process.
 """

@@ -1,4 +1,4 @@
-"""Telling people that something needs them (issue: notifications): by e-mail, a Slack-compatible webhook, or push.
+"""Telling people that something needs them: by e-mail, a Slack-compatible webhook, or push.
 
 Asked for in the transaction that made something wait, sent by a job of its own, once per run and cause. A note says how
 much waits, of what kind and in which workspace, and links to a page that asks who one is; it never carries content, and

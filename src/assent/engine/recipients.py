@@ -1,4 +1,4 @@
-"""How many people a workspace writes to within a day, whatever it says to them (security finding 14).
+"""How many people a workspace writes to within a day, whatever it says to them.
 
 Counted are the distinct addresses of what waits, is approved or was sent; not of what was rejected, has failed or has
 expired. Splitting a mailing into small ones does not make it a small one.

@@ -64,7 +64,7 @@ STORAGE_QUOTA_MB: Final = 200
 """What a workspace may store in a day: some 20,000 posts, and a loop gone wild does not fill the disk overnight."""
 
 IDEMPOTENCY_TTL_MS: Final = 30 * DAY_MS
-"""How long the same key gives the same answer (reliability P3)."""
+"""How long the same key gives the same answer."""
 
 MAX_IDEMPOTENCY_KEY_CHARS: Final = 255
 """What every provider we forward keys to can hold."""

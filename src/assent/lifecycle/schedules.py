@@ -1,5 +1,5 @@
 """When an action goes out by itself, and until when it can: a time that is over is refused, and one after the action
-would have expired keeps it open for longer (security finding 15).
+would have expired keeps it open for longer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No answer suggests a tool that its caller is not shown (issue: a surface that fits a model).
+"""No answer suggests a tool that its caller is not shown.
 
 Held in one place, for every answer of every surface: a suggested call of a name that is not in the caller's list gets
 the name under which the list has that tool, or is left out. What is only reported, such as the tool that made a run,

@@ -399,12 +399,11 @@ TOOLS = (
     Tool(
         name="chieflab_approve_action",
         title="Approve an action",
-        description="Records the user's approval of one staged action, bound to its current content. USE WHEN the "
-        "user "
-        "has read the content and said yes to it, in this chat; digest says which content that was, and is needed once "
-        "it was edited. With send: true it goes out in the same call, which is right when the user said so; else "
-        "nothing is sent. High-risk actions are "
-        "refused here and need a signed-in person on the review page. DO NOT call it on your own judgement.",
+        description="Records the user's approval of one staged action, bound to its current content. USE WHEN the user "
+        "has read the content and said yes to it, in this chat; digest says which content that was, and is needed "
+        "once it was edited. With send: true it goes out in the same call, which is right when the user said so; else "
+        "nothing is sent. High-risk actions are refused here and need a signed-in person on the review page. DO NOT "
+        "call it on your own judgement.",
         category="review",
         behaviour=DECIDES,
         request=ApproveAction,
@@ -428,9 +427,8 @@ TOOLS = (
         name="chieflab_edit_action",
         title="Edit an action",
         description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
-        "waits "
-        "for approval again, also if it was approved before. USE WHEN the user wants something changed. Paste show, "
-        "which is the new content, and wait.",
+        "waits for approval again, also if it was approved before. USE WHEN the user wants something changed. Paste "
+        "show, which is the new content, and wait.",
         category="review",
         behaviour=DECIDES,
         request=EditAction,
@@ -442,8 +440,7 @@ TOOLS = (
         name="chieflab_withdraw_approval",
         title="Withdraw an approval",
         description="Takes back the approval of an action that has not been sent. It waits for approval again. USE "
-        "WHEN "
-        "the user changes their mind after approving.",
+        "WHEN the user changes their mind after approving.",
         category="review",
         behaviour=DECIDES,
         request=WithdrawApproval,
@@ -454,9 +451,9 @@ TOOLS = (
     Tool(
         name="chieflab_list_pending_actions",
         title="List what waits for the human",
-        description="Lists the actions that need a human: waiting for approval, or with an unknown outcome. USE "
-        "WHEN the "
-        "user asks what is open, or you lost track after a rewind. Gives the review link of each run as a fallback.",
+        description="Lists the actions that need a human: waiting for approval, or with an unknown outcome. USE WHEN "
+        "the user asks what is open, or you lost track after a rewind. Gives the review link of each run as a "
+        "fallback.",
         category="review",
         behaviour=READS,
         request=ListPendingActions,

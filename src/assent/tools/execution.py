@@ -139,8 +139,7 @@ TOOLS = (
     Tool(
         name=EXECUTE_TOOL,
         title="Execute an approved action",
-        description="Fires one approved action exactly as it was approved: publishes the post or sends the mail, "
-        "once. "
+        description="Fires one approved action exactly as it was approved: publishes the post or sends the mail, once. "
         "USE WHEN the user has approved it and wants it to go out. Refuses with requires_approval unless the stored "
         "status is approved. Pass idempotencyKey so that a retry gives the same result.",
         category="execute",
@@ -154,8 +153,7 @@ TOOLS = (
         name=PUBLISH,
         title="Publish an approved post",
         description="Publishes one approved post (LinkedIn, X, the own site and so on), once. USE WHEN the user "
-        "approved "
-        "a post. Refuses with requires_approval unless the stored status is approved.",
+        "approved a post. Refuses with requires_approval unless the stored status is approved.",
         category="execute",
         behaviour=FIRES,
         request=ExecuteAction,
@@ -167,8 +165,7 @@ TOOLS = (
     Tool(
         name=SEND,
         title="Send an approved e-mail",
-        description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user "
-        "approved "
+        description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user approved "
         "an e-mail. Refuses with requires_approval unless the stored status is approved.",
         category="execute",
         behaviour=FIRES,
@@ -183,9 +180,8 @@ TOOLS = (
         name="chieflab_resolve_unknown_outcome",
         title="Say what became of it",
         description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call "
-        "answered "
-        "outcome_unknown and the user has looked at the provider. 'happened' closes it; 'did_not_happen' needs a "
-        "signed-in person on the review page, because it allows another attempt.",
+        "answered outcome_unknown and the user has looked at the provider. 'happened' closes it; 'did_not_happen' "
+        "needs a signed-in person on the review page, because it allows another attempt.",
         category="execute",
         behaviour=DECIDES,
         request=ResolveUnknownOutcome,

@@ -175,10 +175,9 @@ TOOLS = (
     Tool(
         name="chieflab_use_manual_fallback",
         title="Publish by hand",
-        description="Turns an action into one that the human publishes by hand and gives the brief to copy and "
-        "paste. USE "
-        "WHEN a channel has no live connector (Hacker News, Reddit, Product Hunt) or the user prefers it. Nothing is "
-        "published by this call.",
+        description="Turns an action into one that the human publishes by hand and gives the brief to copy and paste. "
+        "USE WHEN a channel has no live connector (Hacker News, Reddit, Product Hunt) or the user prefers it. Nothing "
+        "is published by this call.",
         category="execute",
         behaviour=DECIDES,
         request=UseManualFallback,

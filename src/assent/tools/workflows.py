@@ -271,10 +271,8 @@ TOOLS = (
         title="Complete a step",
         description="Completes the pending step and gives the next one. USE WHEN the step is done. Send stateToken and "
         "ackToken of the same answer unchanged, with notesMarkdown on what was done. The same call again gives the "
-        "same answer; other content from "
-        "an older token makes a branch. With stateToken alone it says where the run stands and changes nothing. A "
-        "step "
-        "that a person must confirm answers requires_approval until they decided.",
+        "same answer; other content from an older token makes a branch. With stateToken alone it says where the run "
+        "stands and changes nothing. A step that a person must confirm answers requires_approval until they decided.",
         category="workflow",
         behaviour=DECIDES,
         request=WorkflowAdvance,
@@ -286,8 +284,7 @@ TOOLS = (
     Tool(
         name="workflow_checkpoint",
         title="Keep notes",
-        description="Keeps notes on the current step without completing it. USE WHEN substantial work happens "
-        "between "
+        description="Keeps notes on the current step without completing it. USE WHEN substantial work happens between "
         "steps: a rewound chat forgets it otherwise.",
         category="workflow",
         behaviour=DECIDES,
@@ -301,8 +298,7 @@ TOOLS = (
         name="workflow_resume",
         title="Find a run again",
         description="Finds earlier runs by session, workflow or words, and says where the freshest one stands. USE "
-        "WHEN "
-        "tokens are lost or the user comes back to something.",
+        "WHEN tokens are lost or the user comes back to something.",
         category="workflow",
         behaviour=READS,
         request=WorkflowResume,

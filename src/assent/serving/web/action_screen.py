@@ -1,4 +1,4 @@
-"""One action (ux.md 4): where it stands, everything that happened to it, where it can be seen, and all of it as data.
+"""One action: where it stands, everything that happened to it, where it can be seen, and all of it as data.
 
 For reading; what can be decided is decided on the review page, which is a page without scripts.
 """

@@ -1,4 +1,4 @@
-"""The audit (ux.md 11): the journal as people read it, proof that nobody changed it, and a copy to take along.
+"""The audit: the journal as people read it, proof that nobody changed it, and a copy to take along.
 
 Looking changes nothing; checking is a button all the same, because it reads every event there is.
 """

@@ -1,4 +1,4 @@
-"""The journal as people read it: a line for each event, and which events belong together (ux.md 11).
+"""The journal as people read it: a line for each event, and which events belong together.
 
 The sentences are `audit_sentences`. A kind of another release still shows, by its name. Pure: events in, words out.
 """

@@ -1,4 +1,4 @@
-"""Connectors (ux.md 10): what each is, what it promises about repeating a send, and whether it could act now."""
+"""Connectors: what each is, what it promises about repeating a send, and whether it could act now."""
 
 from __future__ import annotations
 

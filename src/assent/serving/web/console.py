@@ -1,9 +1,8 @@
-"""The console: what every screen for a signed-in person has in common (ux.md).
+"""The console: what every screen for a signed-in person has in common.
 
 A screen is a path, a view and a template. The console judges who asks before a view runs, and hands it a `Visit`: the
 person, the workspace they look at, the time, forms that are theirs, and a way to render inside the frame with its
-navigation. A view that shows what a link would also show, or on which somebody decides, renders with `scripts=False`
-(security.md 10).
+navigation. A view that shows what a link would also show, or on which somebody decides, renders with `scripts=False`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a form sends, and how we know that it is our form.
 
-Three walls against a foreign page that submits a form in a person's name (security.md 5), each enough for most cases:
+Three walls against a foreign page that submits a form in a person's name, each enough for most cases:
 
 1. *Origin*: a browser says where a request comes from, in `Sec-Fetch-Site` or, on plain http, in `Origin`. Every
    POST passes `require_own_form`. A request with neither comes from a program, not from somebody's browser, and

@@ -1,4 +1,4 @@
-"""What every page says to the browser about itself (security.md 4 to 6, 10).
+"""What every page says to the browser about itself.
 
 A page runs no script, loads nothing from elsewhere, is shown in no frame, is kept in no cache and sends its form only
 here. The referrer is the bare origin: with none at all a browser would send `Origin: null` on our own forms.

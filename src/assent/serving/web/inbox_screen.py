@@ -1,4 +1,4 @@
-"""The inbox (ux.md 1): what needs whoever is signed in, unknown outcomes first, then by risk."""
+"""The inbox: what needs whoever is signed in, unknown outcomes first, then by risk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/events`: tells open pages that something changed (ux.md), so that they ask again for what they show.
+"""`/events`: tells open pages that something changed, so that they ask again for what they show.
 
 One poller for all streams of a process, and only while there are any: it reads the journal's position, which every
 process on the store moves. A stream says no more than that something changed and how much waits; what a page then

@@ -1,4 +1,4 @@
-"""Markdown to HTML that is safe to show (security.md 10): no HTML of the author's, no pictures, then nh3 over it all.
+"""Markdown to HTML that is safe to show: no HTML of the author's, no pictures, then nh3 over it all.
 
 Links lead to http, https and mailto addresses only, bare addresses become links, and a picture becomes a link to it:
 a page loads nothing from elsewhere. What is not understood stays visible as the text it is.

@@ -1,4 +1,4 @@
-"""Measure (ux.md 8): what became of each run against what earlier ones brought, and the next move.
+"""Measure: what became of each run against what earlier ones brought, and the next move.
 
 A source without numbers says why; a number that was not measured is not shown as zero (E100). Numbers that a person
 wrote down are shown as such.

@@ -1,4 +1,4 @@
-"""Memory (ux.md 9): what runs have learned, each entry with where it came from; confirmed or retired by a person."""
+"""Memory: what runs have learned, each entry with where it came from; confirmed or retired by a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page of the server and where it is (ux.md). The routes are one table; each goes through the page edge."""
+"""Every page of the server and where it is. The routes are one table; each goes through the page edge."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Who is at a page: what their browser keeps, and who is signed in.
 
 Every cookie is out of a script's reach, is not sent along from other sites' forms and, where the address is https, is
-sent to this host alone and never in the clear (security.md 5). A cookie that grants something is signed or is the
-secret of a stored session; the name that a reviewer gave is neither, because it grants nothing.
+sent to this host alone and never in the clear. A cookie that grants something is signed or is the secret of a stored
+session; the name that a reviewer gave is neither, because it grants nothing.
 """
 
 from __future__ import annotations

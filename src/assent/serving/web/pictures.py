@@ -2,9 +2,9 @@
 
     GET /runs/{run}/pictures/{digest}.png     to whoever may look at the run
 
-A picture that waits for approval is as private as its draft: the address alone opens nothing (security.md 7). Whoever
-may see the run may see it: by its cookie, signed in, or with the review token in the query, so that a chat can show it.
-No provider fetches from here: connectors upload the bytes. A published post on the own site has an address of its own.
+A picture that waits for approval is as private as its draft: the address alone opens nothing. Whoever may see the run
+may see it: by its cookie, signed in, or with the review token in the query, so that a chat can show it. No provider
+fetches from here: connectors upload the bytes. A published post on the own site has an address of its own.
 
 The bytes never change, so a browser asks with their tag, and is judged anew each time before it may use its copy.
 """

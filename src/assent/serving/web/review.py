@@ -1,7 +1,7 @@
 """The review page (S0 §4): a run, everything that would go out, and the forms to decide.
 
     GET  /runs/{run}?token=…                    a good link becomes a cookie and this clean address:
-    GET  /runs/{run}                            the page. Looking changes nothing (security.md 4)
+    GET  /runs/{run}                            the page. Looking changes nothing
     POST /runs/{run}/actions/{action}/{decision}  a decision about exactly the content that was shown
     POST /runs/{run}/end-links                  a signed-in person ends the links of a run
 

@@ -1,4 +1,4 @@
-"""The events of a run in words (ux.md 4). One table from kinds to sentences; a kind that is not in it still shows."""
+"""The events of a run in words. One table from kinds to sentences; a kind that is not in it still shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML part of a mail as a mail program would show it, for a frame that can do nothing (security.md 10).
+"""The HTML part of a mail as a mail program would show it, for a frame that can do nothing.
 
 Cleaned first: no script, no form, no address to follow or to load from, and of styles only what cannot load anything.
 Then locked in twice: the frame has an empty `sandbox`, and the answer brings a policy of its own with `sandbox` in it.

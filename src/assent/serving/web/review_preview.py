@@ -1,4 +1,4 @@
-"""Content as its channel will show it (ux.md 2): a card with its fold, a thread with counts, a mail, a page.
+"""Content as its channel will show it: a card with its fold, a thread with counts, a mail, a page.
 
 Nothing is left out of a preview: what a channel hides behind "see more" stands below the mark. Pure.
 """
@@ -51,7 +51,7 @@ def preview_of(effect: Effect, html: bool) -> Preview:
         account=account,
         initial=account[:1].upper(),
         parts=tuple(_part(effect, text) for text in texts),
-        # Cleaned of every tag, attribute and scheme that a text does not need (security.md 10).
+        # Cleaned of every tag, attribute and scheme that a text does not need.
         site=Markup(markdown.render(effect.body).html) if kind == "site" and html else None,  # noqa: S704
     )
 

@@ -1,4 +1,4 @@
-"""Runs (ux.md 6): the list with how each stands, and one run with its history beside its actions."""
+"""Runs: the list with how each stands, and one run with its history beside its actions."""
 
 from __future__ import annotations
 

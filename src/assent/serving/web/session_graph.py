@@ -1,4 +1,4 @@
-"""The tree of a run as lanes (ux.md 7): which row and lane each node gets, what is folded away, and the SVG beside it.
+"""The tree of a run as lanes: which row and lane each node gets, what is folded away, and the SVG beside it.
 
 Theory. The way to the tip is the trunk, in the first lane. Whatever else was tried at a node stands right below it,
 one lane further in, before the trunk goes on; so a lane is a depth of forking and not a branch. Off the trunk the

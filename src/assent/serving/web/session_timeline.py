@@ -1,4 +1,4 @@
-"""All runs of a session in the order of time, a lane for each and one for what people noted (S2, ux.md 7).
+"""All runs of a session in the order of time, a lane for each and one for what people noted (S2).
 
 Rows of the same height beside one drawing, as in `session_graph`. Several steps of one run in a row become one row, so
 that it shows how the runs took turns. Pure: moments in, rows and numbers out.

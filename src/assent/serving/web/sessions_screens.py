@@ -1,5 +1,5 @@
-"""Sessions of workflows (S2, ux.md 7): the list, one run at a time with its branch graph, two branches compared, the
-timeline, and notes of people.
+"""Sessions of workflows (S2): the list, one run at a time with its branch graph, two branches compared, the timeline,
+and notes of people.
 
 Everything is asked for by a run's id in the workspace that is looked at; whatever is not there gets one answer. Taking
 a session out and bringing one in is `session_files`.

@@ -1,7 +1,7 @@
 """Signing in: a one-time link from a terminal, an invitation or a mail, a button, a session in this browser.
 
-Looking at a link changes nothing, so that a preview cannot use it up (security.md 4). Unknown, used and expired links
-get one answer. What a signed-in browser decides is a `person` decision (C8).
+Looking at a link changes nothing, so that a preview cannot use it up. Unknown, used and expired links get one answer.
+What a signed-in browser decides is a `person` decision (C8).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Getting a key as a person (E85, C26): ask for one, open the one-time link, press its button, see the key once.
 
-Looking changes nothing, so that a mail scanner or a link preview cannot use a link up (security.md 4). A link that is
-used, expired or unknown gets one answer.
+Looking changes nothing, so that a mail scanner or a link preview cannot use a link up. A link that is used, expired or
+unknown gets one answer.
 
 Who takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
 enough for the inbox, for reviewing and for connecting providers; the page says how one becomes a person.

@@ -1,4 +1,4 @@
-"""The first run (ux.md 13): one is signed in, adds the server to a client, and plays the demo."""
+"""The first run: one is signed in, adds the server to a client, and plays the demo."""
 
 from __future__ import annotations
 
