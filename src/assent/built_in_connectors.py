@@ -13,12 +13,12 @@ from assent.connectors.bluesky import BlueskyConnector
 from assent.connectors.ga4 import Ga4Connector
 from assent.connectors.hubspot import HubSpotConnector
 from assent.connectors.manual import ManualConnector
-from assent.connectors.oauth import Client, providers
+from assent.connectors.oauth import OAuthClient, providers
 from assent.connectors.oauth_access import OAuthAccess
 from assent.connectors.registry import CONNECTORS, register
 from assent.connectors.resend import ResendConnector
 from assent.connectors.search_console import SearchConsoleConnector
-from assent.connectors.site import Page, SiteConnector
+from assent.connectors.site import SiteConnector, SitePage
 from assent.connectors.slack import Said, SlackConnector
 from assent.connectors.smtp import SmtpConnector
 from assent.connectors.zernio import ZernioConnector
@@ -66,15 +66,15 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
     """The connectors that come along, by id."""
     settings = app.settings
 
-    async def publish(action: Action) -> Page:
+    async def publish(action: Action) -> SitePage:
         made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
-        return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
+        return SitePage(made.post_id, app.services.base_url + made.path, made.published_ms)
 
-    async def take_down(action: Action) -> Page:
+    async def take_down(action: Action) -> SitePage:
         made = await app.store.write(lambda: site_feed.take_down(action, app.clock.now_ms()))
         if made is None:
             raise NotSent(Reason.CONNECTOR_FAILED, "the page was taken down before", curable=False)
-        return Page(made.post_id, app.services.base_url + made.path, made.published_ms)
+        return SitePage(made.post_id, app.services.base_url + made.path, made.published_ms)
 
     async def seen(action: Action) -> tuple[int, int]:
         await app.visits.flush()
@@ -105,8 +105,8 @@ def oauth_connectors(app: App) -> tuple[Connector, ...]:
     """The connectors that a human consents to, with their access kept fresh over all processes of the store."""
     settings = app.settings
     clients = {
-        "google": Client(settings.google_client_id, settings.google_client_secret),
-        "hubspot": Client(settings.hubspot_client_id, settings.hubspot_client_secret),
+        "google": OAuthClient(settings.google_client_id, settings.google_client_secret),
+        "hubspot": OAuthClient(settings.hubspot_client_id, settings.hubspot_client_secret),
     }
     table = providers(clients, {"google": settings.google_oauth_url, "hubspot": settings.hubspot_url})
     turns = StoredTurns(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))

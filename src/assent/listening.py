@@ -124,7 +124,7 @@ def other_ports(settings: Settings) -> list[int]:
     return [FIRST_OTHER_PORT + number % OTHER_PORTS for number in numbers]
 
 
-class Pages:
+class StdioPages:
     """Where the links of a `stdio` process lead."""
 
     def __init__(self, settings: Settings, leadership: Leadership) -> None:
@@ -206,7 +206,7 @@ class Pages:
 class OwnPages:
     """The pages that this process serves where it listens."""
 
-    def __init__(self, make_server: Callable[[], uvicorn.Server], pages: Pages) -> None:
+    def __init__(self, make_server: Callable[[], uvicorn.Server], pages: StdioPages) -> None:
         self._make_server = make_server
         self._pages = pages
         self._serving: asyncio.Task[None] | None = None

@@ -21,7 +21,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from assent.outgoing_addresses import MAX_URL_CHARS, FetchRefused, Resolve, Target, check
+from assent.outgoing_addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, Resolve, check
 
 MAX_HOPS: Final = 3
 """Redirects that are followed: to https, to www, to a language."""
@@ -119,7 +119,7 @@ async def _within(timeout_seconds: float) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _ask(
     method: str,
-    target: Target,
+    target: CheckedTarget,
     headers: Mapping[str, str],
     body: bytes,
     timeout_seconds: float,
@@ -139,7 +139,7 @@ async def _ask(
 
 
 async def _connect(
-    client: httpx.AsyncClient, method: str, target: Target, headers: Mapping[str, str], body: bytes
+    client: httpx.AsyncClient, method: str, target: CheckedTarget, headers: Mapping[str, str], body: bytes
 ) -> httpx.Response:
     refused = FetchRefused("connect", f"{target.host} could not be reached.")
     for address in target.addresses:

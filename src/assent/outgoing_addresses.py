@@ -51,7 +51,7 @@ class FetchRefused(Exception):  # noqa: N818 - what was decided
         self.status = status
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
     """An address that may be asked: the addresses of its host were checked and are the only ones connected to."""
 
     url: httpx.URL
@@ -59,7 +59,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     addresses: tuple[str, ...]
 
 
-async def check(url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None) -> Target:
+async def check(
+    url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None
+) -> CheckedTarget:
     """The address if it may be asked, with the addresses to connect to; else `FetchRefused`."""
     place = _place(url, allow_hosts)
     found = await (resolve or _resolve)(place.host, place.port)
@@ -69,7 +71,7 @@ async def check(url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve |
     # One private address among public ones is enough: a name that has both is a trap or a mistake.
     if not place.allowed and not all(is_global(address) for address in found):
         raise FetchRefused("address", f"The name {place.host} leads to an address that is not public.")
-    return Target(url=place.url, host=place.host, addresses=addresses)
+    return CheckedTarget(url=place.url, host=place.host, addresses=addresses)
 
 
 async def numbers_of(
@@ -103,7 +105,7 @@ def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
         raise FetchRefused("address", f"{place.host} is an address that is not public.")
 
 
-class _Place(msgspec.Struct, frozen=True):
+class _Address(msgspec.Struct, frozen=True):
     """An address whose form may be asked: where it leads is not known yet."""
 
     url: httpx.URL
@@ -112,7 +114,7 @@ class _Place(msgspec.Struct, frozen=True):
     allowed: bool
 
 
-def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
+def _place(url: str, allow_hosts: Sequence[str]) -> _Address:
     parsed = _parse(url)
     host = _host(parsed)
     port = parsed.port or {"https": 443, "http": 80}.get(parsed.scheme, 0)
@@ -123,7 +125,7 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Place:
         raise FetchRefused("port", "Only the usual https port is asked.")
     if not allowed and _is_odd_number(host):
         raise FetchRefused("address", "The host is a number in an unusual form.")
-    return _Place(parsed, host, port, allowed)
+    return _Address(parsed, host, port, allowed)
 
 
 def host_of(url: str) -> str:

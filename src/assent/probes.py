@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 WAIT_SECONDS: Final = 3.0
 
 
-class Found(enum.Enum):
+class PortState(enum.Enum):
     """What a look at a port found."""
 
     FREE = "free"
@@ -23,7 +23,7 @@ class Found(enum.Enum):
     UNUSABLE = "cannot be listened on"
 
 
-def look_at_port(host: str, port: int) -> Found:
+def look_at_port(host: str, port: int) -> PortState:
     """Try to take the port for a moment; where that fails, ask who is there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -33,12 +33,12 @@ def look_at_port(host: str, port: int) -> Found:
             listener.listen(1)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            return Found.UNUSABLE
+            return PortState.UNUSABLE
     else:
-        return Found.FREE
+        return PortState.FREE
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
     name = f"[{local}]" if ":" in local else local
-    return Found.OURS if reaches_assent(f"http://{name}:{port}") else Found.BUSY
+    return PortState.OURS if reaches_assent(f"http://{name}:{port}") else PortState.BUSY
 
 
 def reaches_assent(base_url: str) -> bool:

@@ -26,7 +26,7 @@ from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.refusals import Reason
 from assent.kernel.tokens import KeyRing
-from assent.listening import WAITING_TO_CONNECT, OwnPages, Pages, bind, leadership_of, listen
+from assent.listening import WAITING_TO_CONNECT, OwnPages, StdioPages, bind, leadership_of, listen
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
 from assent.serving.edge import Credentials, Edge
@@ -395,7 +395,7 @@ async def _stdio(settings: Settings) -> int:
     pipes = Pipes()
     ensure_data_dir(settings.data_dir)
     leadership = leadership_of(settings, "stdio")
-    pages = Pages(settings, leadership)
+    pages = StdioPages(settings, leadership)
     app = App(
         settings,
         page_address=lambda: pages.address,
@@ -424,7 +424,7 @@ async def _stdio(settings: Settings) -> int:
 async def _behind_the_scenes(
     app: App,
     surfaces: Surfaces,
-    pages: Pages,
+    pages: StdioPages,
     leadership: Leadership,
     answered: asyncio.Event,
     credentials: Credentials,

@@ -23,7 +23,7 @@ MIN_LITERAL_CHARS: Final = 8
 """A shorter known secret would blot out ordinary words."""
 
 
-class Rule(NamedTuple):
+class RedactionRule(NamedTuple):
     """What is hidden, by what. `sign` is a pattern that every text with a match holds too, and few others do."""
 
     sign: str
@@ -33,19 +33,19 @@ class Rule(NamedTuple):
 
 RULES: Final = (
     # A workspace key: which kind it is may be known, the rest not.
-    Rule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
+    RedactionRule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
     # The secret that signs webhooks.
-    Rule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
+    RedactionRule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
     # A key of Zernio or Resend.
-    Rule(r"\b(?:sk|re)_", re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
+    RedactionRule(r"\b(?:sk|re)_", re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
     # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
-    Rule(
+    RedactionRule(
         r"\.[A-Za-z0-9_-]{43}",
         re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
         HIDDEN,
     ),
     # A secret in a query or a form.
-    Rule(
+    RedactionRule(
         r"=",
         re.compile(
             r"(?i)((?:\b|_)(?:token|api_?key|secret|password|csrf)=|[?&](?:code|key|state|nonce|sig)=)"
@@ -54,22 +54,22 @@ RULES: Final = (
         rf"\1{HIDDEN}",
     ),
     # A one-time link that carries its secret in the path.
-    Rule(
+    RedactionRule(
         r"/(?:get-key|deliver|delivery|claim|sign-in|owner)/",
         re.compile(r"(/(?:get-key|deliver|delivery|claim|sign-in|owner)/)[A-Za-z0-9_.~-]{16,}"),
         rf"\1{HIDDEN}",
     ),
     # A header, as itself, as JSON or as a Python tuple.
-    Rule(
+    RedactionRule(
         r"authorization|cookie|x-api-key",
         re.compile(
             r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)([\"']?\s*[:=,]\s*b?[\"']?)[^\"'\r\n]+"
         ),
         rf"\1\2{HIDDEN}",
     ),
-    Rule(r"bearer", re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
+    RedactionRule(r"bearer", re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
     # The password in a database address.
-    Rule(r"@", re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
+    RedactionRule(r"@", re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
 )
 
 _SIGNS: Final = re.compile("|".join(rule.sign for rule in RULES), re.IGNORECASE)

@@ -128,7 +128,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     environ = os.environ if environ is None else environ
     given_flags = {name: value for name, value in flags.items() if value is not None}
     home = Path(environ.get("HOME") or Path.home())
-    reader = _Reader(given_flags, environ, home)
+    reader = _SettingReader(given_flags, environ, home)
 
     default_data_dir = _default_data_dir(environ, home)
     config_file = _config_file(reader, default_data_dir)
@@ -157,7 +157,7 @@ SECRET_PAIRS: Final = (
 )
 
 
-class _Reader:
+class _SettingReader:
     """Finds the winning value of a row and remembers where it was written."""
 
     def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str], home: Path) -> None:
@@ -216,7 +216,7 @@ def _default_data_dir(environ: Mapping[str, str], home: Path) -> Path:
     return (Path(xdg) if xdg.startswith("/") else home / ".local" / "share") / "assent"
 
 
-def _config_file(reader: _Reader, default_data_dir: Path) -> Path | None:
+def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
     """The file to read: one that was named must exist, the one in the data directory may."""
     named = reader.flags.get("config") or reader.environ.get(CONFIG_ENV)
     if named:

@@ -14,7 +14,15 @@ from tests.conformance.spoiled import SPOILS, Spoil, SpoiledTransport
 from tests.surfaces import BASE_URL, ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.conformance.checking import Check, Need, Report, Scene, check, expect, run_checks
+from assent.conformance.checking import (
+    ConformanceCheck,
+    ConformanceReport,
+    Need,
+    Scene,
+    check,
+    expect,
+    run_checks,
+)
 from assent.conformance.suite import ALL_CHECKS
 from assent.conformance.wire import ENDPOINT, Server, Unreachable
 from assent.processes import Surfaces
@@ -32,8 +40,12 @@ class Site:
     keys: tuple[str, str]
 
     async def run(
-        self, *checks: Check, spoil: Spoil | None = None, has: Collection[Need] = EVERYTHING, **options: Any
-    ) -> Report:
+        self,
+        *checks: ConformanceCheck,
+        spoil: Spoil | None = None,
+        has: Collection[Need] = EVERYTHING,
+        **options: Any,
+    ) -> ConformanceReport:
         transport: httpx.AsyncBaseTransport = httpx.ASGITransport(
             app=self.surface.surfaces.site(), client=("203.0.113.7", 50_000)
         )
@@ -68,7 +80,7 @@ def each_check() -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("each", each_check())
-async def test_this_server_conforms(site: Site, each: Check) -> None:
+async def test_this_server_conforms(site: Site, each: ConformanceCheck) -> None:
     report = await site.run(each)
     assert [(outcome.status, outcome.detail) for outcome in report.outcomes] == [("passed", None)]
     assert report.ok

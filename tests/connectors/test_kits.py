@@ -29,7 +29,7 @@ from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
 from assent.testing.emulator import Emulator, Outcome
-from assent.testing.ledger import Call, DoneEffect, Ledger
+from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.operator import TOOL, Wanted, stage
 from assent.testing.process import emulator_process
 from assent.tools.catalog import ALL_TOOLS, Catalog
@@ -147,7 +147,7 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     with emulator_process(path, [Outcome.RESET_AFTER]) as connector.url, pytest.raises(OutcomeUnknown):
         await connector.perform(approved, 20)
     ledger = Ledger(path)
-    assert [type(entry) for entry in ledger.entries()] == [Call, DoneEffect]
+    assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
     with emulator_process(path) as connector.url:
         delivered = await connector.perform(approved, 20)
     (done,) = ledger.effects()

@@ -14,7 +14,7 @@ from assent.kernel.ids import JobId, WorkspaceId
 from assent.ports import Begin, Bound, Store, StoreUnavailable, Transaction
 from assent.serving.worker import Runner
 from assent.stores import open_store
-from assent.stores.loader import Block, compile_blocks
+from assent.stores.loader import SqlBlock, compile_blocks
 
 T = TypeVar("T")
 
@@ -185,7 +185,7 @@ async def look(store: Store, job: Job) -> Job:
 def ask(sqlite: str, postgres: str | None = None, values: tuple[Any, ...] = ()) -> Begin[list[Any]]:
     """A statement of the test's own as a transaction; its answer is the rows as tuples."""
     texts = {"sqlite": sqlite, "postgres": postgres or sqlite}
-    blocks = [Block("the test", "of_the_test", dialect, None, sql) for dialect, sql in texts.items()]
+    blocks = [SqlBlock("the test", "of_the_test", dialect, None, sql) for dialect, sql in texts.items()]
     statement = compile_blocks(blocks)["of_the_test"]
 
     def transaction() -> Transaction[list[Any]]:

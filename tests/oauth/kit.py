@@ -24,13 +24,13 @@ from assent.testing.bluesky import Bluesky
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import Client, OAuthProvider
+from assent.testing.oauth_provider import OAuthServer, RegisteredApp
 from assent.testing.provider_server import all_serving
 from assent.testing.resend import Resend
 from assent.testing.zernio import Zernio
 
-GOOGLE = Client("google-client.example", "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t")
-HUBSPOT = Client("hubspot-client", "a-secret-of-the-hubspot-client-000")
+GOOGLE = RegisteredApp("google-client.example", "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t")
+HUBSPOT = RegisteredApp("hubspot-client", "a-secret-of-the-hubspot-client-000")
 BACK = "http://127.0.0.1:8080/connect/{}/callback"
 
 
@@ -67,7 +67,7 @@ class Providers:
             "bluesky_url": self.bluesky.url,
         }
 
-    def granting(self, provider: str) -> OAuthProvider:
+    def granting(self, provider: str) -> OAuthServer:
         return self.hubspot if provider == "hubspot" else self.google
 
 

@@ -12,7 +12,7 @@ from tests.oauth.kit import BACK, HUBSPOT, Connected, consent
 from assent.connectors import oauth
 from assent.connectors.oauth import GrantEnded, GrantFailed
 from assent.testing.emulator import Outcome
-from assent.testing.google import Query, Visit
+from assent.testing.google import DailyVisits, Query
 from assent.testing.provider_server import json_answer
 
 PROOF = "a-verifier-of-at-least-43-characters-in-length-00"
@@ -26,7 +26,7 @@ async def code_of(world: Connected, provider: str, **changes: str) -> str:
     return (await consent(url))["code"]
 
 
-async def exchanged(world: Connected, provider: str, code: str, verifier: str = PROOF) -> oauth.Tokens:
+async def exchanged(world: Connected, provider: str, code: str, verifier: str = PROOF) -> oauth.OAuthTokens:
     known = world.access(provider).provider
     return await oauth.exchange_code(known, code, redirect_uri=BACK.format(provider), verifier=verifier)
 
@@ -80,7 +80,7 @@ async def test_revoking_ends_access_at_once(world: Connected) -> None:
 async def test_a_wrong_client_is_no_ended_grant(world: Connected) -> None:
     known = world.access("hubspot").provider
     wrong = oauth.providers(
-        {"google": oauth.Client(), "hubspot": oauth.Client(HUBSPOT.client_id, "wrong")},
+        {"google": oauth.OAuthClient(), "hubspot": oauth.OAuthClient(HUBSPOT.client_id, "wrong")},
         {"google": None, "hubspot": known.base},
     )["hubspot"]
     with pytest.raises(GrantFailed, match="invalid_client"):
@@ -110,7 +110,7 @@ async def test_a_report_speaks_in_strings_and_has_no_rows_when_nothing_was_count
         "metrics": [{"name": "sessions"}],
     }
     assert "rows" not in (await ask(world, url, body)).json()
-    world.far.ga4.visits.append(Visit(date(2026, 1, 2), "example.org", "/", 3))
+    world.far.ga4.visits.append(DailyVisits(date(2026, 1, 2), "example.org", "/", 3))
     report = (await ask(world, url, body)).json()
     assert report["rows"] == [{"metricValues": [{"value": "3"}]}]
     assert report["kind"] == "analyticsData#runReport"

@@ -18,7 +18,7 @@ from assent.lifecycle.measurement import recommend, total_numbers
 from assent.lifecycle.records import Asset
 from assent.ports import Reading
 from assent.testing.emulator import Outcome
-from assent.testing.google import Query, Visit
+from assent.testing.google import DailyVisits, Query
 from assent.testing.operator import Wanted
 from assent.testing.provider_server import json_answer
 
@@ -55,10 +55,10 @@ async def test_a_run_is_measured_by_every_connected_source_for_its_page(
     run_id = await published(world)
     day = today(world)
     world.far.ga4.visits += [
-        Visit(day, "example.org", "/launch", 40, 3),
-        Visit(day, "example.org", "/launch/", 2),
-        Visit(day, "example.org", "/other", 900, 90),
-        Visit(day, "elsewhere.example", "/launch", 900, 90),
+        DailyVisits(day, "example.org", "/launch", 40, 3),
+        DailyVisits(day, "example.org", "/launch/", 2),
+        DailyVisits(day, "example.org", "/other", 900, 90),
+        DailyVisits(day, "elsewhere.example", "/launch", 900, 90),
     ]
     world.far.search.queries += [Query(day, PAGE, 5, 120), Query(day, "https://example.org/other", 9, 9)]
     world.clock.advance(days=4)

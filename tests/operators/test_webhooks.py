@@ -32,7 +32,7 @@ from assent.outgoing_calls import post_webhook
 from assent.ports import Single, Statement, StoreUnavailable, Transaction
 from assent.processes import running_jobs
 from assent.serving.worker import CONCURRENCY_APART, Runner
-from assent.stores.loader import Block, compile_blocks
+from assent.stores.loader import SqlBlock, compile_blocks
 
 LAUNCH = "chieflab_launch_product"
 HERE = ("127.0.0.1",)
@@ -432,7 +432,9 @@ async def test_the_log_is_bounded_and_old_deliveries_are_forgotten(
 
 async def test_the_secret_lies_sealed_in_the_store(loop: Loop) -> None:
     secret = await secret_of(loop)
-    everything = compile_blocks([Block("test", "everything", None, None, "SELECT sealed FROM vault_secrets")])
+    everything = compile_blocks(
+        [SqlBlock("test", "everything", None, None, "SELECT sealed FROM vault_secrets")]
+    )
 
     def read() -> Transaction[list[str]]:
         rows = yield everything["everything"]()

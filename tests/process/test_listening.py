@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.process.running import free_port
 
-from assent.listening import LOOPBACKS, Pages, bind, leadership_of, listen, other_ports
+from assent.listening import LOOPBACKS, StdioPages, bind, leadership_of, listen, other_ports
 from assent.serving.leader import Leadership
 from assent.settings import Settings, SettingsError, load_settings
 
@@ -26,9 +26,9 @@ def settings_in(data_dir: Path, port: int, **flags: str) -> Settings:
 
 
 @contextlib.contextmanager
-def pages_of(settings: Settings) -> Iterator[Pages]:
+def pages_of(settings: Settings) -> Iterator[StdioPages]:
     leadership = leadership_of(settings, "stdio")
-    pages = Pages(settings, leadership)
+    pages = StdioPages(settings, leadership)
     try:
         yield pages
     finally:

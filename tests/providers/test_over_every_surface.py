@@ -14,7 +14,7 @@ from tests.surfaces import BASE_URL
 
 from assent.engine import journal
 from assent.testing import emulator
-from assent.testing.ledger import Call
+from assent.testing.ledger import LedgerCall
 
 pytestmark = pytest.mark.every_surface
 
@@ -80,7 +80,7 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
         each
         for ledger in (hosted.zernio.ledger, hosted.resend.ledger)
         for each in ledger.entries()
-        if isinstance(each, Call) and each.method != "GET"
+        if isinstance(each, LedgerCall) and each.method != "GET"
     ]
     assert [each.path for each in mutating] == ["/emails"]
 

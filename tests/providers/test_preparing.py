@@ -18,7 +18,7 @@ from assent.lifecycle.connection import Credentials, NewConnection
 from assent.ports import KeyChecked
 from assent.processes import Surfaces
 from assent.testing import bluesky
-from assent.testing.ledger import Call
+from assent.testing.ledger import LedgerCall
 from assent.testing.provider_server import ProviderServer
 
 NEWS = {name: CLUB[name] for name in ("goal", "repoContext")}
@@ -57,7 +57,7 @@ class Everything:
             (name, entry.method, entry.path)
             for name, server in self._servers().items()
             for entry in server.ledger.entries()[self._before[name] :]
-            if isinstance(entry, Call)
+            if isinstance(entry, LedgerCall)
             and entry.method != "GET"
             and not any(each in entry.path for each in QUESTIONS)
         ]

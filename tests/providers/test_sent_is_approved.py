@@ -49,7 +49,7 @@ from assent.testing.bluesky import Bluesky
 from assent.testing.connector_contract import claim_action
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, Handler, Route, all_serving
+from assent.testing.provider_server import Handler, ProviderAnswer, ProviderRequest, Route, all_serving
 from assent.testing.resend import Resend
 from assent.testing.slack import Slack
 from assent.testing.zernio import Zernio
@@ -198,7 +198,7 @@ class Listening:
         )
 
     def _listen(self, handler: Handler) -> Handler:
-        def listen(asked: Asked, *more: str) -> Answer:
+        def listen(asked: ProviderRequest, *more: str) -> ProviderAnswer:
             self.heard.append((asked.method, asked.path, asked.body))
             return handler(asked, *more)
 

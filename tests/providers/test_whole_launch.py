@@ -24,7 +24,7 @@ from assent.engine.audit_log import Signer
 from assent.kernel.ids import WorkspaceId
 from assent.processes import Surfaces
 from assent.testing.emulator import Outcome
-from assent.testing.ledger import Call, Ledger
+from assent.testing.ledger import Ledger, LedgerCall
 from assent.testing.provider_server import all_serving
 from assent.testing.resend import Resend
 from assent.testing.zernio import Zernio
@@ -90,7 +90,7 @@ class House:
             (entry.method, entry.path)
             for ledger in (self.zernio.ledger, self.resend.ledger)
             for entry in ledger.entries()
-            if isinstance(entry, Call) and entry.method != "GET"
+            if isinstance(entry, LedgerCall) and entry.method != "GET"
         ]
 
 

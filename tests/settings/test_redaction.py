@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.redaction import HIDDEN, RULES, Redactor, Rule
+from assent.redaction import HIDDEN, RULES, RedactionRule, Redactor
 
 SECRET = "Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2F"
 HELD = {
@@ -71,6 +71,6 @@ def test_no_text_is_spared_the_rules_that_one_of_them_would_change(text: str) ->
 
 
 @given(st.sampled_from(RULES).flatmap(lambda rule: st.tuples(st.just(rule), st.from_regex(rule.pattern))))
-def test_whatever_a_rule_matches_holds_its_sign(case: tuple[Rule, str]) -> None:
+def test_whatever_a_rule_matches_holds_its_sign(case: tuple[RedactionRule, str]) -> None:
     rule, text = case
     assert re.search(rule.sign, text, re.IGNORECASE)

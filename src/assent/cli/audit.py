@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from assent import checkpoint_files
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.engine import audit_log
 from assent.engine.audit_log import Signer, Verdict
 
@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 
 def verify(
-    session: Session,
+    session: CommandSession,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -53,7 +53,7 @@ def _line(finding: audit_log.Finding) -> str:
     return f"- {finding.what}{stream}{where}"
 
 
-def write_checkpoint(session: Session) -> None:
+def write_checkpoint(session: CommandSession) -> None:
     """Sign the journal as it is now and write the checkpoint to a file."""
     from assent.app import open_app
 
@@ -68,7 +68,7 @@ def write_checkpoint(session: Session) -> None:
         session.say("Copy this file to where the owner of the database cannot change it.")
 
 
-def export(session: Session) -> None:
+def export(session: CommandSession) -> None:
     """Write every event and checkpoint to standard output, one JSON object a line."""
     from assent.app import open_app
 

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 import typer
 
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.failures import Failure
 
 if TYPE_CHECKING:
-    from assent.conformance.checking import Need, Outcome, Report
+    from assent.conformance.checking import CheckOutcome, ConformanceReport, Need
 
 SIGNS: Final = {"passed": "ok  ", "failed": "FAIL", "not_run": "-   "}
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def conform(
-    session: Session,
+    session: CommandSession,
     url: Annotated[str, typer.Argument(metavar="URL", help="The server's address.", show_default=False)],
     key_stdin: Annotated[
         bool,
@@ -72,8 +72,8 @@ def _refuse_bad_input(url: str, rules: list[str]) -> None:
 
 
 async def _run(
-    session: Session, url: str, keys: list[str], *, allow_effects: bool, rules: list[str]
-) -> Report:
+    session: CommandSession, url: str, keys: list[str], *, allow_effects: bool, rules: list[str]
+) -> ConformanceReport:
     from assent.conformance.checking import Scene, run_checks
     from assent.conformance.suite import ALL_CHECKS
     from assent.conformance.wire import Server
@@ -83,7 +83,7 @@ async def _run(
     nobody = Server(url)
     mine, other = (nobody.as_caller(key) for key in (*keys, None, None)[:2])
 
-    def done(outcome: Outcome) -> None:
+    def done(outcome: CheckOutcome) -> None:
         if not session.json:
             session.say(_line(outcome))
 
@@ -94,6 +94,6 @@ async def _run(
             await each.close()
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CheckOutcome) -> str:
     text = f"{SIGNS[outcome.status]}  {outcome.title}  [{' '.join(outcome.rules)}]"
     return text if outcome.detail is None else f"{text}\n      {outcome.detail}"

@@ -15,7 +15,7 @@ import typer
 
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, find_workspace
 from assent.failures import Failure
 from assent.lifecycle.connection import Connection
@@ -64,7 +64,7 @@ def register(app: typer.Typer) -> None:
 
 
 def connect(
-    session: Session,
+    session: CommandSession,
     provider: WhichProvider,
     workspace: OfWorkspace = None,
     key_stdin: Annotated[
@@ -147,7 +147,7 @@ def connect(
     session.give(view, f"{made.label} is connected to workspace {made.workspace_id}.\n{table}")
 
 
-def disconnect(session: Session, provider: WhichProvider, workspace: OfWorkspace = None) -> None:
+def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWorkspace = None) -> None:
     """End a workspace's connection to a provider and destroy its secrets."""
     from assent.app import open_app
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import Session, command, timestamp
+from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
 from assent.engine import credits
 from assent.failures import Failure
@@ -31,7 +31,7 @@ class EntryView(msgspec.Struct, frozen=True, rename="camel"):
     at: str | None
 
 
-class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
+class CreditsReport(msgspec.Struct, frozen=True, rename="camel"):
     """What `credits` answers. `balance` is null without a limit."""
 
     workspace_id: str
@@ -43,7 +43,7 @@ class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def show(
-    session: Session,
+    session: CommandSession,
     workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
     limit: Annotated[
         str | None,
@@ -66,12 +66,12 @@ def show(
 
     wanted = _amount(limit)
 
-    async def change() -> CreditsView:
+    async def change() -> CreditsReport:
         async with open_app(session.settings) as app:
             found = await find_workspace(app.store, workspace)
             now_ms = app.clock.now_ms()
 
-            def begin() -> Transaction[CreditsView]:
+            def begin() -> Transaction[CreditsReport]:
                 if limit is not None:
                     yield from credits.limit(found.workspace_id, wanted, now_ms, by=BY)
                 if grant is not None:
@@ -112,8 +112,8 @@ def _amount(limit: str | None) -> int | None:
     return int(limit)
 
 
-def _view(workspace_id: WorkspaceId, had: Account, lines: tuple[Entry, ...]) -> CreditsView:
-    return CreditsView(
+def _view(workspace_id: WorkspaceId, had: Account, lines: tuple[Entry, ...]) -> CreditsReport:
+    return CreditsReport(
         workspace_id,
         had.unlimited,
         had.available,

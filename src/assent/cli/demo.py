@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.client import Client, Refused
 
 MEASURE_AFTER_SECONDS = 2.0
@@ -41,7 +41,7 @@ PRODUCT: dict[str, Any] = {
 
 
 def demo(
-    session: Session,
+    session: CommandSession,
     interactive: Annotated[
         bool, typer.Option("--interactive", help="Approve the first post yourself, in the browser.")
     ] = False,
@@ -54,7 +54,7 @@ def demo(
 class Stage:
     """Where the demo talks."""
 
-    session: Session
+    session: CommandSession
     number: int = 0
 
     def step(self, title: str) -> None:
@@ -111,7 +111,7 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
             await app.close()
 
 
-async def _demo(session: Session, interactive: bool) -> int:
+async def _demo(session: CommandSession, interactive: bool) -> int:
     stage = Stage(session)
     with tempfile.TemporaryDirectory(prefix="assent-demo-") as directory:
         async with _server(Path(directory)) as (url, key), Client(url, key) as agent:

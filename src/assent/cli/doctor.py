@@ -15,11 +15,11 @@ import msgspec
 import typer
 
 from assent import __version__
-from assent.cli.session import BaseUrl, Host, Port, Session, command
+from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
 from assent.cli_welcome import in_shell, own_command
 from assent.failures import explain
 from assent.ports import Transaction
-from assent.probes import Found, look_at_port, reaches_assent
+from assent.probes import PortState, look_at_port, reaches_assent
 from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
 from assent.settings import Settings, SettingsError, hide_password
 from assent.settings_table import TABLE
@@ -32,7 +32,7 @@ HONEST_LIMIT: Final = (
 MANY_JOBS: Final = 100
 
 
-class Check(msgspec.Struct, frozen=True):
+class DoctorCheck(msgspec.Struct, frozen=True):
     """One thing looked at. `fix` says what to do where it is not well."""
 
     name: str
@@ -41,12 +41,12 @@ class Check(msgspec.Struct, frozen=True):
     fix: str | None = None
 
 
-class Diagnosis(msgspec.Struct, frozen=True):
+class DoctorReport(msgspec.Struct, frozen=True):
     """What `assent doctor` answers."""
 
     ok: bool
     version: str
-    checks: tuple[Check, ...]
+    checks: tuple[DoctorCheck, ...]
     sources: dict[str, str]
 
 
@@ -55,14 +55,14 @@ def register(app: typer.Typer) -> None:
     command(app, "doctor")(doctor)
 
 
-def doctor(session: Session, host: Host = None, port: Port = None, base_url: BaseUrl = None) -> int:
+def doctor(session: CommandSession, host: Host = None, port: Port = None, base_url: BaseUrl = None) -> int:
     """Check settings, files, database, port and pages. Changes nothing; exits with 1 where something is wrong."""
     session.add_flags(host=host, port=port, base_url=base_url)
     try:
         loaded = session.loaded
     except SettingsError as error:
         what, _, fix = str(error).partition("\n")
-        return _report(session, [Check("settings", False, what, fix or None)], {})
+        return _report(session, [DoctorCheck("settings", False, what, fix or None)], {})
     settings = loaded.settings
     # Only settings that exist under their own name: what is gathered from two is shown as the two.
     sources = {row.name: loaded.sources[row.name] for row in TABLE}
@@ -73,78 +73,82 @@ def doctor(session: Session, host: Host = None, port: Port = None, base_url: Bas
         *asyncio.run(_database(settings)),
         _cap(settings),
         *_address(settings),
-        Check("limit of a local server", True, HONEST_LIMIT),
+        DoctorCheck("limit of a local server", True, HONEST_LIMIT),
     ]
     return _report(session, checks, sources)
 
 
-def _report(session: Session, checks: list[Check], sources: dict[str, str]) -> int:
+def _report(session: CommandSession, checks: list[DoctorCheck], sources: dict[str, str]) -> int:
     ok = all(check.ok for check in checks)
     lines = []
     for check in checks:
         lines.append(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {check.detail}")
         if check.fix is not None:
             lines += [f"      -> {line}" for line in check.fix.splitlines()]
-    session.give(Diagnosis(ok, __version__, tuple(checks), sources), "\n".join(lines))
+    session.give(DoctorReport(ok, __version__, tuple(checks), sources), "\n".join(lines))
     return 0 if ok else 1
 
 
-def _settings(sources: dict[str, str], warnings: tuple[str, ...]) -> Check:
+def _settings(sources: dict[str, str], warnings: tuple[str, ...]) -> DoctorCheck:
     given = [f"{name} ({source})" for name, source in sources.items() if source != "default"]
     detail = "; ".join(given) if given else "everything is at its default"
-    return Check("settings", True, detail, "\n".join(warnings) or None)
+    return DoctorCheck("settings", True, detail, "\n".join(warnings) or None)
 
 
-def _data_dir(settings: Settings) -> Check:
+def _data_dir(settings: Settings) -> DoctorCheck:
     name, path = "data directory", settings.data_dir
     try:
         return _check_data_dir(name, path, uses_it=settings.sqlite_path is not None)
     except OSError as error:
-        return Check(name, False, f"{path}: {error.strerror}", "Name one that you can use with --data-dir.")
+        return DoctorCheck(
+            name, False, f"{path}: {error.strerror}", "Name one that you can use with --data-dir."
+        )
 
 
-def _check_data_dir(name: str, path: Path, *, uses_it: bool) -> Check:
+def _check_data_dir(name: str, path: Path, *, uses_it: bool) -> DoctorCheck:
     if not path.exists():
         if not uses_it:
-            return Check(name, True, f"{path} is not needed with PostgreSQL")
+            return DoctorCheck(name, True, f"{path} is not needed with PostgreSQL")
         parent = next(each for each in path.parents if each.exists())
         if os.access(parent, os.W_OK | os.X_OK):
-            return Check(name, True, f"{path} is not there yet; the first start makes it", "assent init")
+            return DoctorCheck(
+                name, True, f"{path} is not there yet; the first start makes it", "assent init"
+            )
         fix = "Name another directory with --data-dir or ASSENT_DATA_DIR."
-        return Check(name, False, f"{path} is not there, and {parent} cannot be written", fix)
+        return DoctorCheck(name, False, f"{path} is not there, and {parent} cannot be written", fix)
     if not path.is_dir():
-        return Check(name, False, f"{path} is not a directory", "Name a directory with --data-dir.")
+        return DoctorCheck(name, False, f"{path} is not a directory", "Name a directory with --data-dir.")
     mode = path.stat().st_mode
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Check(
+        return DoctorCheck(
             name, False, f"{path} cannot be written by you (mode {mode & 0o777:04o})", f"chmod u+rwx {path}"
         )
     if mode & SHARED_BITS:
-        return Check(
+        return DoctorCheck(
             name, False, f"other users can look into {path} (mode {mode & 0o777:04o})", f"chmod 700 {path}"
         )
-    return Check(name, True, f"{path}, yours alone")
+    return DoctorCheck(name, True, f"{path}, yours alone")
 
 
-def _secrets(settings: Settings) -> Check:
+def _secrets(settings: Settings) -> DoctorCheck:
     name = "secrets"
     try:
         absent = missing_secrets(settings)
     except SettingsError as error:
         what, _, fix = str(error).partition("\n")
-        return Check(name, False, what, fix or None)
+        return DoctorCheck(name, False, what, fix or None)
     if absent:
         names = " and ".join(home.file_name for home in absent)
-        return Check(name, True, f"{names} not made yet; the first start makes them", "assent init")
+        return DoctorCheck(name, True, f"{names} not made yet; the first start makes them", "assent init")
     given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
     where = [
         f"{home.env} (set)" if given[home] else f"{settings.data_dir / home.file_name} (yours alone)"
         for home in HOMES
     ]
-    return Check(name, True, ", ".join(where))
+    return DoctorCheck(name, True, ", ".join(where))
 
 
-async def _database(settings: Settings) -> list[Check]:
+async def _database(settings: Settings) -> list[DoctorCheck]:
     from assent.stores.migrate import schema_state
 
     name, shown = "database", hide_password(settings.database_url)
@@ -152,31 +156,31 @@ async def _database(settings: Settings) -> list[Check]:
         state = await schema_state(settings.database_url)
     except Exception as error:
         what, _, fix = explain(error, settings).partition("\n")
-        return [Check(name, False, f"{shown}: {what}", fix or None)]
+        return [DoctorCheck(name, False, f"{shown}: {what}", fix or None)]
     if state.current == 0:
-        return [Check(name, True, f"{shown} is empty; the first start makes its tables", "assent init")]
+        return [DoctorCheck(name, True, f"{shown} is empty; the first start makes its tables", "assent init")]
     if state.pending:
         behind = f"{shown} is at schema version {state.current}, this release is at {state.latest}"
         embedded = settings.sqlite_path is not None
         return [
-            Check(
+            DoctorCheck(
                 name,
                 embedded,
                 behind + ("; the next start migrates it" if embedded else ""),
                 "assent migrate",
             )
         ]
-    checks = [Check(name, True, f"{shown}, schema version {state.current}")]
+    checks = [DoctorCheck(name, True, f"{shown}, schema version {state.current}")]
     for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
         try:
             checks.append(await look(settings))
         except Exception as error:
             what, _, fix = explain(error, settings).partition("\n")
-            checks.append(Check(about, False, what, fix or None))
+            checks.append(DoctorCheck(about, False, what, fix or None))
     return checks
 
 
-async def _jobs(settings: Settings) -> Check:
+async def _jobs(settings: Settings) -> DoctorCheck:
     """Jobs that ran out of retries wait for a human."""
     from assent.engine import jobs
     from assent.stores import open_store
@@ -187,15 +191,15 @@ async def _jobs(settings: Settings) -> Check:
     finally:
         await store.close()
     if not dead:
-        return Check("jobs", True, "none has given up")
+        return DoctorCheck("jobs", True, "none has given up")
     count = f"{len(dead)}{' or more' if len(dead) == MANY_JOBS else ''}"
     kinds = ", ".join(sorted({job.kind for job in dead}))
     last = f"; the last said: {dead[0].last_error}" if dead[0].last_error else ""
     fix = "Remove the cause; the log of the server has the details."
-    return Check("jobs", False, f"{count} gave up ({kinds}){last}", fix)
+    return DoctorCheck("jobs", False, f"{count} gave up ({kinds}){last}", fix)
 
 
-async def _connections(settings: Settings) -> Check:
+async def _connections(settings: Settings) -> DoctorCheck:
     """What workspaces are connected to; an expired one waits for its human."""
     from assent.engine import connections
     from assent.stores import open_store
@@ -212,10 +216,10 @@ async def _connections(settings: Settings) -> Check:
         if ended
         else None
     )
-    return Check("connections", True, ", ".join(counts) or "no provider is connected", fix)
+    return DoctorCheck("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
-async def _storage(settings: Settings) -> Check:
+async def _storage(settings: Settings) -> DoctorCheck:
     """What a workspace may store in a day, and who has stored most of it today."""
     from assent.app import SystemClock
     from assent.engine import quota, tenancy
@@ -235,22 +239,22 @@ async def _storage(settings: Settings) -> Check:
         await store.close()
     allowed = f"a workspace may store {settings.storage_quota_mb:,} MB a day"
     if not most:
-        return Check("storage", True, f"{allowed}; none has stored anything today")
+        return DoctorCheck("storage", True, f"{allowed}; none has stored anything today")
     detail = f"{allowed}; “{name}” has stored most today, {most / 1_000_000:.1f} MB"
     full = most >= settings.storage_quota_mb * 1_000_000
     fix = "Wait until midnight (UTC), or allow more with ASSENT_STORAGE_QUOTA_MB." if full else None
-    return Check("storage", not full, detail, fix)
+    return DoctorCheck("storage", not full, detail, fix)
 
 
-def _cap(settings: Settings) -> Check:
+def _cap(settings: Settings) -> DoctorCheck:
     """How many connections one process serves."""
     from assent.processes import connections_of
 
     most = connections_of(settings)
     detail = f"{most:,} at a time"
     if most == settings.max_connections:
-        return Check("clients", True, detail)
-    return Check(
+        return DoctorCheck("clients", True, detail)
+    return DoctorCheck(
         "clients",
         True,
         f"{detail}, not the {settings.max_connections:,} that are set: the system gives a process too few file "
@@ -259,24 +263,26 @@ def _cap(settings: Settings) -> Check:
     )
 
 
-def _address(settings: Settings) -> Iterator[Check]:
+def _address(settings: Settings) -> Iterator[DoctorCheck]:
     """The port we would listen on, and the address that people are sent to."""
     where = f"{settings.host}:{settings.port}"
     port = look_at_port(settings.host, settings.port)
-    free, ours = port is Found.FREE, port is Found.OURS
+    free, ours = port is PortState.FREE, port is PortState.OURS
     if free or ours:
-        yield Check("port", True, f"{where} is {'free' if free else 'served by Assent'}")
+        yield DoctorCheck("port", True, f"{where} is {'free' if free else 'served by Assent'}")
     else:
         other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
         fix = f"Stop that program, or serve on another port: {other}"
         detail = (
-            f"{where} is used by another program" if port is Found.BUSY else f"{where} cannot be listened on"
+            f"{where} is used by another program"
+            if port is PortState.BUSY
+            else f"{where} cannot be listened on"
         )
-        yield Check("port", False, detail, fix)
+        yield DoctorCheck("port", False, detail, fix)
     if reaches_assent(settings.base_url):
-        yield Check("pages", True, f"{settings.base_url} answers")
+        yield DoctorCheck("pages", True, f"{settings.base_url} answers")
     elif free:
-        yield Check(
+        yield DoctorCheck(
             "pages",
             True,
             f"no server is running for {settings.base_url}",
@@ -284,4 +290,4 @@ def _address(settings: Settings) -> Iterator[Check]:
         )
     else:
         fix = "Set ASSENT_BASE_URL to the address at which a browser reaches this server."
-        yield Check("pages", False, f"{settings.base_url} does not answer as Assent", fix)
+        yield DoctorCheck("pages", False, f"{settings.base_url} does not answer as Assent", fix)

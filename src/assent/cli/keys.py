@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, check_name, find_workspace, key_entropy, key_view, keys_table
 from assent.engine import api_keys, tenancy
 from assent.engine.api_keys import Mode
@@ -46,7 +46,7 @@ class KeyRevokedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def create(
-    session: Session,
+    session: CommandSession,
     workspace: OfWorkspace = None,
     label: Annotated[str, typer.Option("--label", help="What it is for.")] = "default",
     dev: Annotated[
@@ -102,7 +102,7 @@ def create(
     _show_once(session, asyncio.run(make()))
 
 
-def list_all(session: Session, workspace: OfWorkspace = None) -> None:
+def list_all(session: CommandSession, workspace: OfWorkspace = None) -> None:
     """List the keys of a workspace, without their secrets."""
     from assent.app import open_app
 
@@ -118,7 +118,7 @@ def list_all(session: Session, workspace: OfWorkspace = None) -> None:
     session.give({"workspaceId": found.workspace_id, "keys": views}, keys_table(session, views))
 
 
-def revoke(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> None:
+def revoke(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None) -> None:
     """End a key, at once and for good."""
     from assent.app import open_app
 
@@ -139,7 +139,7 @@ def revoke(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> No
     session.give(KeyRevokedView(found.workspace_id, key_id, True), f"Key {key_id} is revoked.")
 
 
-def rotate(session: Session, key: WhichKey, workspace: OfWorkspace = None) -> None:
+def rotate(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None) -> None:
     """End a key and make its successor with the same rights, which is shown now and never again."""
     from assent.app import open_app
 
@@ -176,13 +176,13 @@ def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
     return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
 
 
-def _no_such_key(session: Session, key_id: str, workspace: Workspace) -> Failure:
+def _no_such_key(session: CommandSession, key_id: str, workspace: Workspace) -> Failure:
     return Failure(
         f"Workspace {workspace.name!r} has no living key {key_id!r}.\n"
         f"See its keys: {session.again('keys', 'list', '--workspace', workspace.workspace_id)}"
     )
 
 
-def _show_once(session: Session, issued: IssuedKey) -> None:
+def _show_once(session: CommandSession, issued: IssuedKey) -> None:
     session.say(f"Key {issued.key_id} of workspace {issued.workspace_id}. It is not shown again:")
     session.give(KeyCreatedView(issued.workspace_id, issued.key_id, issued.api_key), issued.api_key)

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import check_name
 from assent.failures import Failure
 from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def owner_link(
-    session: Session,
+    session: CommandSession,
     name: Annotated[
         str | None, typer.Option("--name", help="What your decisions are signed with (as before, or owner).")
     ] = None,

@@ -11,7 +11,7 @@ import typer
 
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import check_name, find_workspace
 from assent.failures import Failure
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
@@ -40,7 +40,7 @@ class PersonView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def invite(
-    session: Session,
+    session: CommandSession,
     name: Annotated[str, typer.Argument(help="What they are called.")],
     workspace: OfWorkspace = None,
     email: Annotated[str | None, typer.Option("--email", help="To know who is who.")] = None,
@@ -84,7 +84,7 @@ def invite(
     session.give(made, made.url)
 
 
-def list_all(session: Session) -> None:
+def list_all(session: CommandSession) -> None:
     """List who can sign in."""
     from assent.app import open_app
     from assent.engine import members
@@ -118,7 +118,8 @@ def list_all(session: Session) -> None:
 
 
 def remove(
-    session: Session, person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")]
+    session: CommandSession,
+    person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")],
 ) -> None:
     """Take somebody's access away: their sessions and links end at once."""
     from assent.app import open_app

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import BaseUrl, Host, Port, Session, command
+from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
 from assent.cli_welcome import claude_code_stdio
 from assent.settings import hide_password
 
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
     command(app, "migrate")(migrate)
 
 
-def init(session: Session) -> None:
+def init(session: CommandSession) -> None:
     """Make the data directory, its secrets, the database and the default workspace.
 
     Changes nothing where they exist. `serve` and `stdio` do the same at their first start.
@@ -67,7 +67,7 @@ def init(session: Session) -> None:
 
 
 def serve(
-    session: Session,
+    session: CommandSession,
     host: Host = None,
     port: Port = None,
     base_url: BaseUrl = None,
@@ -85,7 +85,7 @@ def serve(
     return run_serve(session.settings)
 
 
-def stdio(session: Session) -> int:
+def stdio(session: CommandSession) -> int:
     """Serve MCP on standard input and output, for a client that starts this command.
 
     Uses the key in ASSENT_API_KEY, or the local default workspace where none is set.
@@ -95,7 +95,7 @@ def stdio(session: Session) -> int:
     return run_stdio(session.settings)
 
 
-def migrate(session: Session) -> None:
+def migrate(session: CommandSession) -> None:
     """Bring the database up to date with this release. A SQLite file is backed up first."""
     from assent.stores.migrate import migrate as bring_up_to_date
 

@@ -65,7 +65,7 @@ _COMMON: Final[dict[str, tuple[Any, object]]] = {
 }
 
 
-class Session:
+class CommandSession:
     """One run of one command."""
 
     def __init__(self, flags: dict[str, object], *, json: bool, debug: bool) -> None:
@@ -166,7 +166,7 @@ def command(
             flags = {flag: values.pop(flag) for flag in ("data_dir", "config", "database_url")}
             if debug:
                 flags["log_level"] = "debug"
-            session = Session(flags, json=values.pop("json", False), debug=debug)
+            session = CommandSession(flags, json=values.pop("json", False), debug=debug)
             raise typer.Exit(_run_guarded(session, lambda: body(session, **values)))
 
         parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + common
@@ -178,7 +178,7 @@ def command(
     return register
 
 
-def _run_guarded(session: Session, run: Callable[[], int | None]) -> int:
+def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:
     try:
         return run() or 0
     except KeyboardInterrupt:

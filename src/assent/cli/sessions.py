@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import Session, command, timestamp
+from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import find_workspace
 from assent.engine import bundles
 from assent.engine.bundles import Imported
@@ -27,7 +27,7 @@ app = typer.Typer(no_args_is_help=True)
 MOST_SESSIONS = 1_000
 
 
-def list_sessions(session: Session, workspace: OfWorkspace = None) -> None:
+def list_sessions(session: CommandSession, workspace: OfWorkspace = None) -> None:
     """List the sessions of a workspace, freshest first."""
     from assent.app import open_app
 
@@ -47,7 +47,7 @@ def list_sessions(session: Session, workspace: OfWorkspace = None) -> None:
 
 
 def export(
-    session: Session,
+    session: CommandSession,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="From `assent session list`.")],
     output: Annotated[
         Path | None,
@@ -97,7 +97,7 @@ def export(
 
 
 def import_file(
-    session: Session,
+    session: CommandSession,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle of `assent session export`.")],
     workspace: OfWorkspace = None,
 ) -> None:

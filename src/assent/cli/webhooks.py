@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import Session, command, timestamp
+from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
 from assent.engine import webhook_hosts, webhooks
 from assent.engine.webhooks import Delivery, Resent, Try
@@ -65,7 +65,7 @@ class ResentView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def secret(
-    session: Session,
+    session: CommandSession,
     workspace: WhichWorkspace,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Make a new one first; the old one signs nothing from then on.")
@@ -92,7 +92,7 @@ class HostsView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def hosts(
-    session: Session,
+    session: CommandSession,
     workspace: WhichWorkspace,
     host: Annotated[
         list[str] | None,
@@ -125,7 +125,7 @@ def hosts(
 
 
 def deliveries(
-    session: Session,
+    session: CommandSession,
     workspace: WhichWorkspace,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_PAGE, help="How many, newest first.")] = 20,
 ) -> None:
@@ -155,7 +155,7 @@ def deliveries(
 
 
 def resend(
-    session: Session,
+    session: CommandSession,
     workspace: WhichWorkspace,
     delivery: Annotated[
         str,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from assent.cli.session import Session, command
+from assent.cli.session import CommandSession, command
 from assent.failures import Failure
 from assent.workflow import (
     Blocked,
@@ -34,12 +34,12 @@ from assent.workflow_library import Invalid, WorkflowLibrary, is_definition, nam
 app = typer.Typer(no_args_is_help=True)
 
 
-def _library(session: Session, *more: Path) -> WorkflowLibrary:
+def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
     settings = session.settings
     return WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs), *more])
 
 
-def list_workflows(session: Session) -> None:
+def list_workflows(session: CommandSession) -> None:
     """List the workflows that can be followed here, and the files that are none."""
     shelf, refused = _library(session).listing()
     broken = {each.file for each in refused}
@@ -66,7 +66,7 @@ def list_workflows(session: Session) -> None:
 
 
 def validate(
-    session: Session,
+    session: CommandSession,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, or folders of them.")],
 ) -> int:
     """Check definitions. Exits with 1 when any has a mistake; says where it is and what to write instead."""
@@ -119,7 +119,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
 
 
 def run(
-    session: Session,
+    session: CommandSession,
     workflow: Annotated[
         str, typer.Argument(metavar="ID-OR-FILE", help="From `assent workflow list`, or a file.")
     ],
@@ -139,7 +139,7 @@ def run(
     return _follow(session, compiled.program, outcome.snapshot)
 
 
-def _find(session: Session, workflow: str) -> Compiled:
+def _find(session: CommandSession, workflow: str) -> Compiled:
     path = Path(workflow)
     if path.is_file():
         found: Compiled | Invalid | None = _library(session, path.parent).check(path)
@@ -152,7 +152,7 @@ def _find(session: Session, workflow: str) -> Compiled:
     return found
 
 
-def _follow(session: Session, program: Program, snapshot: Snapshot) -> int:
+def _follow(session: CommandSession, program: Program, snapshot: Snapshot) -> int:
     while (shown := pending(program, snapshot)) is not None:
         session.say(f"\n── {shown.title} [{shown.step_key}]\n\n{shown.prompt}\n")
         after = _step(session, program, snapshot, shown)
@@ -164,7 +164,7 @@ def _follow(session: Session, program: Program, snapshot: Snapshot) -> int:
     return 0
 
 
-def _step(session: Session, program: Program, snapshot: Snapshot, shown: Pending) -> Snapshot | None:
+def _step(session: CommandSession, program: Program, snapshot: Snapshot, shown: Pending) -> Snapshot | None:
     """The snapshot after the step, once what is typed passes; nothing at the end of input."""
     content = Content()
     while True:
@@ -233,7 +233,7 @@ def _list_issues(issues: Sequence[Issue]) -> str:
     return "Not yet:\n" + "\n".join(f"  {issue.path}: {issue.message}" for issue in issues)
 
 
-def _warn(session: Session, warnings: Sequence[Warning]) -> None:
+def _warn(session: CommandSession, warnings: Sequence[Warning]) -> None:
     for warning in warnings:
         session.say(f"warning: {warning.message}")
 

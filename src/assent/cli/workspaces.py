@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from assent.cli.session import Session, command, timestamp
+from assent.cli.session import CommandSession, command, timestamp
 from assent.engine import api_keys, tenancy
 from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
 from assent.engine.tenancy import IssuedKey, KeyEntropy, KeyRecord, Workspace
@@ -58,7 +58,7 @@ class KeyView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def create(
-    session: Session,
+    session: CommandSession,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.", show_default=False)],
     email: Annotated[str | None, typer.Option("--email", help="Whose it is.")] = None,
     dev: Annotated[
@@ -90,7 +90,7 @@ def create(
     session.give(CreatedView(issued.workspace_id, issued.api_key, issued.key_id, checked), issued.api_key)
 
 
-def list_all(session: Session) -> None:
+def list_all(session: CommandSession) -> None:
     """List every workspace."""
     from assent.app import open_app
 
@@ -104,7 +104,7 @@ def list_all(session: Session) -> None:
 
 
 def show(
-    session: Session,
+    session: CommandSession,
     workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
 ) -> None:
     """Show a workspace and its keys."""
@@ -177,7 +177,7 @@ def key_view(key: KeyRecord) -> KeyView:
     )
 
 
-def keys_table(session: Session, keys: list[KeyView]) -> str:
+def keys_table(session: CommandSession, keys: list[KeyView]) -> str:
     rows = [
         (
             each.key_id,

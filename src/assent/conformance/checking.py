@@ -70,7 +70,7 @@ EVIDENCE: Final = {
 }
 
 
-class Check(msgspec.Struct, frozen=True):
+class ConformanceCheck(msgspec.Struct, frozen=True):
     """One thing to look at, and the rules it stands for."""
 
     name: str
@@ -83,19 +83,19 @@ class Check(msgspec.Struct, frozen=True):
 Run = Callable[[Scene], Awaitable[None]]
 
 
-def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable[[Run], Check]:
+def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable[[Run], ConformanceCheck]:
     """Make a function a check: rule ids first, then what holds, in words."""
     *rules, title = rules_and_title
     if not rules or not all(RULE.fullmatch(rule) for rule in rules) or RULE.fullmatch(title):
         raise ValueError("a check names its rules, and then its title")
 
-    def make(run: Run) -> Check:
-        return Check(run.__name__, title, tuple(rules), needs, run)
+    def make(run: Run) -> ConformanceCheck:
+        return ConformanceCheck(run.__name__, title, tuple(rules), needs, run)
 
     return make
 
 
-class Outcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """What became of one check."""
 
     name: str
@@ -105,7 +105,7 @@ class Outcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     detail: str | None = None
 
 
-class Report(msgspec.Struct, frozen=True, rename="camel"):
+class ConformanceReport(msgspec.Struct, frozen=True, rename="camel"):
     """What became of all of them. `ok` says that something was checked and nothing failed."""
 
     server: str
@@ -113,17 +113,17 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     passed: int
     failed: int
     not_run: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CheckOutcome, ...]
 
 
 async def run_checks(
-    checks: Iterable[Check],
+    checks: Iterable[ConformanceCheck],
     scene: Scene,
     *,
     has: Collection[Need],
     only: Collection[str] = (),
-    done: Callable[[Outcome], None] = lambda outcome: None,
-) -> Report:
+    done: Callable[[CheckOutcome], None] = lambda outcome: None,
+) -> ConformanceReport:
     """Run them one after the other, as one careful client would; `only` keeps those that look at a named rule."""
     outcomes = []
     for each in checks:
@@ -135,7 +135,7 @@ async def run_checks(
     count = {
         status: sum(each.status == status for each in outcomes) for status in ("passed", "failed", "not_run")
     }
-    return Report(
+    return ConformanceReport(
         server=scene.server.url,
         ok=count["passed"] > 0 and count["failed"] == 0,
         passed=count["passed"],
@@ -145,15 +145,17 @@ async def run_checks(
     )
 
 
-async def _run(each: Check, scene: Scene, has: Collection[Need]) -> Outcome:
+async def _run(each: ConformanceCheck, scene: Scene, has: Collection[Need]) -> CheckOutcome:
     missing = next((need for need in each.needs if need not in has), None)
     if missing is not None:
-        return Outcome(each.name, each.title, each.rules, "not_run", MISSING[missing])
+        return CheckOutcome(each.name, each.title, each.rules, "not_run", MISSING[missing])
     try:
         await each.run(scene)
     except Failed as failed:
-        return Outcome(each.name, each.title, each.rules, "failed", str(failed))
+        return CheckOutcome(each.name, each.title, each.rules, "failed", str(failed))
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         # A server may answer anything at all; what cannot be read is a finding, not a fault of the checker.
-        return Outcome(each.name, each.title, each.rules, "failed", f"an answer of another shape: {error!r}")
-    return Outcome(each.name, each.title, each.rules, "passed")
+        return CheckOutcome(
+            each.name, each.title, each.rules, "failed", f"an answer of another shape: {error!r}"
+        )
+    return CheckOutcome(each.name, each.title, each.rules, "passed")

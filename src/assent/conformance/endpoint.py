@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from assent.conformance.checking import Check, Scene, check, expect
+from assent.conformance.checking import ConformanceCheck, Scene, check, expect
 from assent.conformance.shapes import OPERATOR, PRIMARY_TOOLS, expect_fields, expect_recovery
-from assent.conformance.wire import ENDPOINT, Answer
+from assent.conformance.wire import ENDPOINT, WireAnswer
 
 METADATA: Final = "/.well-known/mcp.json"
 NO_SUCH_ACTION: Final = "00000000-0000-7000-8000-000000000000"
@@ -113,7 +113,7 @@ async def codes(scene: Scene) -> None:
     expect_code(await server.post(b"{not json", server.key), -32700, "bytes that are not JSON")
 
 
-def expect_code(answer: Answer, code: int, what: str) -> None:
+def expect_code(answer: WireAnswer, code: int, what: str) -> None:
     expect(answer.error.get("code") == code, f"{what} answers {code}", answer.error or answer.text)
 
 
@@ -127,7 +127,7 @@ def _sounds_secret(name: str) -> bool:
     return any(word in name.lower() for word in ("secret", "token", "password", "apikey", "api_key"))
 
 
-CHECKS: Final[tuple[Check, ...]] = (
+CHECKS: Final[tuple[ConformanceCheck, ...]] = (
     discovery,
     operators,
     handshake,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from assent.conformance.checking import EVIDENCE, GOAL, Check, Scene, check, expect
+from assent.conformance.checking import EVIDENCE, GOAL, ConformanceCheck, Scene, check, expect
 from assent.conformance.shapes import (
     ACTION,
     ASSET,
@@ -160,7 +160,7 @@ async def diagnosis(scene: Scene) -> None:
             expect(finding.get(name), f"a finding has its {name}", finding)
 
 
-CHECKS: Final[tuple[Check, ...]] = (
+CHECKS: Final[tuple[ConformanceCheck, ...]] = (
     prepared_shape,
     preflight,
     guide,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from assent.conformance.checking import Check, Scene, check, expect
+from assent.conformance.checking import ConformanceCheck, Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
 from assent.conformance.gate import status_of
 
@@ -64,4 +64,4 @@ async def looking(scene: Scene) -> None:
     )
 
 
-CHECKS: Final[tuple[Check, ...]] = (token_shape, bad_tokens, looking)
+CHECKS: Final[tuple[ConformanceCheck, ...]] = (token_shape, bad_tokens, looking)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from assent.conformance import endpoint, gate, preparing, review, workflows
-from assent.conformance.checking import Check
+from assent.conformance.checking import ConformanceCheck
 
-ALL_CHECKS: Final[tuple[Check, ...]] = (
+ALL_CHECKS: Final[tuple[ConformanceCheck, ...]] = (
     *endpoint.CHECKS,
     *preparing.CHECKS,
     *gate.CHECKS,

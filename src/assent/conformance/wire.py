@@ -19,7 +19,7 @@ REVISION: Final = "2025-11-25"
 MAX_WAIT_SECONDS: Final = 65.0
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """One JSON-RPC answer with what HTTP said around it. `payload` is what a tool gave back, or an error's data."""
 
     status: int
@@ -110,7 +110,7 @@ class Server:
         """A plain look, with no key and no cookie, that follows nothing."""
         return await self._request("GET", path)
 
-    async def post(self, body: bytes, key: str | None = None) -> Answer:
+    async def post(self, body: bytes, key: str | None = None) -> WireAnswer:
         """Raw bytes to the endpoint."""
         headers = {
             "Content-Type": "application/json",
@@ -120,14 +120,14 @@ class Server:
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         response = await self._request("POST", ENDPOINT, content=body, headers=headers)
-        return Answer(
+        return WireAnswer(
             status=response.status_code,
             headers={name.lower(): value for name, value in response.headers.items()},
             message=_message(response),
             text=response.text,
         )
 
-    async def rpc(self, method: str, params: dict[str, Any] | None = None) -> Answer:
+    async def rpc(self, method: str, params: dict[str, Any] | None = None) -> WireAnswer:
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         if params is not None:
             message["params"] = params
@@ -137,7 +137,7 @@ class Server:
             answer = await self.post(msgspec.json.encode(message), self.key)
         return answer
 
-    async def call(self, tool: str, **arguments: Any) -> Answer:
+    async def call(self, tool: str, **arguments: Any) -> WireAnswer:
         return await self.rpc("tools/call", {"name": tool, "arguments": arguments})
 
     async def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
@@ -157,7 +157,7 @@ def _message(response: httpx.Response) -> dict[str, Any] | None:
     return _object(text)
 
 
-def _wait(answer: Answer) -> float:
+def _wait(answer: WireAnswer) -> float:
     said = answer.payload.get("retryAfterSeconds") or answer.headers.get("retry-after") or 1
     try:
         return min(float(said), MAX_WAIT_SECONDS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.conformance.checking import Check, Failed, Scene, check, expect
+from assent.conformance.checking import ConformanceCheck, Failed, Scene, check, expect
 from assent.conformance.shapes import WORKFLOW_ANSWER, expect_fields
-from assent.conformance.wire import Answer
+from assent.conformance.wire import WireAnswer
 
 MAX_TOKEN: Final = 64
 NOTES: Final = "Looked at it, and wrote down what there was to see."
@@ -24,7 +24,7 @@ async def start_first(scene: Scene) -> dict[str, Any]:
     raise Failed("no listed workflow has a first step that notes alone can pass, so nothing can be looked at")
 
 
-async def advance(scene: Scene, at: dict[str, Any], notes: str) -> Answer:
+async def advance(scene: Scene, at: dict[str, Any], notes: str) -> WireAnswer:
     return await scene.server.call(
         "workflow_advance", stateToken=at["stateToken"], ackToken=at["ackToken"], notesMarkdown=notes
     )
@@ -116,4 +116,4 @@ async def checkpoint(scene: Scene) -> None:
     expect(shown.payload["pending"]["stepId"] == at["pending"]["stepId"], "the step is where it was")
 
 
-CHECKS: Final[tuple[Check, ...]] = (start, replay, branch, rehydrate, tokens, checkpoint)
+CHECKS: Final[tuple[ConformanceCheck, ...]] = (start, replay, branch, rehydrate, tokens, checkpoint)

@@ -49,7 +49,7 @@ _TAG: Final = re.compile(r"(?:^|(?<=\s))[#＃](?!\ufe0f)(\S*[^\d\s!-/:-@\[-`{-~]
 _TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
 
 
-class Session(msgspec.Struct, frozen=True):
+class BlueskySession(msgspec.Struct, frozen=True):
     """A sign-in for the calls of one action."""
 
     did: str
@@ -135,7 +135,7 @@ class BlueskyConnector:
     def _no_numbers(self, action: Action, reason: str) -> Reading:
         return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
 
-    async def _signed_in(self, action: Action, deadline: Deadline) -> Session:
+    async def _signed_in(self, action: Action, deadline: Deadline) -> BlueskySession:
         """A session of the very account that was approved."""
         access = await self._access.access(action.workspace_id)
         try:
@@ -156,7 +156,7 @@ class BlueskyConnector:
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         return session
 
-    async def _session(self, key: str, deadline: Deadline) -> Session | Exchanged:
+    async def _session(self, key: str, deadline: Deadline) -> BlueskySession | Exchanged:
         """A sign-in, or the answer of a server that refused it."""
         entered = _KEY.fullmatch(key.strip())
         if entered is None:
@@ -167,9 +167,9 @@ class BlueskyConnector:
         given = [answer.at(name) for name in ("did", "handle", "accessJwt")]
         if not answer.ok or not all(isinstance(each, str) and each for each in given):
             return answer
-        return Session(*given)
+        return BlueskySession(*given)
 
-    async def _record(self, session: Session, action: Action, deadline: Deadline) -> dict[str, Any]:
+    async def _record(self, session: BlueskySession, action: Action, deadline: Deadline) -> dict[str, Any]:
         """The post as the lexicon has it. Nothing is published by making it."""
         effect = action.effect
         try:
@@ -189,7 +189,9 @@ class BlueskyConnector:
             **({"embed": embed} if embed is not None else {}),
         }
 
-    async def _embed(self, session: Session, action: Action, deadline: Deadline) -> dict[str, Any] | None:
+    async def _embed(
+        self, session: BlueskySession, action: Action, deadline: Deadline
+    ) -> dict[str, Any] | None:
         images = []
         for picture in await self._pictures_of(action):
             answer = await self._ask(
@@ -224,7 +226,7 @@ class BlueskyConnector:
         did = answer.at("did")
         return did if answer.ok and isinstance(did, str) else None
 
-    async def _found(self, session: Session, action: Action, deadline: Deadline) -> Delivered | None:
+    async def _found(self, session: BlueskySession, action: Action, deadline: Deadline) -> Delivered | None:
         """The post that is there under our key."""
         key = record_key(action)
         query = {"repo": session.did, "collection": POST, "rkey": key}
@@ -243,7 +245,7 @@ class BlueskyConnector:
         return failure(answer.status, str(said), retry_after(answer.headers, self._clock.now_ms()))
 
     async def _ask(
-        self, method: str, name: str, deadline: Deadline, session: Session | None = None, **more: Any
+        self, method: str, name: str, deadline: Deadline, session: BlueskySession | None = None, **more: Any
     ) -> Exchanged:
         token = session.token if session is not None else None
         return await exchange(method, self._url + name, token=token, timeout_seconds=deadline.left(), **more)
@@ -287,6 +289,6 @@ def facets(text: str, dids: dict[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _make_delivered(session: Session, key: str, uri: str, cid: Any, how: str) -> Delivered:
+def _make_delivered(session: BlueskySession, key: str, uri: str, cid: Any, how: str) -> Delivered:
     url = f"https://bsky.app/profile/{session.handle}/post/{key}"
     return Delivered(uri, url, {"cid": str(cid), "record": how})

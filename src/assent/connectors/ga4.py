@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent.connectors.google import MAX_CHOICES, MOST_PAGES, Choice, GoogleSource, day, number
+from assent.connectors.google import MAX_CHOICES, MOST_PAGES, GoogleProperty, GoogleSource, day, number
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Campaign, Reading
 
@@ -57,7 +57,9 @@ class Ga4Connector(GoogleSource):
                     metrics[METRICS[name]] = metrics.get(METRICS[name], 0) + value
         return self.counted(metrics) if metrics else self.unavailable(UNREADABLE)
 
-    async def choices(self, workspace_id: WorkspaceId, timeout_seconds: float) -> tuple[Choice, ...] | None:
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
         admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url
         url = f"{admin}/v1beta/accountSummaries?pageSize=200"
         answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
@@ -69,7 +71,7 @@ class Ga4Connector(GoogleSource):
             for each in account.get("propertySummaries") or ()
             if isinstance(each.get("property"), str)
         ]
-        return tuple(Choice(number, str(name or number)) for number, name in found[:MAX_CHOICES])
+        return tuple(GoogleProperty(number, str(name or number)) for number, name in found[:MAX_CHOICES])
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:

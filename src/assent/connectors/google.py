@@ -29,7 +29,7 @@ MOST_PAGES: Final = 10
 MAX_CHOICES: Final = 200
 
 
-class Choice(msgspec.Struct, frozen=True):
+class GoogleProperty(msgspec.Struct, frozen=True):
     """Something to measure that the human has access to."""
 
     id: str
@@ -92,7 +92,9 @@ class GoogleSource:
     async def ask(self, chosen: str, campaign: Campaign, timeout_seconds: float) -> Reading:
         raise NotImplementedError
 
-    async def choices(self, workspace_id: WorkspaceId, timeout_seconds: float) -> tuple[Choice, ...] | None:
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
         """What the human may choose from; None where the interface does not say."""
         raise NotImplementedError
 

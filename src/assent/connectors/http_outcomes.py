@@ -23,20 +23,20 @@ MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
 """A provider that asks for more has closed the account; a human should look."""
 
 
-class Refused(msgspec.Struct, frozen=True):
+class StatusMeaning(msgspec.Struct, frozen=True):
     """What a status means for the action."""
 
     reason: Reason
     curable: bool
 
 
-REFUSED: Final[dict[int, Refused]] = {
-    400: Refused(Reason.CONNECTOR_FAILED, curable=False),
-    401: Refused(Reason.MISSING_CONNECTOR, curable=True),
-    403: Refused(Reason.CONNECTOR_FAILED, curable=False),
-    404: Refused(Reason.CONNECTOR_FAILED, curable=False),
-    422: Refused(Reason.CONNECTOR_FAILED, curable=False),
-    429: Refused(Reason.RATE_LIMITED, curable=True),
+REFUSED: Final[dict[int, StatusMeaning]] = {
+    400: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    401: StatusMeaning(Reason.MISSING_CONNECTOR, curable=True),
+    403: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    404: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    422: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    429: StatusMeaning(Reason.RATE_LIMITED, curable=True),
 }
 
 

@@ -13,7 +13,7 @@ import msgspec
 from assent.lifecycle.records import Effect
 
 
-class Field(msgspec.Struct, frozen=True):
+class ManualField(msgspec.Struct, frozen=True):
     """A field of a channel's form: which part of the effect goes there, and how much of it fits."""
 
     name: str
@@ -21,20 +21,22 @@ class Field(msgspec.Struct, frozen=True):
     limit: int | None = None
 
 
-class Channel(msgspec.Struct, frozen=True):
+class ManualChannel(msgspec.Struct, frozen=True):
     """Where a channel is published by hand."""
 
     label: str
     where: str
-    fields: tuple[Field, ...]
+    fields: tuple[ManualField, ...]
     advice: tuple[str, ...] = ()
 
 
-def _post(label: str, where: str, limit: int, *advice: str) -> Channel:
-    return Channel(label, where, (Field("text", "body", limit), Field("link", "link")), advice)
+def _post(label: str, where: str, limit: int, *advice: str) -> ManualChannel:
+    return ManualChannel(
+        label, where, (ManualField("text", "body", limit), ManualField("link", "link")), advice
+    )
 
 
-CHANNELS: Final[dict[str, Channel]] = {
+CHANNELS: Final[dict[str, ManualChannel]] = {
     "linkedin": _post("LinkedIn", "https://www.linkedin.com/feed/", 3_000),
     "x": _post("X", "https://x.com/compose/post", 280, "X counts every link as 23 characters."),
     "threads": _post("Threads", "https://www.threads.com/", 500),
@@ -43,37 +45,41 @@ CHANNELS: Final[dict[str, Channel]] = {
     "bluesky": _post("Bluesky", "https://bsky.app/", 300),
     "slack": _post("Slack", "your Slack workspace", 40_000),
     "tiktok": _post("TikTok", "https://www.tiktok.com/upload", 2_200, "A video is required."),
-    "hn": Channel(
+    "hn": ManualChannel(
         "Hacker News",
         "https://news.ycombinator.com/submit",
-        (Field("title", "title", 80), Field("url", "link"), Field("text", "body")),
+        (ManualField("title", "title", 80), ManualField("url", "link"), ManualField("text", "body")),
         ("Submit from your own account, and do not ask anybody for votes.",),
     ),
-    "reddit": Channel(
+    "reddit": ManualChannel(
         "Reddit",
         "https://www.reddit.com/submit",
-        (Field("title", "title", 300), Field("link", "link"), Field("body", "body", 40_000)),
+        (
+            ManualField("title", "title", 300),
+            ManualField("link", "link"),
+            ManualField("body", "body", 40_000),
+        ),
         ("Read the community's rules on self-promotion first.",),
     ),
-    "product_hunt": Channel(
+    "product_hunt": ManualChannel(
         "Product Hunt",
         "https://www.producthunt.com/posts/new",
         (
-            Field("name", "title", 40),
-            Field("tagline", "details.tagline", 60),
-            Field("link", "link"),
-            Field("description", "details.description", 500),
-            Field("first comment", "body"),
+            ManualField("name", "title", 40),
+            ManualField("tagline", "details.tagline", 60),
+            ManualField("link", "link"),
+            ManualField("description", "details.description", 500),
+            ManualField("first comment", "body"),
         ),
     ),
-    "email": Channel(
+    "email": ManualChannel(
         "E-mail",
         "your mail program",
         (
-            Field("to", "recipients"),
-            Field("subject", "subject"),
-            Field("preview text", "preheader"),
-            Field("text", "body"),
+            ManualField("to", "recipients"),
+            ManualField("subject", "subject"),
+            ManualField("preview text", "preheader"),
+            ManualField("text", "body"),
         ),
         ("Put several recipients into Bcc, so that they do not see each other.",),
     ),
@@ -132,7 +138,7 @@ def manual_brief(effect: Effect) -> ManualBrief:
     )
 
 
-def _to_paste(channel: str, field: Field, text: str) -> PasteField:
+def _to_paste(channel: str, field: ManualField, text: str) -> PasteField:
     size = length(channel, text)
     return PasteField(field.name, text, size, field.limit, field.limit is None or size <= field.limit)
 
@@ -142,15 +148,15 @@ def length(channel: str, text: str) -> int:
     return len(re.sub(r"https?://\S+", "x" * 23, text)) if channel == "x" else len(text)
 
 
-def _general(channel: str) -> Channel:
+def _general(channel: str) -> ManualChannel:
     label = channel.replace("_", " ").capitalize()
     fields = (
-        Field("title", "title"),
-        Field("subject", "subject"),
-        Field("text", "body"),
-        Field("link", "link"),
+        ManualField("title", "title"),
+        ManualField("subject", "subject"),
+        ManualField("text", "body"),
+        ManualField("link", "link"),
     )
-    return Channel(label, f"{label}, signed in to your own account", fields)
+    return ManualChannel(label, f"{label}, signed in to your own account", fields)
 
 
 def _source(effect: Effect, source: str) -> str:
@@ -161,7 +167,7 @@ def _source(effect: Effect, source: str) -> str:
     return str(getattr(effect, source))
 
 
-def _where(effect: Effect, channel: Channel) -> str:
+def _where(effect: Effect, channel: ManualChannel) -> str:
     community = (effect.target or {}).get("subreddit", "").removeprefix("r/")
     if effect.channel == "reddit" and re.fullmatch(r"\w{2,40}", community, re.ASCII):
         return f"https://www.reddit.com/r/{community}/submit"
@@ -169,7 +175,7 @@ def _where(effect: Effect, channel: Channel) -> str:
 
 
 def _write(
-    channel: Channel,
+    channel: ManualChannel,
     where: str,
     fields: tuple[PasteField, ...],
     media: tuple[str, ...],

@@ -84,7 +84,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Whom each connector asks, and for what: no more than it uses."""
 
 
-class Client(msgspec.Struct, frozen=True):
+class OAuthClient(msgspec.Struct, frozen=True):
     """How this server is registered with a grantor; nothing until it is set."""
 
     client_id: str | None = None
@@ -100,7 +100,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     grantor: Grantor
     scopes: tuple[str, ...]
-    client: Client
+    client: OAuthClient
     base: str | None = None
 
     @property
@@ -142,7 +142,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def providers(clients: dict[str, Client], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
+def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
     """The table with this server's clients and addresses, by grantor."""
     return {
         connector: OAuthProvider(
@@ -163,7 +163,7 @@ def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
     return base.rstrip("/")
 
 
-class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+class OAuthTokens(msgspec.Struct, frozen=True, kw_only=True):
     """What a token endpoint gave. Shows nothing of itself."""
 
     access_token: str
@@ -204,7 +204,9 @@ def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verif
     return f"{provider.authorize_url}?{urlencode(query)}"
 
 
-async def exchange_code(provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
+async def exchange_code(
+    provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str
+) -> OAuthTokens:
     """The tokens for the code that a consenting human's browser brought."""
     given = {
         "grant_type": "authorization_code",
@@ -215,7 +217,7 @@ async def exchange_code(provider: OAuthProvider, code: str, *, redirect_uri: str
     return _tokens(provider, await _say(provider, provider.token_url, given))
 
 
-async def refresh(provider: OAuthProvider, refresh_token: str) -> Tokens:
+async def refresh(provider: OAuthProvider, refresh_token: str) -> OAuthTokens:
     """Fresh tokens. Where the provider rotates them, the refresh token that was used is spent."""
     given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
     return _tokens(provider, await _say(provider, provider.token_url, given))
@@ -252,14 +254,14 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
     raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
 
 
-def _tokens(provider: OAuthProvider, answer: Exchanged) -> Tokens:
+def _tokens(provider: OAuthProvider, answer: Exchanged) -> OAuthTokens:
     access, again = _read_field(answer, "access_token"), _read_field(answer, "refresh_token")
     if not isinstance(access, str) or not access:
         raise GrantFailed(f"{provider.grantor.label} gave no access token")
     expires, account = _read_field(answer, "expires_in"), _read_field(answer, "hub_id")
     said: Any = answer.at("scope") or answer.at("scopes") or ()
     scopes = tuple(said.split()) if isinstance(said, str) else tuple(str(each) for each in said)
-    return Tokens(
+    return OAuthTokens(
         access_token=access,
         refresh_token=again if isinstance(again, str) and again else None,
         expires_in=expires if isinstance(expires, int) and expires > 0 else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent.connectors.google import MAX_CHOICES, MOST_PAGES, Choice, GoogleSource, day, number
+from assent.connectors.google import MAX_CHOICES, MOST_PAGES, GoogleProperty, GoogleSource, day, number
 from assent.connectors.key_access import Deadline
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Campaign, Reading
@@ -58,13 +58,15 @@ class SearchConsoleConnector(GoogleSource):
             return self.unavailable("Google Search Console answered with rows that hold no numbers")
         return self.counted({name: sum(value or 0 for value in values) for name, values in counted.items()})
 
-    async def choices(self, workspace_id: WorkspaceId, timeout_seconds: float) -> tuple[Choice, ...] | None:
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
         url = f"{self.url}/webmasters/v3/sites"
         answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
         if not answer.ok or not isinstance(answer.value, dict):
             return None
         found = [each.get("siteUrl") for each in answer.at("siteEntry") or ()]
-        return tuple(Choice(site, site) for site in found if isinstance(site, str))[:MAX_CHOICES]
+        return tuple(GoogleProperty(site, site) for site in found if isinstance(site, str))[:MAX_CHOICES]
 
 
 def covers(site: str, page: str) -> bool:

@@ -20,7 +20,7 @@ from assent.lifecycle.records import Action
 from assent.ports import Delivered, Delivery, OutcomeUnknown, Reading, StoreUnavailable
 
 
-class Page(msgspec.Struct, frozen=True):
+class SitePage(msgspec.Struct, frozen=True):
     """A published page: its id, its address and since when it is there."""
 
     post_id: str
@@ -28,11 +28,11 @@ class Page(msgspec.Struct, frozen=True):
     published_ms: int
 
 
-Publish = Callable[[Action], Awaitable[Page]]
+Publish = Callable[[Action], Awaitable[SitePage]]
 """Puts an action's content on the feed, or finds it there."""
 
 
-TakeDown = Callable[[Action], Awaitable[Page]]
+TakeDown = Callable[[Action], Awaitable[SitePage]]
 """Takes down the page that an action names, or finds it gone."""
 
 

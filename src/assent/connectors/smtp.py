@@ -47,7 +47,7 @@ Reach = Callable[[str, int], Awaitable[str]]
 """The number to connect to for a host that a person chose. Raises `NotSent` for one in a private network."""
 
 
-class Way(msgspec.Struct, frozen=True):
+class MailRoute(msgspec.Struct, frozen=True):
     """A server, whose name mail comes under, and the connection it belongs to, if it is a workspace's."""
 
     server: MailServer
@@ -72,7 +72,7 @@ class SmtpConnector:
         context: ssl.SSLContext | None = None,
     ) -> None:
         """`url` and `sender` as the settings have them; both absent until they are set."""
-        self._default = Way(parse_server(url), parse_mailbox(sender)) if url and sender else None
+        self._default = MailRoute(parse_server(url), parse_mailbox(sender)) if url and sender else None
         self._written_sender = (sender or "") if self._default is not None else ""
         self._connections = connections
         self._reach = reach
@@ -179,7 +179,7 @@ class SmtpConnector:
             raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
         return Verified(label=server.host, accounts=(_account(server),), settings=settings)
 
-    async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> Way:
+    async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
         wanted = (effect.target or {}).get("accountId")
         if wanted is None:
             return self._for_everybody()
@@ -190,7 +190,7 @@ class SmtpConnector:
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         settings = held.connection.settings
         server = await self._placed(_parse(url), settings)
-        return Way(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
+        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
 
     async def _placed(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
         """The server with the number to connect to, where a workspace chose its host."""
@@ -204,7 +204,7 @@ class SmtpConnector:
             raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
         return msgspec.structs.replace(server, number=number)
 
-    def _for_everybody(self) -> Way:
+    def _for_everybody(self) -> MailRoute:
         if self._default is None:
             raise NotSent(Reason.MISSING_CONNECTOR, NONE_THERE, curable=True)
         return self._default

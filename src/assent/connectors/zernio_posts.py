@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.connectors.http_outcomes import MAX_DETAIL_CHARS, Refused
+from assent.connectors.http_outcomes import MAX_DETAIL_CHARS, StatusMeaning
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
 from assent.kernel.times import parse_time
@@ -31,15 +31,15 @@ PLATFORMS: Final = {
 }
 """Zernio's names of our channels."""
 
-CATEGORIES: Final[dict[str, Refused]] = {
-    "auth_expired": Refused(Reason.MISSING_CONNECTOR, curable=True),
-    "account_issue": Refused(Reason.CONNECTOR_FAILED, curable=True),
-    "platform_error": Refused(Reason.CONNECTOR_FAILED, curable=True),
-    "system_error": Refused(Reason.CONNECTOR_FAILED, curable=True),
-    "unknown": Refused(Reason.CONNECTOR_FAILED, curable=True),
-    "user_content": Refused(Reason.CONNECTOR_FAILED, curable=False),
-    "user_abuse": Refused(Reason.CONNECTOR_FAILED, curable=False),
-    "platform_rejected": Refused(Reason.CONNECTOR_FAILED, curable=False),
+CATEGORIES: Final[dict[str, StatusMeaning]] = {
+    "auth_expired": StatusMeaning(Reason.MISSING_CONNECTOR, curable=True),
+    "account_issue": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "platform_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "system_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "unknown": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "user_content": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    "user_abuse": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    "platform_rejected": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
 }
 """What a platform's refusal means for the action, by Zernio's category."""
 
@@ -48,7 +48,7 @@ MARK: Final = "assentKey"
 CLOCKS_APART_MS: Final = 2 * MINUTE_MS
 
 
-class Part(msgspec.Struct, frozen=True):
+class AccountPost(msgspec.Struct, frozen=True):
     """What became of a post on one account."""
 
     account_id: str
@@ -89,7 +89,7 @@ def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str,
     return body
 
 
-def parts_of(post: dict[str, Any], effect: Effect) -> tuple[Part, ...]:
+def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
     """The outcomes on the accounts of an effect, as far as the post speaks of them."""
     wanted = account_ids(effect)
     raw = [each for each in post.get("platforms") or () if isinstance(each, dict)]
@@ -117,7 +117,7 @@ def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | No
     return Delivered(post_id, next((part.url for part in out if part.url), None), evidence, rest)
 
 
-def refusal_of(part: Part) -> NotSent:
+def refusal_of(part: AccountPost) -> NotSent:
     """Why a platform did not take it; Zernio knows, so it did not happen."""
     meaning = CATEGORIES.get(part.category, CATEGORIES["unknown"])
     said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
@@ -139,7 +139,7 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
     return recent and same_text and bool(parts_of(post, action.effect))
 
 
-def _rest(effect: Effect, out: list[Part], failed: list[Part]) -> Rest:
+def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Rest:
     """The accounts that were not reached, as an effect of their own."""
     named = _names(effect)
     left = [part.account_id for part in failed]
@@ -160,13 +160,13 @@ def _names(effect: Effect) -> dict[str, str]:
     return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))
 
 
-def _part(raw: dict[str, Any]) -> Part:
+def _part(raw: dict[str, Any]) -> AccountPost:
     account = raw.get("accountId")
     # Where Zernio fills references in, the account itself stands in place of its id.
     account_id = account.get("_id") if isinstance(account, dict) else account
     status = str(raw.get("status") or "")
     url = raw.get("platformPostUrl")
-    return Part(
+    return AccountPost(
         str(account_id or ""),
         "" if status in WAITING else status,
         url if isinstance(url, str) and url.startswith(("https://", "http://")) else None,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from assent.ports import Begin
 
 
-class Request(NamedTuple):
+class PendingTransaction(NamedTuple):
     """A transaction that somebody waits for."""
 
     begin: Begin[Any]
@@ -21,20 +21,22 @@ class Request(NamedTuple):
     future: asyncio.Future[Any]
 
 
-class Answer(NamedTuple):
+class FinishedTransaction(NamedTuple):
     """What became of it."""
 
-    request: Request
+    request: PendingTransaction
     result: Any
     error: BaseException | None
 
 
-def request_for(begin: Begin[Any]) -> Request:
+def request_for(begin: Begin[Any]) -> PendingTransaction:
     loop = asyncio.get_running_loop()
-    return Request(begin, loop, loop.create_future())
+    return PendingTransaction(begin, loop, loop.create_future())
 
 
-def batches(waiting: queue.SimpleQueue[Request | None], most: int) -> Iterator[list[Request]]:
+def batches(
+    waiting: queue.SimpleQueue[PendingTransaction | None], most: int
+) -> Iterator[list[PendingTransaction]]:
     """What is queued at the time, at most so many at once, until the queue says that it ends."""
     while (first := waiting.get()) is not None:
         batch = [first]
@@ -48,9 +50,9 @@ def batches(waiting: queue.SimpleQueue[Request | None], most: int) -> Iterator[l
         del batch, first  # an idle thread keeps nobody's objects alive
 
 
-def deliver(answers: Iterable[Answer]) -> None:
+def deliver(answers: Iterable[FinishedTransaction]) -> None:
     """Hand answers to whoever waits, waking every event loop once. Called from a thread."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Answer]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[FinishedTransaction]] = {}
     for answer in answers:
         by_loop.setdefault(answer.request.loop, []).append(answer)
     for loop, mine in by_loop.items():
@@ -60,7 +62,7 @@ def deliver(answers: Iterable[Answer]) -> None:
             continue  # the loop was closed: nobody waits any more
 
 
-def _settle(answers: list[Answer]) -> None:
+def _settle(answers: list[FinishedTransaction]) -> None:
     for request, result, error in answers:
         if request.future.done():
             continue  # cancelled meanwhile

@@ -57,7 +57,7 @@ class StatementError(Exception):
     """A statement file breaks the format; the message names the file, the statement and the rule."""
 
 
-class Block(NamedTuple):
+class SqlBlock(NamedTuple):
     """One block as written: its place, its name, the dialect it is for (None: both), what the other one has instead
     (None: a block of its own), its SQL, and whether it answers with how many rows it has changed."""
 
@@ -69,9 +69,9 @@ class Block(NamedTuple):
     counted: bool = False
 
 
-def parse(text: str, source: str) -> list[Block]:
+def parse(text: str, source: str) -> list[SqlBlock]:
     """Split a file into blocks."""
-    blocks: list[Block] = []
+    blocks: list[SqlBlock] = []
     heading: str | None = None
     lines: list[str] = []
     for line in text.splitlines():
@@ -85,7 +85,7 @@ def parse(text: str, source: str) -> list[Block]:
     return blocks
 
 
-def _close(blocks: list[Block], source: str, heading: str | None, lines: list[str]) -> None:
+def _close(blocks: list[SqlBlock], source: str, heading: str | None, lines: list[str]) -> None:
     code = [line for line in lines if line.strip() and not line.lstrip().startswith("--")]
     if heading is None:
         if code:
@@ -107,12 +107,12 @@ def _close(blocks: list[Block], source: str, heading: str | None, lines: list[st
     if not first.startswith("--") or not first.strip("- "):
         raise StatementError(f"{source}: statement {name} has no comment that says why it exists")
     otherwise = None if condition is None or counted else NOT_HERE if condition == " only" else SKIPPED
-    blocks.append(Block(source, name, dialect, otherwise, sql, counted))
+    blocks.append(SqlBlock(source, name, dialect, otherwise, sql, counted))
 
 
-def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
+def compile_blocks(blocks: Iterable[SqlBlock]) -> dict[str, Statement]:
     """Pair the variants and number the parameters; every statement ends up with a text for both dialects."""
-    variants: dict[str, dict[str | None, Block]] = {}
+    variants: dict[str, dict[str | None, SqlBlock]] = {}
     for block in blocks:
         known = variants.setdefault(block.name, {})
         if block.dialect in known:
@@ -122,7 +122,7 @@ def compile_blocks(blocks: Iterable[Block]) -> dict[str, Statement]:
     return {name: _statement(name, known) for name, known in variants.items()}
 
 
-def _statement(name: str, known: dict[str | None, Block]) -> Statement:
+def _statement(name: str, known: dict[str | None, SqlBlock]) -> Statement:
     shared = known.get(None)
     if shared is not None and len(known) > 1:
         raise StatementError(f"{shared.source}: statement {name} is defined for both dialects and for one")
@@ -152,7 +152,7 @@ def _statement(name: str, known: dict[str | None, Block]) -> Statement:
     return Statement(name, ours, theirs, one.params, one.writes or other.writes, sqlite.counted)
 
 
-def _of_one_dialect(block: Block, otherwise: str) -> Statement:
+def _of_one_dialect(block: SqlBlock, otherwise: str) -> Statement:
     scan = _scan(block)
     if block.dialect == "sqlite":
         texts = scan.text("?", scan.params), otherwise
@@ -174,7 +174,7 @@ class Scan(NamedTuple):
         return "".join([places.get(piece, piece) for piece in self.pieces]).strip()
 
 
-def _scan(block: Block) -> Scan:
+def _scan(block: SqlBlock) -> Scan:
     """Take a statement apart, without its comments and its closing semicolon."""
     pieces = _TOKEN.split(block.sql)
     writes = _WRITING.search(" ".join(pieces[::2])) is not None
@@ -192,7 +192,7 @@ def _scan(block: Block) -> Scan:
 
 def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
     """Every statement of a directory, by name."""
-    blocks: list[Block] = []
+    blocks: list[SqlBlock] = []
     for path in sorted(directory.glob("*.sql")):
         blocks.extend(parse(path.read_text(encoding="utf-8"), path.name))
     return compile_blocks(blocks)

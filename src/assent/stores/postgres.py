@@ -63,7 +63,7 @@ class PostgresStore:
         self._url = url
         self._pool_size = pool_size
         self._clock = clock
-        self._places: dict[asyncio.AbstractEventLoop, _Place] = {}
+        self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
 
     async def open(self) -> None:
@@ -101,7 +101,10 @@ class PostgresStore:
         return await asyncio.shield(task)
 
     async def _try(
-        self, place: _Place, run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]], begin: Begin[T]
+        self,
+        place: _LoopState,
+        run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]],
+        begin: Begin[T],
     ) -> T:
         from assent.stores.postgres_errors import Again, Lost
 
@@ -121,7 +124,7 @@ class PostgresStore:
             # Whoever collided once and again steps aside for a moment.
             await asyncio.sleep((tries - 1) * random.uniform(0, BACK_OFF_SECONDS))  # noqa: S311 - no secret
 
-    def _place(self) -> _Place:
+    def _place(self) -> _LoopState:
         if self._closed:
             raise StoreUnavailable("the store is closed")
         loop = asyncio.get_running_loop()
@@ -129,10 +132,10 @@ class PostgresStore:
         if place is None:
             for ended in [known for known in self._places if known.is_closed()]:
                 del self._places[ended]
-            place = self._places[loop] = _Place()
+            place = self._places[loop] = _LoopState()
         return place
 
-    async def _pool(self, place: _Place) -> Pool:
+    async def _pool(self, place: _LoopState) -> Pool:
         """This event loop's pool, made and its schema checked at the first call that succeeds."""
         async with place.opening:
             if place.pool is None:
@@ -160,7 +163,7 @@ class PostgresStore:
         )
 
 
-class _Place:
+class _LoopState:
     """What one event loop has of the store."""
 
     def __init__(self) -> None:

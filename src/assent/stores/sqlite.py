@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from assent.ports import Begin, Clock, StoreUnavailable, Transaction
-from assent.stores.handover import Answer, Request, deliver, request_for
+from assent.stores.handover import FinishedTransaction, PendingTransaction, deliver, request_for
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from assent.stores.sqlite_writer import Writer
+    from assent.stores.sqlite_writer import SqliteWriter
 
 T = TypeVar("T")
 
@@ -45,11 +45,11 @@ class SqliteStore:
     ) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
-        self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[PendingTransaction | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[PendingTransaction | None] = queue.SimpleQueue()
         self._lifecycle = threading.Lock()
         self._writer_thread: threading.Thread | None = None
-        self._writer: Writer | None = None
+        self._writer: SqliteWriter | None = None
         self._one_client = one_client
         self._written_this_round = False
         self._readers: list[threading.Thread] = []
@@ -80,7 +80,7 @@ class SqliteStore:
         self._opened = True
         return result
 
-    def _written_here(self, request: Request) -> Answer | None:
+    def _written_here(self, request: PendingTransaction) -> FinishedTransaction | None:
         """Without a change of thread: the first write of a round of the event loop, and only where nobody waits. Those
         that come together with it share a commit in the queue."""
         if self._written_this_round or self._writer is None or self._closed or not self._writes.empty():
@@ -129,9 +129,9 @@ class SqliteStore:
     # On the writer thread
 
     def _write_until_closed(self) -> None:
-        from assent.stores.sqlite_writer import Writer
+        from assent.stores.sqlite_writer import SqliteWriter
 
-        self._writer = Writer(self.path, self._clock, retired=self._retired)
+        self._writer = SqliteWriter(self.path, self._clock, retired=self._retired)
         self._writer.work_off(self._writes)
 
     # On a reader thread
@@ -150,12 +150,12 @@ class SqliteStore:
                     connection = None
                 place = (found.st_dev, found.st_ino)
                 connection = connection or connect_reader(self.path)
-                answer = Answer(request, *look(connection, request.begin))
+                answer = FinishedTransaction(request, *look(connection, request.begin))
             except Exception as error:
                 if connection is not None:
                     connection.close()
                     connection = None
-                answer = Answer(request, None, translate(error))
+                answer = FinishedTransaction(request, None, translate(error))
             with self._lifecycle:
                 self._unread -= 1
             deliver([answer])

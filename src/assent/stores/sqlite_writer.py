@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from assent.ports import Clock, StoreUnavailable
-from assent.stores.handover import Answer, Request, batches, deliver
+from assent.stores.handover import FinishedTransaction, PendingTransaction, batches, deliver
 from assent.stores.sqlite_connection import (
     OUT_OF_SPACE,
     Broken,
@@ -50,7 +50,7 @@ BRIEF_SECONDS: Final = 0.005
 """What a commit may take to be run on a caller's thread the next time: a slow disk holds up only the writer's."""
 
 
-class Writer:
+class SqliteWriter:
     """One connection that writes, and its place in the queue of writers. Lives on one thread; others may use it while
     that thread has nothing to do."""
 
@@ -67,7 +67,7 @@ class Writer:
         self._in_use = threading.Lock()
         self._brief = False
 
-    def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
+    def work_off(self, waiting: queue.SimpleQueue[PendingTransaction | None]) -> None:
         """Serve until the queue says that it ends."""
         for batch in batches(waiting, MAX_BATCH):
             with self._in_use:
@@ -76,7 +76,7 @@ class Writer:
         with self._in_use:
             self._close_connections()
 
-    def here(self, request: Request) -> Answer | None:
+    def here(self, request: PendingTransaction) -> FinishedTransaction | None:
         """Run one transaction on the caller's thread; None where it would have to wait or may take long, which is what
         the queue is for."""
         if not self._in_use.acquire(blocking=False):
@@ -97,14 +97,14 @@ class Writer:
         except OSError:
             return False  # the queue meets it again and says so
 
-    def _serve(self, batch: list[Request]) -> list[Answer]:
+    def _serve(self, batch: list[PendingTransaction]) -> list[FinishedTransaction]:
         try:
             self._take_turn()
         except Exception as error:
             return _fail(batch, translate(error))
         return self._in_turn(batch)
 
-    def _in_turn(self, batch: list[Request]) -> list[Answer]:
+    def _in_turn(self, batch: list[PendingTransaction]) -> list[FinishedTransaction]:
         """The batch as one commit, or nothing of it; gives the turn back."""
         began = time.monotonic()
         try:
@@ -134,7 +134,7 @@ class Writer:
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")
 
-    def _commit(self, batch: list[Request]) -> list[Answer]:
+    def _commit(self, batch: list[PendingTransaction]) -> list[FinishedTransaction]:
         if self._connection is None:
             self._connection = connect_writer(self._path, self._clock)
             self._was_there = True
@@ -142,8 +142,8 @@ class Writer:
         wanted = [request for request in batch if not request.future.cancelled()]
         connection.execute("BEGIN IMMEDIATE")
         if len(wanted) == 1:
-            return [Answer(wanted[0], *commit_alone(connection, wanted[0].begin))]
-        answers = [Answer(request, *attempt(connection, request.begin)) for request in wanted]
+            return [FinishedTransaction(wanted[0], *commit_alone(connection, wanted[0].begin))]
+        answers = [FinishedTransaction(request, *attempt(connection, request.begin)) for request in wanted]
         connection.execute("COMMIT")
         return answers
 
@@ -207,5 +207,5 @@ class Writer:
         self._turnstile.close()
 
 
-def _fail(batch: list[Request], failure: BaseException) -> list[Answer]:
-    return [Answer(request, None, failure) for request in batch]
+def _fail(batch: list[PendingTransaction], failure: BaseException) -> list[FinishedTransaction]:
+    return [FinishedTransaction(request, None, failure) for request in batch]

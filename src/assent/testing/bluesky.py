@@ -18,7 +18,7 @@ import msgspec
 
 from assent.drafting import counting
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
 from assent.testing.standalone import Scripted, main
 
 HANDLE: Final = "alice.test"
@@ -68,7 +68,7 @@ class Bluesky(Scripted):
             "message": f"Planned {status}",
         }
 
-    def sign_in(self, asked: Asked) -> Answer:
+    def sign_in(self, asked: ProviderRequest) -> ProviderAnswer:
         given = asked.json
         known = given.get("identifier") in (HANDLE, DID) and given.get("password") == PASSWORD
         if not known or PASSWORD in self.revoked:
@@ -79,13 +79,13 @@ class Bluesky(Scripted):
             200, {"did": DID, "handle": HANDLE, "accessJwt": token, "refreshJwt": f"r-{token}"}
         )
 
-    def resolve(self, asked: Asked) -> Answer:
+    def resolve(self, asked: ProviderRequest) -> ProviderAnswer:
         did = {HANDLE: DID, **OTHERS}.get(asked.query.get("handle", ""))
         if did is None:
             return _refuse(400, "InvalidRequest", "Unable to resolve handle")
         return json_answer(200, {"did": did})
 
-    def upload(self, asked: Asked) -> Answer:
+    def upload(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refuse_stranger(asked)) is not None:
             return refused
         kind = asked.headers.get("content-type", "")
@@ -95,7 +95,7 @@ class Bluesky(Scripted):
         blob = {"$type": "blob", "ref": {"$link": link}, "mimeType": kind, "size": len(asked.body)}
         return json_answer(200, {"blob": blob})
 
-    def create(self, asked: Asked) -> Answer:
+    def create(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refuse_stranger(asked)) is not None:
             return refused
         given = asked.json
@@ -113,14 +113,14 @@ class Bluesky(Scripted):
         self.done(RECORD, {"rkey": key, "record": record}, reference=key)
         return json_answer(200, {**self._named(key), "validationStatus": "valid"})
 
-    def read(self, asked: Asked) -> Answer:
+    def read(self, asked: ProviderRequest) -> ProviderAnswer:
         key = asked.query.get("rkey", "")
         if key not in self.records or asked.query.get("repo") != DID:
             uri = f"at://{asked.query.get('repo')}/{POST}/{key}"
             return _refuse(400, "RecordNotFound", f"Could not locate record: {uri}")
         return json_answer(200, {**self._named(key), "value": self.records[key]})
 
-    def posts(self, asked: Asked) -> Answer:
+    def posts(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refuse_stranger(asked)) is not None:
             return refused
         key = asked.query.get("uris", "").rpartition("/")[2]
@@ -154,7 +154,7 @@ class Bluesky(Scripted):
             "cid": "bafyrei" + base64.b32encode(digest).decode().lower().rstrip("="),
         }
 
-    def _refuse_stranger(self, asked: Asked) -> Answer | None:
+    def _refuse_stranger(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not asked.bearer:
             return _refuse(401, "AuthMissing", "Authentication Required")
         if asked.bearer not in self._sessions:
@@ -162,7 +162,7 @@ class Bluesky(Scripted):
         return None
 
 
-def _refuse(status: int, error: str, text: str) -> Answer:
+def _refuse(status: int, error: str, text: str) -> ProviderAnswer:
     return json_answer(status, {"error": error, "message": text})
 
 

@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from assent.testing.ledger import Call, DoneEffect, Ledger
+from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.wire import Malformed, Message, read_message, response
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
@@ -53,7 +53,7 @@ class Outcome(enum.StrEnum):
     RESET_BEFORE = "reset_before"
 
 
-class Step(enum.Enum):
+class OutcomeStep(enum.Enum):
     """What an outcome is made of."""
 
     EFFECT = enum.auto()
@@ -66,18 +66,18 @@ class Step(enum.Enum):
     RESET = enum.auto()
 
 
-STEPS: Final[dict[Outcome, tuple[Step, ...]]] = {
-    Outcome.DELIVER: (Step.EFFECT, Step.ANSWER),
-    Outcome.DELIVER_SLOWLY: (Step.EFFECT, Step.PAUSE, Step.ANSWER),
-    **{outcome: (Step.REFUSE,) for outcome in Outcome if outcome.startswith("refuse_")},
-    Outcome.TIMEOUT_BEFORE: (Step.WAIT_UNTIL_CALLER_LEAVES,),
-    Outcome.TIMEOUT_DURING: (Step.WAIT_UNTIL_CALLER_LEAVES, Step.EFFECT),
-    Outcome.TIMEOUT_AFTER: (Step.EFFECT, Step.WAIT_UNTIL_CALLER_LEAVES),
-    Outcome.ERROR_AFTER: (Step.EFFECT, Step.ERROR),
-    Outcome.GARBAGE_AFTER: (Step.EFFECT, Step.GARBAGE),
-    Outcome.RESET_AFTER: (Step.EFFECT, Step.RESET),
-    Outcome.ERROR_BEFORE: (Step.ERROR,),
-    Outcome.RESET_BEFORE: (Step.RESET,),
+STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
+    Outcome.DELIVER: (OutcomeStep.EFFECT, OutcomeStep.ANSWER),
+    Outcome.DELIVER_SLOWLY: (OutcomeStep.EFFECT, OutcomeStep.PAUSE, OutcomeStep.ANSWER),
+    **{outcome: (OutcomeStep.REFUSE,) for outcome in Outcome if outcome.startswith("refuse_")},
+    Outcome.TIMEOUT_BEFORE: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES,),
+    Outcome.TIMEOUT_DURING: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES, OutcomeStep.EFFECT),
+    Outcome.TIMEOUT_AFTER: (OutcomeStep.EFFECT, OutcomeStep.WAIT_UNTIL_CALLER_LEAVES),
+    Outcome.ERROR_AFTER: (OutcomeStep.EFFECT, OutcomeStep.ERROR),
+    Outcome.GARBAGE_AFTER: (OutcomeStep.EFFECT, OutcomeStep.GARBAGE),
+    Outcome.RESET_AFTER: (OutcomeStep.EFFECT, OutcomeStep.RESET),
+    Outcome.ERROR_BEFORE: (OutcomeStep.ERROR,),
+    Outcome.RESET_BEFORE: (OutcomeStep.RESET,),
 }
 
 
@@ -148,14 +148,14 @@ class Emulator:
         self._note("POST", "/effects", reference, outcome)
         try:
             for step in STEPS[outcome]:
-                if step is Step.EFFECT:
+                if step is OutcomeStep.EFFECT:
                     self._do(wanted, reference, request.headers.get("idempotency-key"))
-                elif step is Step.PAUSE:
+                elif step is OutcomeStep.PAUSE:
                     await asyncio.sleep(SLOW_SECONDS)
-                elif step is Step.WAIT_UNTIL_CALLER_LEAVES:
+                elif step is OutcomeStep.WAIT_UNTIL_CALLER_LEAVES:
                     with contextlib.suppress(ConnectionError):
                         await reader.read()
-                elif step is Step.RESET:
+                elif step is OutcomeStep.RESET:
                     reset_connection(writer)
                 else:
                     await send_answer(writer, *self._answer(step, outcome, reference))
@@ -176,14 +176,16 @@ class Emulator:
         effect_id = f"eff_{len(self.ledger.effects()) + 1}"
         self.ledger.append(DoneEffect(effect_id, reference, key or natural, wanted.get("effect"), now_ms))
 
-    def _answer(self, step: Step, outcome: Outcome, reference: str) -> tuple[int, bytes, dict[str, str]]:
-        if step is Step.REFUSE:
+    def _answer(
+        self, step: OutcomeStep, outcome: Outcome, reference: str
+    ) -> tuple[int, bytes, dict[str, str]]:
+        if step is OutcomeStep.REFUSE:
             status = int(outcome.removeprefix("refuse_"))
             headers = {"Retry-After": "7"} if status == 429 else {}
             return status, msgspec.json.encode({"error": f"refused with {status}"}), headers
-        if step is Step.ERROR:
+        if step is OutcomeStep.ERROR:
             return 503, b'{"error": "out of order"}', {}
-        if step is Step.GARBAGE:
+        if step is OutcomeStep.GARBAGE:
             return 200, b"<html>It works!</html>", {}
         done = self.ledger.effects(reference)[-1]
         return 201, msgspec.json.encode({"id": done.effect_id, "url": _address_of(done)}), {}
@@ -209,7 +211,7 @@ class Emulator:
 
     def _note(self, method: str, path: str, reference: str, outcome: Outcome) -> None:
         number = len(self.ledger.entries()) + 1
-        self.ledger.append(Call(number, method, path, reference, outcome.value, self._now_ms()))
+        self.ledger.append(LedgerCall(number, method, path, reference, outcome.value, self._now_ms()))
 
 
 def _address_of(done: DoneEffect) -> str:

@@ -14,8 +14,15 @@ from typing import Any, Final
 import msgspec
 
 from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import OAuthProvider
-from assent.testing.provider_server import Answer, Asked, ProviderServer, Route, json_answer, route
+from assent.testing.oauth_provider import OAuthServer
+from assent.testing.provider_server import (
+    ProviderAnswer,
+    ProviderRequest,
+    ProviderServer,
+    Route,
+    json_answer,
+    route,
+)
 
 ANALYTICS: Final = "https://www.googleapis.com/auth/analytics.readonly"
 SEARCH: Final = "https://www.googleapis.com/auth/webmasters.readonly"
@@ -34,7 +41,7 @@ def google_error(status: int, message: str) -> dict[str, Any]:
     return {"error": {"code": status, "message": message, "status": STATUS.get(status, "UNKNOWN")}}
 
 
-class GoogleAccounts(OAuthProvider):
+class GoogleAccounts(OAuthServer):
     """accounts.google.com and oauth2.googleapis.com."""
 
     name = "google_oauth"
@@ -46,7 +53,7 @@ class GoogleAccounts(OAuthProvider):
     def routes(self) -> tuple[Route, ...]:
         return (*super().routes(), route("POST", "/revoke", self.revoke))
 
-    def revoke(self, asked: Asked) -> Answer:
+    def revoke(self, asked: ProviderRequest) -> ProviderAnswer:
         token = asked.form.get("token", "")
         grant = self.refresh.get(token) or self.access.get(token, (None, 0))[0]
         if grant is None or grant.revoked:
@@ -70,13 +77,13 @@ class _GoogleData(ProviderServer):
     def refusal(self, status: int) -> Any:
         return google_error(status, f"Planned refusal {status}.")
 
-    def refused(self, asked: Asked) -> Answer | None:
+    def refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not self._valid(asked.bearer, self.scope):
             return json_answer(401, google_error(401, "Request had invalid authentication credentials."))
         return None
 
 
-class Visit(msgspec.Struct, frozen=True):
+class DailyVisits(msgspec.Struct, frozen=True):
     """Sessions of one day on one page."""
 
     day: date
@@ -96,7 +103,7 @@ class Ga4(_GoogleData):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.properties: dict[str, str] = {"1234": "Assent"}
-        self.visits: list[Visit] = []
+        self.visits: list[DailyVisits] = []
 
     def routes(self) -> tuple[Route, ...]:
         return (
@@ -105,12 +112,12 @@ class Ga4(_GoogleData):
             route("POST", "/emulate", self.emulate, is_page=True),
         )
 
-    def emulate(self, asked: Asked) -> Answer:
+    def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
         """`{"visits": [{day, host, path, sessions, key_events}]}`: what was counted."""
-        self.visits = msgspec.convert(asked.json["visits"], list[Visit])
+        self.visits = msgspec.convert(asked.json["visits"], list[DailyVisits])
         return json_answer(200, {})
 
-    def summaries(self, asked: Asked) -> Answer:
+    def summaries(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.offers_list:
             return json_answer(404, google_error(404, "Method not found."))
         listed = [
@@ -121,7 +128,7 @@ class Ga4(_GoogleData):
         found = [{**account, "propertySummaries": listed}] if listed else []
         return self.refused(asked) or json_answer(200, {"accountSummaries": found} if found else {})
 
-    def run_report(self, asked: Asked, property_id: str) -> Answer:
+    def run_report(self, asked: ProviderRequest, property_id: str) -> ProviderAnswer:
         if (refused := self.refused(asked)) is not None:
             return refused
         if property_id not in self.properties:
@@ -195,19 +202,19 @@ class SearchConsole(_GoogleData):
             route("POST", "/emulate", self.emulate, is_page=True),
         )
 
-    def emulate(self, asked: Asked) -> Answer:
+    def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
         """`{"queries": [{day, page, clicks, impressions}], "sites": […]}`: what search brought, and where."""
         self.queries = msgspec.convert(asked.json.get("queries", []), list[Query])
         self.sites = [str(site) for site in asked.json.get("sites", self.sites)]
         return json_answer(200, {})
 
-    def list_sites(self, asked: Asked) -> Answer:
+    def list_sites(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.offers_list:
             return json_answer(404, google_error(404, "Not found."))
         entries = [{"siteUrl": site, "permissionLevel": "siteOwner"} for site in self.sites]
         return self.refused(asked) or json_answer(200, {"siteEntry": entries} if entries else {})
 
-    def query(self, asked: Asked, site: str) -> Answer:
+    def query(self, asked: ProviderRequest, site: str) -> ProviderAnswer:
         if (refused := self.refused(asked)) is not None:
             return refused
         if site not in self.sites:

@@ -20,13 +20,13 @@ import msgspec
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import Client
+from assent.testing.oauth_provider import RegisteredApp
 from assent.testing.provider_server import ProviderServer, all_serving
 
-CLIENT: Final = Client("emulated-client", "emulated-client-secret")
+CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
 
 
-def host_all(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...]:
+def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServer, ...]:
     """The four servers, each with its ledger."""
 
     def ledger(name: str) -> Ledger:
@@ -41,7 +41,7 @@ def host_all(folder: Path, client: Client = CLIENT) -> tuple[ProviderServer, ...
     )
 
 
-async def _serve(folder: Path, client: Client) -> None:
+async def _serve(folder: Path, client: RegisteredApp) -> None:
     async with all_serving(host_all(folder, client)) as addresses:
         sys.stdout.write(msgspec.json.encode(addresses).decode() + "\n")
         sys.stdout.flush()
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--client-secret", default=CLIENT.client_secret)
     given = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(given.folder, Client(given.client_id, given.client_secret)))
+        asyncio.run(_serve(given.folder, RegisteredApp(given.client_id, given.client_secret)))
 
 
 if __name__ == "__main__":

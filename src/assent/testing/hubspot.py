@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.testing.oauth_provider import Grant, OAuthProvider
-from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+from assent.testing.oauth_provider import Grant, OAuthServer
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
 
 HUB_ID: Final = 62515
 CORRELATION: Final = "aeb5f871-7f07-4993-9211-075dc63e7cbf"
@@ -25,7 +25,7 @@ def hubspot_error(status: int, message: str) -> dict[str, Any]:
     return {"status": "error", "message": message, "correlationId": CORRELATION, "category": category}
 
 
-class HubSpot(OAuthProvider):
+class HubSpot(OAuthServer):
     """app.hubspot.com/oauth and api.hubapi.com."""
 
     name = "hubspot"
@@ -54,14 +54,14 @@ class HubSpot(OAuthProvider):
     def refusal(self, status: int) -> Any:
         return hubspot_error(status, f"Planned refusal {status}.")
 
-    def oauth_error(self, status: int, error: str, description: str) -> Answer:
+    def oauth_error(self, status: int, error: str, description: str) -> ProviderAnswer:
         body = {"error": error, "error_description": description, "message": description}
         return json_answer(status, {**hubspot_error(status, description), **body})
 
     def token_facts(self, grant: Grant) -> dict[str, Any]:
         return {"token_type": "bearer", "hub_id": self.hub_id, "scopes": grant.scope.split()}
 
-    def create(self, asked: Asked) -> Answer:
+    def create(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refused(asked)) is not None:
             return refused
         properties = asked.json.get("properties", {})
@@ -77,7 +77,7 @@ class HubSpot(OAuthProvider):
         self.done("contact_created", {"id": number, **self.contacts[number]}, email)
         return json_answer(201, self._shown(number))
 
-    def read(self, asked: Asked, number: str) -> Answer:
+    def read(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
         found = self._by_email(number.lower()) if asked.query.get("idProperty") == "email" else number
         if (refused := self._refused(asked)) is not None:
             return refused
@@ -85,7 +85,7 @@ class HubSpot(OAuthProvider):
             return json_answer(404, hubspot_error(404, "resource not found"))
         return json_answer(200, self._shown(found))
 
-    def search(self, asked: Asked) -> Answer:
+    def search(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refused(asked)) is not None:
             return refused
         wanted = {
@@ -97,7 +97,7 @@ class HubSpot(OAuthProvider):
         found = [self._shown(number) for number, known in self.contacts.items() if known["email"] in wanted]
         return json_answer(200, {"total": len(found), "results": found})
 
-    def update(self, asked: Asked, number: str) -> Answer:
+    def update(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
         if (refused := self._refused(asked)) is not None:
             return refused
         if number not in self.contacts:
@@ -107,7 +107,7 @@ class HubSpot(OAuthProvider):
         self.done("contact_updated", {"id": number, **changed}, self.contacts[number]["email"])
         return json_answer(200, self._shown(number))
 
-    def _refused(self, asked: Asked) -> Answer | None:
+    def _refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if self.valid(asked.bearer):
             return None
         return json_answer(401, hubspot_error(401, "The OAuth token used to make this call expired."))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 
-class Call(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rename="camel"):
+class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rename="camel"):
     """A request that reached the provider, and what was planned for it."""
 
     number: int
@@ -34,7 +34,7 @@ class DoneEffect(msgspec.Struct, frozen=True, tag="effect", tag_field="kind", re
     at_ms: int
 
 
-Entry = Call | DoneEffect
+Entry = LedgerCall | DoneEffect
 _DECODER = msgspec.json.Decoder(Entry)
 
 
@@ -65,12 +65,12 @@ class Ledger:
         self._read += [_DECODER.decode(line) for line in whole.splitlines()]
         return list(self._read)
 
-    def calls(self, reference: str | None = None) -> list[Call]:
+    def calls(self, reference: str | None = None) -> list[LedgerCall]:
         """Requests that could have had an effect."""
         return [
             entry
             for entry in self.entries()
-            if isinstance(entry, Call) and entry.method == "POST" and _matches(entry, reference)
+            if isinstance(entry, LedgerCall) and entry.method == "POST" and _matches(entry, reference)
         ]
 
     def effects(self, reference: str | None = None) -> list[DoneEffect]:

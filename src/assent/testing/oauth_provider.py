@@ -19,8 +19,8 @@ import msgspec
 
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import (
-    Answer,
-    Asked,
+    ProviderAnswer,
+    ProviderRequest,
     ProviderServer,
     Route,
     json_answer,
@@ -39,7 +39,7 @@ CONSENT: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><
 </main></body></html>"""
 
 
-class Client(msgspec.Struct, frozen=True):
+class RegisteredApp(msgspec.Struct, frozen=True):
     """An app that is registered with the provider."""
 
     client_id: str
@@ -59,7 +59,7 @@ class Grant(msgspec.Struct):
     refresh_token: str | None = None
 
 
-class OAuthProvider(ProviderServer):
+class OAuthServer(ProviderServer):
     """The authorization half of a provider."""
 
     authorize_path = "/authorize"
@@ -71,7 +71,9 @@ class OAuthProvider(ProviderServer):
     offline_by_asking = False
     """Whether a refresh token is given only where `access_type=offline` was asked for."""
 
-    def __init__(self, ledger: Ledger, client: Client, *, now_ms: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, ledger: Ledger, client: RegisteredApp, *, now_ms: Callable[[], int] | None = None
+    ) -> None:
         super().__init__(ledger, **({"now_ms": now_ms} if now_ms is not None else {}))
         self.client = client
         self.codes: dict[str, Grant] = {}
@@ -93,7 +95,7 @@ class OAuthProvider(ProviderServer):
             route("POST", "/emulate", self.emulate, is_page=True),
         )
 
-    def oauth_error(self, status: int, error: str, description: str) -> Answer:
+    def oauth_error(self, status: int, error: str, description: str) -> ProviderAnswer:
         return json_answer(status, {"error": error, "error_description": description})
 
     def token_facts(self, grant: Grant) -> dict[str, Any]:
@@ -119,7 +121,7 @@ class OAuthProvider(ProviderServer):
         """Every access token ends now, whatever was said about its time."""
         self.access = dict.fromkeys(self.access, (Grant("", False, "", "", 0, revoked=True), 0))
 
-    def emulate(self, asked: Asked) -> Answer:
+    def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
         """`{"do": "revoke_all" | "expire_access" | "withhold_refresh_token"}`, for whoever scripts it from outside."""
         wanted = asked.json.get("do")
         if wanted == "revoke_all":
@@ -132,7 +134,7 @@ class OAuthProvider(ProviderServer):
             return json_answer(400, {"error": "revoke_all, expire_access or withhold_refresh_token"})
         return json_answer(200, {})
 
-    def authorize(self, asked: Asked) -> Answer:
+    def authorize(self, asked: ProviderRequest) -> ProviderAnswer:
         wrong = [
             name
             for name, good in (
@@ -156,7 +158,7 @@ class OAuthProvider(ProviderServer):
             CONSENT.format(fields=fields, **{name: html.escape(text) for name, text in words.items()})
         )
 
-    def consent(self, asked: Asked) -> Answer:
+    def consent(self, asked: ProviderRequest) -> ProviderAnswer:
         form = asked.form
         back, state = form["redirect_uri"], {"state": form["state"]} if "state" in form else {}
         if form.get("answer") != "allow":
@@ -170,7 +172,7 @@ class OAuthProvider(ProviderServer):
         self.done("consented", {"scope": form["scope"], "offline": offline})
         return redirect(f"{back}?{urlencode({'code': code, 'scope': form['scope'], **state})}")
 
-    def token(self, asked: Asked) -> Answer:
+    def token(self, asked: ProviderRequest) -> ProviderAnswer:
         form = asked.form
         given = (form.get("client_id"), form.get("client_secret"))
         if given != (self.client.client_id, self.client.client_secret):
@@ -181,7 +183,7 @@ class OAuthProvider(ProviderServer):
             return self._refresh(form.get("refresh_token", ""))
         return self.oauth_error(400, "unsupported_grant_type", "Invalid grant_type.")
 
-    def _exchange(self, form: dict[str, str]) -> Answer:
+    def _exchange(self, form: dict[str, str]) -> ProviderAnswer:
         grant = self.codes.get(form.get("code", ""))
         if grant is None or grant.revoked or self.now_ms() >= grant.code_until_ms:
             return self.oauth_error(400, "invalid_grant", "Malformed auth code.")
@@ -199,7 +201,7 @@ class OAuthProvider(ProviderServer):
         self.done("token_issued", {"scope": grant.scope, "refreshToken": "refresh_token" in said})
         return json_answer(200, said)
 
-    def _refresh(self, token: str) -> Answer:
+    def _refresh(self, token: str) -> ProviderAnswer:
         grant = self.refresh.get(token)
         if grant is None or grant.revoked:
             return self.oauth_error(400, "invalid_grant", "Token has been expired or revoked.")

@@ -21,15 +21,15 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from assent.testing.emulator import SLOW_SECONDS, STEPS, Outcome, Step, reset_connection, send_answer
-from assent.testing.ledger import Call, DoneEffect, Ledger
+from assent.testing.emulator import SLOW_SECONDS, STEPS, Outcome, OutcomeStep, reset_connection, send_answer
+from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.wire import Malformed, Message, read_message
 
 HTML: Final = "text/html; charset=utf-8"
 RETRY_AFTER: Final = {"Retry-After": "7"}
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ProviderRequest(msgspec.Struct, frozen=True):
     """A request as a handler sees it."""
 
     method: str
@@ -52,7 +52,7 @@ class Asked(msgspec.Struct, frozen=True):
         return token.strip() if scheme.lower() == "bearer" else ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ProviderAnswer(msgspec.Struct, frozen=True):
     """What the provider says."""
 
     status: int
@@ -60,19 +60,19 @@ class Answer(msgspec.Struct, frozen=True):
     headers: dict[str, str] = {}
 
 
-def json_answer(status: int, value: Any, headers: dict[str, str] | None = None) -> Answer:
-    return Answer(status, msgspec.json.encode(value), headers or {})
+def json_answer(status: int, value: Any, headers: dict[str, str] | None = None) -> ProviderAnswer:
+    return ProviderAnswer(status, msgspec.json.encode(value), headers or {})
 
 
-def page_answer(html: str, status: int = 200) -> Answer:
-    return Answer(status, html.encode(), {"Content-Type": HTML})
+def page_answer(html: str, status: int = 200) -> ProviderAnswer:
+    return ProviderAnswer(status, html.encode(), {"Content-Type": HTML})
 
 
-def redirect(address: str) -> Answer:
-    return Answer(302, b"", {"Location": address})
+def redirect(address: str) -> ProviderAnswer:
+    return ProviderAnswer(302, b"", {"Location": address})
 
 
-Handler = Callable[..., Answer]
+Handler = Callable[..., ProviderAnswer]
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -160,7 +160,9 @@ class ProviderServer:
                 await self._answer(asked, reader, writer)
         writer.close()
 
-    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _answer(
+        self, asked: ProviderRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         for each in self.routes():
             match = each.path.fullmatch(asked.path)
             if each.method == asked.method and match is not None:
@@ -171,30 +173,30 @@ class ProviderServer:
             return
         outcome = self._plan.pop(0) if self._plan and not each.is_page else Outcome.DELIVER
         number = len(self.ledger.entries()) + 1
-        self.ledger.append(Call(number, asked.method, asked.path, None, outcome.value, self.now_ms()))
+        self.ledger.append(LedgerCall(number, asked.method, asked.path, None, outcome.value, self.now_ms()))
         said = json_answer(503, {"error": "out of order"})
         for step in STEPS[outcome]:
-            if step is Step.EFFECT:
+            if step is OutcomeStep.EFFECT:
                 said = each.handler(asked, *arguments)
-            elif step is Step.PAUSE:
+            elif step is OutcomeStep.PAUSE:
                 await asyncio.sleep(SLOW_SECONDS)
-            elif step is Step.WAIT_UNTIL_CALLER_LEAVES:
+            elif step is OutcomeStep.WAIT_UNTIL_CALLER_LEAVES:
                 with contextlib.suppress(ConnectionError):
                     await reader.read()
-            elif step is Step.RESET:
+            elif step is OutcomeStep.RESET:
                 reset_connection(writer)
             else:
                 await _send(writer, self._said(step, outcome, said))
 
-    def _said(self, step: Step, outcome: Outcome, said: Answer) -> Answer:
-        if step is Step.REFUSE:
+    def _said(self, step: OutcomeStep, outcome: Outcome, said: ProviderAnswer) -> ProviderAnswer:
+        if step is OutcomeStep.REFUSE:
             status = int(outcome.removeprefix("refuse_"))
             return json_answer(status, self.refusal(status), RETRY_AFTER if status == 429 else None)
-        if step is Step.ERROR:
+        if step is OutcomeStep.ERROR:
             return json_answer(503, self.refusal(503))
-        return Answer(200, b"<html>It works!</html>") if step is Step.GARBAGE else said
+        return ProviderAnswer(200, b"<html>It works!</html>") if step is OutcomeStep.GARBAGE else said
 
-    def control(self, asked: Asked) -> Answer | None:
+    def control(self, asked: ProviderRequest) -> ProviderAnswer | None:
         """What is asked of the emulator itself and not of the provider; the ledger does not have it."""
         if (asked.method, asked.path) == ("POST", "/plan"):
             self.plan(*(Outcome(name) for name in asked.json["outcomes"]))
@@ -204,13 +206,13 @@ class ProviderServer:
         return None
 
 
-def _read_asked(message: Message) -> Asked:
+def _read_asked(message: Message) -> ProviderRequest:
     target = urlsplit(message.start[1])
     query = dict(parse_qsl(target.query, keep_blank_values=True))
-    return Asked(message.start[0], target.path, query, message.headers, message.body)
+    return ProviderRequest(message.start[0], target.path, query, message.headers, message.body)
 
 
-async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
+async def _send(writer: asyncio.StreamWriter, answer: ProviderAnswer) -> None:
     await send_answer(writer, answer.status, answer.body, answer.headers)
 
 

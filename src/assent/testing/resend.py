@@ -15,7 +15,7 @@ from typing import Any, Final
 from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
 from assent.testing.standalone import Scripted, main
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
@@ -34,7 +34,7 @@ NAMES: Final = {
 }
 
 
-def resend_error(status: int, name: str, message: str) -> Answer:
+def resend_error(status: int, name: str, message: str) -> ProviderAnswer:
     return json_answer(status, {"statusCode": status, "name": name, "message": message})
 
 
@@ -79,7 +79,7 @@ class Resend(Scripted):
         name = NAMES.get(status, "application_error")
         return {"statusCode": status, "name": name, "message": f"Planned refusal {status}."}
 
-    def send(self, asked: Asked) -> Answer:
+    def send(self, asked: ProviderRequest) -> ProviderAnswer:
         if (refused := self._refused(asked)) is not None:
             return refused
         key = asked.headers.get("idempotency-key")
@@ -106,24 +106,24 @@ class Resend(Scripted):
         self.done(SENT, {"id": mail_id, **wanted}, key)
         return json_answer(200, {"id": mail_id})
 
-    def read(self, asked: Asked, mail_id: str) -> Answer:
+    def read(self, asked: ProviderRequest, mail_id: str) -> ProviderAnswer:
         if mail_id not in self.mails:
             return resend_error(404, "not_found", "Email not found")
         return json_answer(
             200, {"object": "email", "id": mail_id, **self.mails[mail_id], "last_event": self.last_event}
         )
 
-    def metrics(self, asked: Asked) -> Answer:
+    def metrics(self, asked: ProviderRequest) -> ProviderAnswer:
         if self.metrics_status != 200:
             return resend_error(self.metrics_status, "not_found", "No metrics.")
         totals = self.numbers if asked.query.get("email_id") in self.mails else {}
         return json_answer(200, {"object": "metrics", "totals": totals, "data": []})
 
-    def list_domains(self, asked: Asked) -> Answer:
+    def list_domains(self, asked: ProviderRequest) -> ProviderAnswer:
         found = [{"id": f"dom_{name}", "name": name, "status": "verified"} for name in self.domains]
         return json_answer(200, {"object": "list", "data": found})
 
-    def _invalid(self, wanted: dict[str, Any]) -> Answer | None:
+    def _invalid(self, wanted: dict[str, Any]) -> ProviderAnswer | None:
         missing = [name for name in ("from", "to", "subject") if not wanted.get(name)]
         if missing:
             return resend_error(422, "validation_error", f"Missing `{missing[0]}` field.")
@@ -135,7 +135,7 @@ class Resend(Scripted):
             return resend_error(403, "validation_error", f"The {domain} domain is not verified.")
         return None
 
-    def _refused(self, asked: Asked) -> Answer | None:
+    def _refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not asked.bearer:
             return resend_error(401, "missing_api_key", "Missing API key.")
         if asked.bearer not in {*self.keys, *self.send_only} or asked.bearer in self.revoked:
@@ -145,12 +145,12 @@ class Resend(Scripted):
         return None
 
     def _reading(self, handler: Any) -> Any:
-        def reading(asked: Asked, *arguments: str) -> Answer:
+        def reading(asked: ProviderRequest, *arguments: str) -> ProviderAnswer:
             if (refused := self._refused(asked)) is not None:
                 return refused
             if asked.bearer in self.send_only:
                 return resend_error(401, "restricted_api_key", "This key can only send e-mails")
-            answer: Answer = handler(asked, *arguments)
+            answer: ProviderAnswer = handler(asked, *arguments)
             return answer
 
         return reading

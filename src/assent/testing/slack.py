@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, Route, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, route
 from assent.testing.standalone import Scripted, main
 
 PATH: Final = "/services/T00000001/B00000001/abcdefghijklmnopqrstuvwx"
@@ -43,7 +43,7 @@ class Slack(Scripted):
             status, "error"
         )
 
-    def post(self, asked: Asked, hook: str) -> Answer:
+    def post(self, asked: ProviderRequest, hook: str) -> ProviderAnswer:
         if self.gone or f"/services/{hook}" != PATH:
             return _answer(404, "no_service")
         if self.archived:
@@ -58,8 +58,8 @@ class Slack(Scripted):
         return _answer(200, "ok")
 
 
-def _answer(status: int, word: str) -> Answer:
-    return Answer(status, word.encode(), {"Content-Type": "text/html"})
+def _answer(status: int, word: str) -> ProviderAnswer:
+    return ProviderAnswer(status, word.encode(), {"Content-Type": "text/html"})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, ProviderServer, json_answer
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, ProviderServer, json_answer
 
 
 class Scripted(ProviderServer):
@@ -36,7 +36,7 @@ class Scripted(ProviderServer):
         clock = self.now_ms
         self.now_ms = lambda: clock() + self._offset_ms
 
-    def control(self, asked: Asked) -> Answer | None:
+    def control(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if (asked.method, asked.path) != ("POST", "/emulate"):
             return super().control(asked)
         wanted: dict[str, Any] = asked.json

@@ -18,7 +18,7 @@ import msgspec
 from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Answer, Asked, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
 from assent.testing.standalone import Scripted, main
 
 REQUEST_WINDOW_MS: Final = 5 * 60 * 1000
@@ -98,7 +98,7 @@ class Zernio(Scripted):
         """What really appeared on an account, by the ledger."""
         return [each for each in self.happened(PUBLISHED) if each.content["accountId"] == account_id]
 
-    def create(self, asked: Asked) -> Answer:
+    def create(self, asked: ProviderRequest) -> ProviderAnswer:
         wanted = asked.json
         now_ms, request = self.now_ms(), asked.headers.get("x-request-id", "")
         seen = self.requests.get(request)
@@ -130,18 +130,18 @@ class Zernio(Scripted):
         self._work(post_id)
         return json_answer(201, {"message": "Post created", "post": self._shown(post_id)})
 
-    def read(self, asked: Asked, post_id: str) -> Answer:
+    def read(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
             return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
         self.waiting[post_id] = self.waiting.get(post_id, 0) - 1
         self._work(post_id)
         return json_answer(200, {"post": self._shown(post_id)})
 
-    def listing(self, asked: Asked) -> Answer:
+    def listing(self, asked: ProviderRequest) -> ProviderAnswer:
         shown = [self._shown(post_id) for post_id in reversed(self.posts)]
         return json_answer(200, {"posts": shown[: int(asked.query.get("limit", "20"))], "pagination": {}})
 
-    def retry(self, asked: Asked, post_id: str) -> Answer:
+    def retry(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
             return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
         for each in self.posts[post_id]["platforms"]:
@@ -150,10 +150,10 @@ class Zernio(Scripted):
         self._work(post_id)
         return json_answer(200, {"message": "Retrying", "post": self._shown(post_id)})
 
-    def list_accounts(self, asked: Asked) -> Answer:
+    def list_accounts(self, asked: ProviderRequest) -> ProviderAnswer:
         return json_answer(200, {"accounts": self.accounts, "hasAnalyticsAccess": self.analytics_access})
 
-    def analytics(self, asked: Asked) -> Answer:
+    def analytics(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.analytics_access:
             return json_answer(403, {"error": "Analytics add-on required", "code": "addon_required"})
         post_id = asked.query.get("postId", "")
@@ -168,17 +168,17 @@ class Zernio(Scripted):
         }
         return json_answer(self.analytics_status, body)
 
-    def presign(self, asked: Asked) -> Answer:
+    def presign(self, asked: ProviderRequest) -> ProviderAnswer:
         name = f"{len(self.uploads) + 1}-{asked.json['filename']}"
         self.uploads[name] = b""
         address = {"uploadUrl": f"{self.url}/upload/{name}", "publicUrl": f"https://media.example/{name}"}
         return json_answer(200, {**address, "key": name, "type": "image"})
 
-    def upload(self, asked: Asked, name: str) -> Answer:
+    def upload(self, asked: ProviderRequest, name: str) -> ProviderAnswer:
         if name not in self.uploads or asked.bearer:
             return json_answer(403, {"error": "not a presigned address"})
         self.uploads[name] = asked.body
-        return Answer(200, b"")
+        return ProviderAnswer(200, b"")
 
     def _work(self, post_id: str) -> None:
         """What the platforms do with a post, once they get to it."""
@@ -221,7 +221,7 @@ class Zernio(Scripted):
             return {**post, "status": "published"}
         return {**post, "status": "partial" if "published" in states else "failed"}
 
-    def _duplicate(self, post_id: str, each: dict[str, Any]) -> Answer:
+    def _duplicate(self, post_id: str, each: dict[str, Any]) -> ProviderAnswer:
         facts = {
             "existingPostId": post_id,
             "accountId": each["accountId"],
@@ -231,13 +231,13 @@ class Zernio(Scripted):
         return json_answer(409, {**said, "details": facts} if self.nested else {**said, **facts})
 
     def _guarded(self, handler: Any) -> Any:
-        def guarded(asked: Asked, *arguments: str) -> Answer:
+        def guarded(asked: ProviderRequest, *arguments: str) -> ProviderAnswer:
             if asked.bearer not in self.keys or asked.bearer in self.revoked:
                 return json_answer(401, {"error": f"Invalid API key {asked.bearer}", "code": "unauthorized"})
             if self.limit_reset is not None and self.now_ms() < self.limit_reset * 1000:
                 headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(self.limit_reset)}
                 return json_answer(429, {"error": "Too many requests", "code": "rate_limited"}, headers)
-            answer: Answer = handler(asked, *arguments)
+            answer: ProviderAnswer = handler(asked, *arguments)
             return answer
 
         return guarded

@@ -14,7 +14,7 @@ from typing import Final
 from starlette.responses import Response
 
 from assent.connectors import oauth as granting
-from assent.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider, Tokens
+from assent.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
 from assent.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.engine import oauth
 from assent.kernel import tokens
@@ -84,7 +84,7 @@ async def callback(visit: Visit) -> Response:
     return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
 
 
-async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> Tokens:
+async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> OAuthTokens:
     """The tokens for a code, if they are all that is needed."""
     try:
         granted = await granting.exchange_code(

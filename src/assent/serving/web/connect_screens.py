@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.connectors.google import Choice, GoogleSource
+from assent.connectors.google import GoogleProperty, GoogleSource
 from assent.connectors.key_access import API_KEY
 from assent.connectors.oauth import revoke
 from assent.connectors.oauth_access import REFRESH, OAuthAccess
@@ -218,7 +218,7 @@ def _find_choice(at: Door) -> str | None:
     return at.connector.chosen(at.connection)
 
 
-async def _choices(visit: Visit, at: Door) -> tuple[Choice, ...] | None:
+async def _choices(visit: Visit, at: Door) -> tuple[GoogleProperty, ...] | None:
     """What the provider offers; None where it does not say, and then it is typed."""
     if not isinstance(at.connector, GoogleSource):
         return None
