@@ -281,7 +281,7 @@ async def test_a_file_over_the_limit_is_refused_before_it_is_read(
 
 async def test_memory_is_searched_confirmed_and_retired(world: World) -> None:
     page = await world.page("/memory?q=british")
-    assert "Proposed" in page
+    assert "Not confirmed" in page
     form = next(each for each in forms(page) if each.address.endswith("/confirm"))
     assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
     page = await world.page("/memory?state=confirmed&q=british")
@@ -289,10 +289,30 @@ async def test_memory_is_searched_confirmed_and_retired(world: World) -> None:
     assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
     assert "British English" in await world.page("/memory?state=retired")
     assert "British English everywhere" not in await world.page("/memory?state=confirmed")
-    assert "retired a memory" in await world.page("/audit?group=runs")
+    assert "stopped the use of a memory" in await world.page("/audit?group=runs")
     member = await world.member("Eve")
     foreign = await member.post(form.address, data=form.fields)
     assert foreign.status_code in (403, 404)
+
+
+async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(world: World) -> None:
+    await stories.remember(world.house, "Forty clubs use it.", "proof", state="proposed")
+    await stories.remember(
+        world.house, "The best timer.", "claim_risk", state="proposed", facts={"risk": [], "logged": True}
+    )
+    await stories.remember(
+        world.house, "Edited for x: Hi", "edit", state="retired", facts={"retiredBecause": "word_diff"}
+    )
+
+    fact, claim, edit = [await world.page(f"/memory?q={words}") for words in ("clubs", "timer", "edited")]
+
+    assert "Drafts use it once you confirm it." in fact
+    assert "It changes no draft." in claim
+    assert "It is kept and no longer used." in edit
+    confirmable = [
+        any(each.address.endswith("/confirm") for each in forms(page)) for page in (fact, claim, edit)
+    ]
+    assert confirmable == [True, False, False]
 
 
 async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(world: World) -> None:

@@ -264,8 +264,8 @@ async def test_a_memory_is_confirmed_and_retired(screen: OpenScreen, house: Hous
     await at.page.get_by_role("button", name="Confirm this Lesson").click()
     row = at.page.locator("li", has_text="Say what it costs.")
     await expect(row).to_contain_text("Confirmed")
-    await row.get_by_role("button", name="Retire this Lesson").click()
-    await expect(at.page.locator("li", has_text="Say what it costs.")).to_contain_text("Retired")
+    await row.get_by_role("button", name="Stop using this Lesson").click()
+    await expect(at.page.locator("li", has_text="Say what it costs.")).to_contain_text("No longer used")
 
 
 async def test_rows_are_walked_with_the_keyboard(screen: OpenScreen, past: Past) -> None:

@@ -219,3 +219,18 @@ async def test_a_memory_of_earlier_rules_is_kept_retired_with_its_reason(old_num
     assert entry.facts["metrics"] == {"views": 1300}
     confirm = partial(memory_views.decide, old.workspace_id, entry.entry_id, "confirmed", "Ada", 0)
     assert not await old.app.store.write(confirm)
+
+
+@pytest.mark.rule("E33")
+async def test_what_earlier_rules_learned_shapes_no_draft_and_says_why(old: Old) -> None:
+    await old.app.prepare()
+    page = await old.app.store.read(
+        lambda: memory_views.entries(
+            old.workspace_id, tenant_id="", kind="", state="retired", search="", before="", most=50
+        )
+    )
+    told = await old.done("chieflab_brain_read", limit=50)
+
+    because = {(entry.kind, entry.channel, entry.facts["retiredBecause"]) for entry in page.entries}
+    assert because == {("edit", "linkedin", "word_diff"), ("approval", "workflow", "workflow_step")}
+    assert not {entry.entry_id for entry in page.entries} & {entry["entryId"] for entry in told["entries"]}

@@ -42,6 +42,11 @@ State = Literal["confirmed", "proposed", "retired"]
 ASKED: Final = "asked"
 """Among the facts of a lesson: a person asked for it with an edit."""
 
+RETIRED_BECAUSE: Final = "retiredBecause"
+"""Among the facts of an entry: why a migration retired it."""
+LOGGED: Final = "logged"
+"""Among the facts of a risky claim: a check found it, and no person refused it."""
+
 DEFAULT_TENANT: Final = "default"
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
@@ -162,8 +167,8 @@ def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: S
 
 
 def is_outdated(entry: Entry) -> bool:
-    """Whether earlier rules made the memory of a measurement. Such a memory stays retired."""
-    return entry.facts.get("retiredBecause") == "earlier_rules"
+    """Whether earlier rules made a memory that no draft may use. It stays retired."""
+    return RETIRED_BECAUSE in entry.facts
 
 
 def decision_entry(

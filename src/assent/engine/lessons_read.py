@@ -47,7 +47,7 @@ def recollect(
         refused_claims=tuple(
             RefusedClaim(entry_id=entry.entry_id, text=entry.body)
             for entry in found["claim_risk"]
-            if not entry.facts.get("logged")  # found by a check and refused by no one
+            if not entry.facts.get(brain.LOGGED)
         ),
     )
     return entries, lessons, kinds

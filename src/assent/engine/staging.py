@@ -280,9 +280,9 @@ def store(
 
 
 def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
-    """Risky claims of a draft go to the claim-risk log, each once; a human sees them as warnings too."""
+    """Log the risky claims of a draft that no evidence supports, each once."""
     for claim in asset.metadata.get("claims", []):
-        if claim.get("risk"):
+        if claim.get("risk") and not claim.get("evidence"):
             entry = brain.NewEntry(
                 tenant_id=brain.tenant_of(asset.tenant_id),
                 kind="claim_risk",
@@ -292,7 +292,7 @@ def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
                 state="proposed",
                 channel=asset.channel,
                 run_id=asset.run_id,
-                facts={"risk": claim["risk"], "logged": True},
+                facts={"risk": claim["risk"], brain.LOGGED: True},
             )
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 

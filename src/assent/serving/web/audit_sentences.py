@@ -70,7 +70,8 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
     "run_measured": _describe_measurement,
     "measurement_empty": lambda facts: "Measured, and no source had numbers yet",
     "memory_decided": lambda facts: (
-        f"{facts.get('by', 'Somebody')} {'confirmed' if facts.get('state') == 'confirmed' else 'retired'} a memory"
+        f"{facts.get('by', 'Somebody')} "
+        f"{'confirmed' if facts.get('state') == 'confirmed' else 'stopped the use of'} a memory"
     ),
     "person_invited": lambda facts: (
         f"{facts.get('name') or facts.get('person', 'Somebody')} was invited by {_by(facts)}"

@@ -1,4 +1,4 @@
-"""Memory: what runs have learned, each entry with where it came from; confirmed or retired by a person."""
+"""The memory screen: each entry with its source. A person confirms it or stops its use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from assent.engine import brain, memory_views, tenancy
+from assent.engine import brain, lessons_read, memory_views, tenancy
 from assent.engine.brain import KINDS, Entry
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
@@ -22,9 +22,9 @@ BODY_CHARS: Final = 280
 KIND_NAMES: Final[dict[str, str]] = {
     "brand_voice": "Brand voice",
     "voice_sample": "Voice sample",
-    "repo_fact": "Fact of the repository",
+    "repo_fact": "Fact",
     "proof": "Proof",
-    "channel_performance": "Channel performance",
+    "channel_performance": "Results",
     "claim_risk": "Risky claim",
     "lesson": "Lesson",
     "approval": "Approval",
@@ -33,14 +33,21 @@ KIND_NAMES: Final[dict[str, str]] = {
 }
 STATE_BADGES: Final[dict[str, Badge]] = {
     "confirmed": Badge("Confirmed", "ok"),
-    "proposed": Badge("Proposed", "info"),
-    "retired": Badge("Retired"),
+    "proposed": Badge("Not confirmed", "info"),
+    "retired": Badge("No longer used"),
 }
 CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
 
-EARLIER_RULES: Final = (
-    "Made by earlier rules, which added numbers that do not belong together. It is kept and no longer used."
-)
+RETIRED_NOTES: Final[dict[str, str]] = {
+    "earlier_rules": "Made by earlier rules, which added numbers that do not belong together.",
+    "word_diff": "Earlier versions compared the words of an edit and used them in other texts. That is over.",
+    "workflow_step": "A confirmed step of a workflow says nothing about later texts.",
+    "found_by_a_check": "A check found this claim, by rules that are no longer used.",
+    "personal_mail": "Mail to named people is no longer remembered.",
+}
+"""Why a memory of an earlier version is no longer used."""
+UNCONFIRMED_FACT: Final = "Your agent recorded this. Drafts use it once you confirm it."
+FOUND_CLAIM: Final = "A check of a draft found this claim, and nothing supported it. It changes no draft."
 
 NO_SUCH_ENTRY: Final = PageProblem(
     404,
@@ -104,14 +111,27 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
         if entry.run_id and entry.action_id
         else None,
         "nonce": visit.nonce(f"memory {entry.entry_id}"),
-        "note": EARLIER_RULES if brain.is_outdated(entry) else "",
-        "can_confirm": entry.state != "confirmed" and not brain.is_outdated(entry),
+        "note": note_about(entry),
+        "can_confirm": entry.state != "confirmed"
+        and not brain.is_outdated(entry)
+        and not entry.facts.get(brain.LOGGED),
         "can_retire": entry.state != "retired",
     }
 
 
+def note_about(entry: Entry) -> str:
+    """What a person should know about an entry beside its state."""
+    if because := entry.facts.get(brain.RETIRED_BECAUSE):
+        return f"{RETIRED_NOTES.get(because, '')} It is kept and no longer used.".strip()
+    if entry.facts.get(brain.LOGGED):
+        return FOUND_CLAIM
+    if entry.state == "proposed" and entry.kind in lessons_read.FACTS:
+        return UNCONFIRMED_FACT
+    return ""
+
+
 async def change(visit: Visit) -> Response:
-    """Confirm or retire an entry."""
+    """Confirm an entry or stop its use."""
     entry_id, state = visit.part("entry_id"), CHANGES.get(visit.part("change"))
     await visit.form(f"memory {entry_id}")
 
