@@ -19,10 +19,12 @@ import pytest
 from tests.sqlite_files import new_sqlite
 
 from assent.app import App
+from assent.drafting.picture_orders import Result, Work
 from assent.engine import tenancy
 from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
 from assent.engine.tenancy import IssuedKey, KeyEntropy
 from assent.kernel.ids import WorkspaceId
+from assent.picture_making import PictureMaker
 from assent.processes import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import Session
@@ -257,3 +259,24 @@ async def surface(
         yield client
     finally:
         await client.close()
+
+
+_drawn: dict[bytes, Result] = {}
+
+
+@pytest.fixture(autouse=True)
+def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most launches of the tests say the same. Their picture is drawn once, without a process of its own, except
+    where pictures are what is tested."""
+    if request.path.parent.name == "pictures":
+        return
+
+    async def make(self: PictureMaker, work: Work) -> Result:
+        from assent import picture_process
+
+        asked = msgspec.msgpack.encode(work)
+        if asked not in _drawn:
+            _drawn[asked] = await asyncio.to_thread(picture_process.make, work)
+        return _drawn[asked]
+
+    monkeypatch.setattr(PictureMaker, "make", make)

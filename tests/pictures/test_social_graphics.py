@@ -44,9 +44,9 @@ async def test_pictures_are_assets_with_words_for_who_cannot_see_them(surface: S
     for image in run["images"]:
         facts = image["metadata"]
         assert (image["type"], image["channel"]) == ("image", "linkedin")
-        assert (facts["width"], facts["height"], facts["contentType"]) == (1200, 627, "image/png")
-        assert image["body"] == facts["alt"] == "Bookkeeping for clubs (Ledgerleaf)"
-        assert facts["url"].endswith(f"/runs/{run['runId']}/pictures/{facts['digest'][7:]}.png")
+        assert (facts["width"], facts["height"]) == (1200, 627)
+        assert image["body"] == "Bookkeeping for clubs (Ledgerleaf)"
+        assert f"/runs/{run['runId']}/pictures/{facts['digest'][7:]}.png?token=" in facts["viewUrl"]
         shown = await surface.http.get(facts["viewUrl"])
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
         assert digest_of_bytes(shown.content) == facts["digest"]
@@ -117,8 +117,37 @@ async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: S
     assert run["externalActionsExecuted"] == 0
 
 
-async def test_a_launch_without_the_wish_makes_no_pictures(surface: Surface) -> None:
-    assert (await launch(surface, imagesNeeded=False))["images"] == []
+@pytest.mark.rule("E101")
+async def test_a_launch_has_a_picture_that_goes_along_where_the_person_says_so(surface: Surface) -> None:
+    run = await launch(surface, imagesNeeded=None)
+    (image,) = run["images"]
+    posts = {action["channel"]: action["id"] for action in run["actions"]}
+    before = (await surface.call("chieflab_get_action", {"actionId": posts["linkedin"]})).payload
+
+    seen = await surface.http.get(image["metadata"]["viewUrl"].removeprefix(BASE_URL))
+    assert digest_of_bytes(seen.content) == image["metadata"]["digest"]
+    assert f"**{image['title']}**\n\n> {image['body']}" in run["show"]
+    assert not before["content"].get("media")
+    picked = {"actionId": posts["linkedin"], "imageAssetId": image["id"]}
+    edited = await surface.call("chieflab_edit_action", picked)
+    after = (await surface.call("chieflab_get_action", {"actionId": posts["linkedin"]})).payload
+    assert edited.payload["ok"] is True
+    assert after["content"]["media"][0]["digest"] == image["metadata"]["digest"]
+
+
+async def test_a_launch_makes_no_picture_where_none_is_wanted_or_shown(surface: Surface) -> None:
+    for arguments in ({"imagesNeeded": False}, {"imagesNeeded": None, "channels": ["email"]}):
+        assert (await launch(surface, **arguments))["images"] == []
+
+
+async def test_a_launch_promises_no_picture_that_could_not_be_drawn(surface: Surface) -> None:
+    await surface.sign_in()
+    run = (
+        await surface.call("chieflab_launch_product", {"drafts": {"linkedin": "한국어로 쓴 글입니다."}})
+    ).payload
+
+    assert run["ok"] is True and run["images"] == []
+    assert "Picture" not in run["show"]
 
 
 async def test_a_post_whose_picture_cannot_be_made_says_so_and_waits_all_the_same(surface: Surface) -> None:

@@ -37,8 +37,7 @@ def keep(
     """Store what a run has made. A workspace that keeps too much already is told so."""
     if not pictures:
         return
-    rows = yield statements.sum_pictures(workspace_id=workspace_id)
-    if rows[0]["bytes"] + sum(len(picture.content) for picture in pictures) > MAX_WORKSPACE_PICTURE_BYTES:
+    if not (yield from fits(workspace_id, sum(len(picture.content) for picture in pictures))):
         raise Refusal(Reason.TOO_MANY_PICTURES)
     for picture in pictures:
         yield statements.insert_picture(
@@ -52,6 +51,12 @@ def keep(
             created_ms=now_ms,
         )
         yield from show(workspace_id, run_id, picture.digest)
+
+
+def fits(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
+    """Whether the workspace may keep so many bytes more."""
+    rows = yield statements.sum_pictures(workspace_id=workspace_id)
+    return bool(rows[0]["bytes"] + size <= MAX_WORKSPACE_PICTURE_BYTES)
 
 
 def show(

@@ -388,7 +388,11 @@ def shown(services: Services, asset: Asset) -> AssetView:
 
 def images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
     """The pictures of a run."""
-    return tuple(shown(services, asset) for asset in assets if asset.type == pictures.IMAGE)
+    return tuple(
+        guidance.picture_view(with_address(services, asset))
+        for asset in assets
+        if asset.type == pictures.IMAGE
+    )
 
 
 def with_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:

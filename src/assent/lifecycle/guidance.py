@@ -170,8 +170,17 @@ def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
 
 def brief_view(asset: Asset) -> AssetView:
     """An asset in the answer that made it: what it rests on is asked for with the asset itself."""
-    view = asset_view(asset)
-    return view if "viewUrl" in asset.metadata else msgspec.structs.replace(view, metadata={})
+    return msgspec.structs.replace(asset_view(asset), metadata={})
+
+
+def picture_view(asset: Asset) -> AssetView:
+    """A picture in the answer that made it: where to look at it, and how large it is."""
+    told = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
+    return msgspec.structs.replace(asset_view(asset), metadata=told)
+
+
+PICTURE_FACTS: Final = ("variant", "width", "height", "digest", "viewUrl", "warnings")
+"""What an answer tells of a picture's record; its text is the body."""
 
 
 def action_ref(action: Action) -> ActionRef:
@@ -194,7 +203,11 @@ def agent_guide(
     """
     keyed, around = channel_keys(actions), circumstances or {}
     shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
-    shown |= {key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, assets)}
+    # Where something is staged, its pictures are in `show` and `images`, and not here as well.
+    others_made = assets if not actions else tuple(each for each in assets if "viewUrl" not in each.metadata)
+    shown |= {
+        key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, others_made)
+    }
     look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
     if not actions:
         return AgentGuide(
@@ -226,10 +239,12 @@ def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[s
             continue
         key, body = asset.channel, asset.body
         if (address := asset.metadata.get("viewUrl")) is not None:
-            # All variants where pictures are all there is; beside a post the one that goes along.
+            # All variants where pictures are all there is; beside a post the one that goes along. A picture that goes
+            # along with no post is named, and its address is in `images`.
             if key in keyed and asset.metadata.get("digest") not in along:
                 continue
-            body = f"{body}\n{address}"
+            if not keyed or key in keyed:
+                body = f"{body}\n{address}"
             if key in keyed or key in found:
                 key = f"{key}:{asset.metadata['variant']}"
         if key not in keyed and key not in found:

@@ -17,6 +17,12 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import Draft, Picture, Preparation
 
 PNG: Final = "image/png"
+LOOSE: Final = "picture"
+"""Where a picture stands that belongs to a launch and to none of its posts."""
+LOOSE_SIZE: Final = "landing"
+"""Its size is that of link previews, which every channel with pictures shows whole."""
+MOST_HEADLINES: Final = 3
+"""How many headlines are tried for it."""
 
 
 def ordered(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
@@ -157,6 +163,20 @@ def with_pictures(preparation: Preparation, result: Result) -> Preparation:
         for each in preparation.effects
     )
     return msgspec.structs.replace(preparation, drafts=(*preparation.drafts, *drafts), effects=effects)
+
+
+def beside(preparation: Preparation, result: Result) -> Preparation:
+    """A preparation with a picture that no post takes along before somebody says so."""
+    drafts = drafts_of(result)[:1]
+    if not drafts or drafts[0].picture is None:
+        return preparation
+    picture = drafts[0].picture
+    title = f"Picture, {picture.width} × {picture.height}; I can show it"
+    loose = msgspec.structs.replace(drafts[0], channel=LOOSE, title=title)
+    return msgspec.structs.replace(
+        preparation,
+        drafts=(*preparation.drafts, loose),
+    )
 
 
 def without_picture(preparation: Preparation, channels: dict[str, str]) -> Preparation:

@@ -15,9 +15,10 @@ from assent.drafting import evidence as gathering
 from assent.drafting.naming import name_of
 from assent.drafting.picture_orders import PicturesFailed, Result, Work
 from assent.drafting.picture_sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
-from assent.engine import brain, lessons_read, staging
+from assent.engine import brain, lessons_read, pictures, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
+from assent.kernel.limits import MAX_PICTURE_BYTES
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.guidance import AssetView
@@ -101,6 +102,22 @@ async def illustrated(
     if wanted and not why:
         why = dict.fromkeys(wanted, "there is no headline for it.")
     return graphics.without_picture(preparation, why)
+
+
+async def with_one_picture(
+    call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
+) -> Preparation:
+    """A launch with one picture beside its posts, as S3 has it. Where none can be drawn or kept, there is none."""
+    workspace_id = call.caller.workspace_id
+    if not await call.services.store.read(lambda: pictures.fits(workspace_id, MAX_PICTURE_BYTES)):
+        return preparation
+    candidates = dict.fromkeys(filter(None, map(graphics.one_line, headlines)))
+    for headline in list(candidates)[: graphics.MOST_HEADLINES]:
+        work = graphics.ordered(headline, name, colors, (graphics.LOOSE_SIZE,))
+        result, _ = await _fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
+        if result.made:
+            return graphics.beside(preparation, result)
+    return preparation
 
 
 async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:

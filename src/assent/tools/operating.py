@@ -12,6 +12,7 @@ import msgspec
 
 from assent.drafting import evidence as gathering
 from assent.drafting.naming import name_of
+from assent.drafting.picture_sizes import SIZES
 from assent.drafting.records import Composed, NeedsDraft
 from assent.engine import long_runs, staging
 from assent.engine.staging import PreparedRun, Request
@@ -32,7 +33,7 @@ from assent.ports import Measurable, Preparation
 from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.gathering import count_chars, find_joined, gather_bench
-from assent.tools.graphics import illustrated
+from assent.tools.graphics import illustrated, with_one_picture
 from assent.tools.long_runs import patiently
 from assent.tools.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
 from assent.tools.unwritten import (
@@ -141,12 +142,12 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     preparation = offer_writing(bench, preparation, request.goal)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
-    if request.images_needed:
-        colors = request.brand.colors if request.brand is not None else None
-        preparation = await illustrated(
-            call, preparation, launch.headlines(plan), name_of(bench.evidence)[0], colors or []
-        )
-    return plan, preparation
+    if request.images_needed is False or not any(each in SIZES for each in plan.channels):
+        return plan, preparation
+    colors = (request.brand.colors if request.brand is not None else None) or []
+    draw = illustrated if request.images_needed else with_one_picture
+    name = name_of(bench.evidence)[0]
+    return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 
 
 def _draft(name: str, given: str | DraftGiven) -> Supplied:

@@ -103,7 +103,14 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
         | None
     ) = None
     images_needed: (
-        Annotated[bool, msgspec.Meta(description="Whether posts get pictures, made for each channel.")] | None
+        Annotated[
+            bool,
+            msgspec.Meta(
+                description="true: each post takes along a picture made for its channel; false: no pictures; "
+                "otherwise one for the launch that no post takes along."
+            ),
+        ]
+        | None
     ) = None
     schedule_for: ScheduleFor | None = None
     webhook_url: WebhookUrl | None = None
