@@ -48,7 +48,7 @@ def test_texts_that_repeat_themselves_are_shown_as_replaced_when_the_steps_are_u
 
     pieces = word_diff(old, new, steps)
 
-    assert steps.used_up
+    assert steps.left < 0
     assert texts(old, new) == (old, new)
     assert {piece.change for piece in pieces} == {"same", "removed", "added"}
 

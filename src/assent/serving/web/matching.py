@@ -32,10 +32,6 @@ class Steps:
             self.left -= count
         return self.left >= 0
 
-    @property
-    def used_up(self) -> bool:
-        return self.left < 0
-
 
 def compare(
     old: Sequence[str], new: Sequence[str], steps: Steps
