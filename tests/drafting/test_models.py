@@ -58,7 +58,7 @@ async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: 
     assert body["model"] == "small"
     assert {"source": "readme", "text": EVIDENCE.first("readme")} in question["facts"]
     assert question["voice"] == ["plain"]
-    assert question["notes"][0].startswith("Written without emoji")
+    assert question["lessons"][0].startswith("No emoji")
 
 
 async def test_an_anthropic_model_is_asked_its_way(emulator: FarSide) -> None:

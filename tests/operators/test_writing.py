@@ -140,3 +140,12 @@ async def test_a_draft_without_a_title_is_listed_by_its_first_sentence(loop: Loo
     run = (await loop.call(POST, {"channel": "linkedin", "body": "Tern v2 is out. It is quick."})).payload
 
     assert run["assets"][0]["title"] == "Tern v2 is out."
+
+
+async def test_what_a_person_asked_for_is_told_to_the_writer(loop: Loop) -> None:
+    first = (await loop.call(POST, {"channel": "linkedin", "body": "Tern v2 is out 🎉 It is quick."})).payload
+    why = {"actionId": first["actions"][0]["id"], "reason": "No emoji, please."}
+    await loop.call("chieflab_reject_action", why)
+    refused = (await loop.call(POST, {"channel": "linkedin", "goal": "hiring post"})).payload
+
+    assert "No emoji." in refused["writing"]["lessons"]

@@ -54,8 +54,6 @@ def writing_for(
     lessons: Lessons,
     *,
     goal: str = "",
-    most_facts: int = MOST_FACTS,
-    most_chars: int = MOST_CHARS,
 ) -> Writing:
     """What is known that helps to write for these channels."""
     learned = (said for each in channel_ids for said in _learned(lessons, each))
@@ -63,7 +61,7 @@ def writing_for(
     return Writing(
         goal=goal or evidence.first("launchGoal"),
         link=evidence.product_url,
-        facts=_facts(evidence, most_facts, most_chars),
+        facts=_facts(evidence),
         voice=tuple(dict.fromkeys(filter(None, voice)))[:3],
         lessons=tuple(dict.fromkeys(learned))[:MOST_LESSONS],
     )
@@ -72,21 +70,36 @@ def writing_for(
 def _learned(lessons: Lessons, channel: str) -> tuple[str, ...]:
     """What was asked for, in the words of those who asked, and what the rules say."""
     rules = rules_from(lessons, channel)
-    return (*lessons_in_words(lessons, channel), *(rule.why for rule in rules if rule.kind != "words"))
+    said = (_ASKED[rule.kind].replace("{value}", rule.value) for rule in rules if rule.kind in _ASKED)
+    return (*lessons_in_words(lessons, channel), *said)
 
 
-def _facts(evidence: Evidence, most: int, chars: int) -> tuple[FactTold, ...]:
+_ASKED: Final[dict[str, str]] = {
+    "no_emoji": "No emoji.",
+    "no_hashtags": "No hashtags.",
+    "no_exclamation": "No exclamation marks.",
+    "no_question": "No question at the end.",
+    "plain": "Plain words, nothing promotional.",
+    "shorter": "Keep it short.",
+    "phrase": "Do not say “{value}”.",
+    "claim": "Do not claim “{value}”.",
+}
+"""What each kind of rule asks of a writer."""
+
+
+def _facts(evidence: Evidence) -> tuple[FactTold, ...]:
     """The most useful facts: of each group its share, as far as there is room."""
     told: dict[str, FactTold] = {}
+    room = MOST_CHARS
     for share, sources in _USEFUL:
         taken = 0
         for _, fact in evidence.of(*sources):
             text = _beginning(fact.text)
-            if taken == share or len(told) == most:
+            if taken == share or len(told) == MOST_FACTS:
                 break
-            if text and text.casefold() not in told and len(text) <= chars:
+            if text and text.casefold() not in told and len(text) <= room:
                 told[text.casefold()] = FactTold(text, fact.source)
-                taken, chars = taken + 1, chars - len(text)
+                taken, room = taken + 1, room - len(text)
     return tuple(told.values())
 
 
