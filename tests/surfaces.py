@@ -27,7 +27,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.picture_making import PictureMaker
 from assent.processes import Surfaces
 from assent.serving.edge import Credentials
-from assent.serving.stdio import Session
+from assent.serving.stdio import StdioSession
 from assent.settings import Settings
 
 BASE_URL = "http://127.0.0.1:8080"
@@ -123,7 +123,7 @@ class Surface:
 
     async def _send_line(self, line: bytes, key: str | None) -> dict[str, Any] | None:
         written: list[bytes] = []
-        session = Session(self.surfaces.messages, Credentials(api_key=key), written.append)
+        session = StdioSession(self.surfaces.messages, Credentials(api_key=key), written.append)
 
         async def lines() -> AsyncIterator[bytes]:
             yield line.replace(b"\n", b" ")

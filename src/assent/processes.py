@@ -30,10 +30,10 @@ from assent.listening import WAITING_TO_CONNECT, OwnPages, StdioPages, bind, lea
 from assent.ports import StoreUnavailable
 from assent.secret_files import ensure_data_dir, resolve_secrets
 from assent.serving.edge import Credentials, Edge
-from assent.serving.exchange import Filter
+from assent.serving.exchange import JsonRpcHandler
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
-from assent.serving.stdio import Pipes, Session
+from assent.serving.stdio import Pipes, StdioSession
 from assent.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Surfaces:
         self._own_address = own_address
         settings = app.settings
         self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
-        self.messages = Filter(
+        self.messages = JsonRpcHandler(
             McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
         )
         self._live: Live | None = None
@@ -410,7 +410,7 @@ async def _stdio(settings: Settings) -> int:
     )
     behind = asyncio.create_task(_behind_the_scenes(app, surfaces, pages, leadership, answered, credentials))
     try:
-        await Session(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
+        await StdioSession(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
     finally:
         behind.cancel()
         await asyncio.gather(behind, return_exceptions=True)

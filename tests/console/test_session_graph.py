@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.session_views import TreeNode, tip_of, way
-from assent.serving.web.session_graph import FOLDED_FROM, ROWS, Row, draw, layout, order
+from assent.serving.web.session_graph import FOLDED_FROM, ROWS, LaidOutRow, draw, layout, order
 
 
 def tree(*parents: int | None, **at: dict[int, int]) -> tuple[TreeNode, ...]:
@@ -31,7 +31,7 @@ def tree(*parents: int | None, **at: dict[int, int]) -> tuple[TreeNode, ...]:
     )
 
 
-def placed(rows: list[Row] | tuple[Row, ...]) -> list[tuple[int, int]]:
+def placed(rows: list[LaidOutRow] | tuple[LaidOutRow, ...]) -> list[tuple[int, int]]:
     return [(row.node.node, row.lane) for row in rows]
 
 

@@ -12,7 +12,7 @@ from tests.surfaces import Surface
 
 from assent.ports import Statement
 from assent.serving.edge import Credentials
-from assent.serving.stdio import Session
+from assent.serving.stdio import StdioSession
 from assent.serving.unreadable import Unreadable
 
 LEGACY: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -131,7 +131,7 @@ async def converse(
             else:
                 yield msgspec.json.encode(message)
 
-    session = Session(
+    session = StdioSession(
         surface.surfaces.messages, credentials or Credentials(api_key=surface.key), written.append
     )
     await session.run(lines())

@@ -20,7 +20,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import WAITING_CALLS_PER_WORKSPACE
 from assent.lifecycle.records import Assurance
 from assent.serving.edge import Credentials
-from assent.serving.stdio import MAX_IN_FLIGHT, Session
+from assent.serving.stdio import MAX_IN_FLIGHT, StdioSession
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +33,7 @@ class Line:
     def __init__(self, gate: Gate) -> None:
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.answers: dict[Any, asyncio.Future[dict[str, Any]]] = {}
-        session = Session(gate.surfaces.messages, Credentials(api_key=gate.key), self._hear)
+        session = StdioSession(gate.surfaces.messages, Credentials(api_key=gate.key), self._hear)
         self.session = asyncio.create_task(session.run(self._spoken()))
 
     def ask(self, message: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:

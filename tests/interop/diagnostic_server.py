@@ -40,7 +40,7 @@ from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.listening import bind
 from assent.processes import Surfaces, http_server
 from assent.serving.edge import Edge
-from assent.serving.exchange import Filter
+from assent.serving.exchange import JsonRpcHandler
 from assent.serving.mcp import McpServer
 from assent.settings import load_settings
 
@@ -147,7 +147,7 @@ async def run(port: int, data_dir: str) -> None:
     try:
         await app.prepare()
         surfaces = Surfaces(app)
-        surfaces.messages = Filter(DiagnosticServer(surfaces.edge))
+        surfaces.messages = JsonRpcHandler(DiagnosticServer(surfaces.edge))
         await http_server(surfaces.site(), surfaces.end_streams).serve(sockets=bind(settings))
     finally:
         await app.close()

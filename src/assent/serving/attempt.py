@@ -37,7 +37,7 @@ MAX_BACKOFF_MS: Final = 5 * SECOND_MS
 _log = logging.getLogger(__name__)
 
 
-class Attempt:
+class JobAttempt:
     """A job that was just claimed, from its handler's start until its end is recorded.
 
     `poll_ms` is the first wait for a database that is away; once `stopping` is set nobody waits for one, and a

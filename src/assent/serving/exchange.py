@@ -63,7 +63,7 @@ class Reply:
 ACKNOWLEDGED: Final = Reply(None, 202)
 
 
-class Filter:
+class JsonRpcHandler:
     """Turns received bytes into a reply. Knows the transport only by what it is given."""
 
     def __init__(self, server: McpServer) -> None:

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.serving.edge import Answer, Credentials, Edge, answer_refusal, check_depth
-from assent.serving.exchange import Filter, Reply, make_error
+from assent.serving.exchange import JsonRpcHandler, Reply, make_error
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
 from assent.tools.definition import Peer
 
@@ -53,7 +53,7 @@ def peer_of(receive: Receive) -> Peer:
 class McpEndpoint:
     """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
-    def __init__(self, messages: Filter, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
+    def __init__(self, messages: JsonRpcHandler, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
         self._messages = messages
         self._metadata = metadata
         self._trust_proxy = trust_proxy

@@ -18,7 +18,7 @@ from assent.engine import health
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
-from assent.serving.exchange import Filter
+from assent.serving.exchange import JsonRpcHandler
 from assent.serving.guard import AllowedPeers, Guard
 from assent.serving.http import McpEndpoint, RestEndpoint
 from assent.serving.web.problems import http_problem
@@ -31,7 +31,7 @@ DAY_CACHE: Final = {"Cache-Control": "public, max-age=300"}
 
 def build_site(
     edge: Edge,
-    messages: Filter,
+    messages: JsonRpcHandler,
     documents: Documents,
     pages: list[BaseRoute],
     *,

@@ -20,7 +20,7 @@ import msgspec
 
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials
-from assent.serving.exchange import FIRST_VERSION, Filter, make_error
+from assent.serving.exchange import FIRST_VERSION, JsonRpcHandler, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
 from assent.tools.definition import Peer
 
@@ -29,12 +29,12 @@ MAX_IN_FLIGHT: Final = 64
 _KEPT_BYTES: Final = 1_024
 
 
-class Session:
+class StdioSession:
     """One stdio client: its negotiated version and its calls in flight."""
 
     def __init__(
         self,
-        messages: Filter,
+        messages: JsonRpcHandler,
         credentials: Credentials,
         write: Callable[[bytes], None],
         on_first_answer: Callable[[], None] = lambda: None,
@@ -66,7 +66,7 @@ class Session:
                 await self._answer(line, head)
             else:
                 await self._room.acquire()
-                key, place = _key(head.id), _Place(self._room)
+                key, place = _key(head.id), _Slot(self._room)
                 peer = Peer(self._over.wait, place.leave)
                 task = self._in_flight[key] = asyncio.create_task(self._answer(line, head, peer))
                 self._tasks.add(task)
@@ -94,14 +94,14 @@ class Session:
         if (task := self._in_flight.get(_key(target))) is not None:
             task.cancel()
 
-    def _landed(self, key: tuple[type, Any], place: _Place, task: asyncio.Task[None]) -> None:
+    def _landed(self, key: tuple[type, Any], place: _Slot, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if self._in_flight.get(key) is task:
             del self._in_flight[key]
         place.leave()
 
 
-class _Place:
+class _Slot:
     """One of the places in flight. A call that waits for a person gives it back before its answer."""
 
     def __init__(self, room: asyncio.Semaphore) -> None:

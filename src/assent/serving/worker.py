@@ -18,7 +18,7 @@ from assent.engine import jobs
 from assent.engine.jobs import Handler, Job, JobKind
 from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
 from assent.ports import Clock, Store, Transaction
-from assent.serving.attempt import CANCEL_SECONDS, Attempt, backoff_ms, log_failure, wait
+from assent.serving.attempt import CANCEL_SECONDS, JobAttempt, backoff_ms, log_failure, wait
 
 CONCURRENCY: Final = 8
 """Jobs that one process runs at a time: they mostly wait for providers, and calls of people come first."""
@@ -60,7 +60,7 @@ class Runner:
         self._grace_seconds = grace_seconds
         self._woken = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._running: dict[asyncio.Task[None], Attempt] = {}
+        self._running: dict[asyncio.Task[None], JobAttempt] = {}
 
     def wake(self) -> None:
         """Look now: a job was enqueued here."""
@@ -129,8 +129,8 @@ class Runner:
     async def _claim(self, most: int, now_ms: int) -> list[Job]:
         return await self._store.write(partial(jobs.claim_due, self._kinds, now_ms, most, self._worker))
 
-    def _attempt(self, job: Job) -> Attempt:
-        return Attempt(
+    def _attempt(self, job: Job) -> JobAttempt:
+        return JobAttempt(
             self._store,
             self._clock,
             job,

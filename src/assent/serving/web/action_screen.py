@@ -47,7 +47,7 @@ TONES: Final[dict[str, str]] = {
 }
 
 
-class Moment(msgspec.Struct, frozen=True):
+class TimelineEntry(msgspec.Struct, frozen=True):
     """One line of the timeline."""
 
     what: str
@@ -100,9 +100,9 @@ async def show(visit: Visit) -> Response:
     return visit.page("action.html", values)
 
 
-def moments(events: list[Event], action: Action, now_ms: int) -> list[Moment]:
+def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEntry]:
     """What happened to one action; a decision from a page says when that page was shown."""
-    found: list[Moment] = []
+    found: list[TimelineEntry] = []
     entries = review_history.entries(events, now_ms)
     for event, (about, entry) in zip(events, entries, strict=True):
         if about not in (review_history.EVERY_ACTION, action.action_id) and event.kind not in OF_RUNS:
@@ -110,11 +110,11 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[Moment]:
         facts = msgspec.json.decode(event.body)
         shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
         if shown_ms is not None:
-            found.append(Moment(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
+            found.append(TimelineEntry(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
         tone = TONES.get(event.kind, "")
         if event.kind == "action_approve" and facts.get("assurance") in review_words.UNSURE:
             tone = "warn"
-        found.append(Moment(entry.what, entry.note, entry.at, tone))
+        found.append(TimelineEntry(entry.what, entry.note, entry.at, tone))
     return found
 
 

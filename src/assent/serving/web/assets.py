@@ -26,7 +26,7 @@ MEDIA_TYPES: Final[dict[str, str]] = {
 CACHING: Final = "public, max-age=31536000, immutable"
 
 
-class Asset(msgspec.Struct, frozen=True):
+class StaticFile(msgspec.Struct, frozen=True):
     """One file as it is served."""
 
     path: str
@@ -35,13 +35,13 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 @cache
-def _assets() -> dict[str, Asset]:
-    found: dict[str, Asset] = {}
+def _assets() -> dict[str, StaticFile]:
+    found: dict[str, StaticFile] = {}
     for name, media_type in MEDIA_TYPES.items():
         content = files(__package__).joinpath("static", name).read_bytes()
         stem, _, ending = name.rpartition("/")[2].partition(".")
         served = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
-        found[name] = Asset(PREFIX + served, media_type, content)
+        found[name] = StaticFile(PREFIX + served, media_type, content)
     return found
 
 
@@ -50,6 +50,6 @@ def asset_path(name: str) -> str:
     return _assets()[name].path
 
 
-def find_asset(path: str) -> Asset | None:
+def find_asset(path: str) -> StaticFile | None:
     """The file behind a path, for the names that this release has."""
     return next((asset for asset in _assets().values() if asset.path == path), None)

@@ -27,7 +27,7 @@ from assent.serving.web.console import SEND, Screen, Visit
 from assent.serving.web.inbox_words import may_be_batched
 from assent.serving.web.problems import Link, PageProblem, PageRefused
 from assent.serving.web.review_access import VIA
-from assent.serving.web.review_content import Content, content_of
+from assent.serving.web.review_content import ReviewContent, content_of
 
 DECISIONS: Final = ("approve", "reject")
 INBOX: Final = Link("/inbox", "Back to the inbox")
@@ -54,7 +54,7 @@ class Item(msgspec.Struct, frozen=True):
     action_id: str
     happens: str
     overdue: bool
-    content: Content
+    content: ReviewContent
 
 
 async def select(visit: Visit) -> Response:

@@ -11,7 +11,7 @@ from assent.connectors.google import GoogleSource
 from assent.connectors.oauth_access import OAuthAccess
 from assent.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.lifecycle.connection import Connection, ConnectionState
-from assent.serving.web.connect_words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, Words, words_of
+from assent.serving.web.connect_words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, words_of
 from assent.serving.web.console import Visit
 from assent.serving.web.problems import PageRefused
 
@@ -20,7 +20,7 @@ class Door(msgspec.Struct, frozen=True):
     """A provider as a page needs it, and the connection that a workspace has with it."""
 
     info: ConnectorInfo
-    words: Words
+    words: ProviderWords
     connector: object
     connection: Connection | None
 

@@ -32,7 +32,7 @@ class ChoiceWords(msgspec.Struct, frozen=True):
     wrong: str
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderWords(msgspec.Struct, frozen=True, kw_only=True):
     """One provider."""
 
     gives: str
@@ -43,14 +43,14 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     choice: ChoiceWords | None = None
 
 
-WORDS: Final[dict[str, Words]] = {
-    "zernio": Words(
+WORDS: Final[dict[str, ProviderWords]] = {
+    "zernio": ProviderWords(
         gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
         "how they do.",
         asks="A key that may read and write.",
         key=KeyWords("In Zernio under Settings, API keys.", "It starts with sk_ and has 67 characters."),
     ),
-    "bluesky": Words(
+    "bluesky": ProviderWords(
         gives="Publishes approved posts on one Bluesky account directly, and reads how they do.",
         asks="The account's handle and an app password, which you can take back at Bluesky at any time.",
         key=KeyWords(
@@ -59,7 +59,7 @@ WORDS: Final[dict[str, Words]] = {
             "Handle and app password",
         ),
     ),
-    "slack": Words(
+    "slack": ProviderWords(
         gives="Posts approved messages to one channel of Slack, or of a program that takes the same webhooks.",
         asks="The address of an incoming webhook. Anyone who has it may post there, so it is kept like a key.",
         key=KeyWords(
@@ -68,17 +68,17 @@ WORDS: Final[dict[str, Words]] = {
             "Address of the webhook",
         ),
     ),
-    "smtp": Words(
+    "smtp": ProviderWords(
         gives="Sends approved e-mails through your own mail server.",
         asks="Where your mail server is, and the user and password that you send mail with.",
         mail=True,
     ),
-    "resend": Words(
+    "resend": ProviderWords(
         gives="Sends approved e-mails and reads whether they arrived.",
         asks="A key with full access, or one that may only send; with that, deliveries cannot be read back.",
         key=KeyWords("In Resend under API keys.", "It starts with re_."),
     ),
-    "ga4": Words(
+    "ga4": ProviderWords(
         gives="Reads sessions and conversions of the pages that a launch leads to.",
         asks="Reading your Analytics. It cannot change anything there.",
         choice=ChoiceWords(
@@ -89,7 +89,7 @@ WORDS: Final[dict[str, Words]] = {
             "Enter the number of a property, such as 123456789.",
         ),
     ),
-    "search_console": Words(
+    "search_console": ProviderWords(
         gives="Reads how often Google’s search showed your pages and how often they were opened.",
         asks="Reading your Search Console. It cannot change anything there.",
         choice=ChoiceWords(
@@ -100,20 +100,20 @@ WORDS: Final[dict[str, Words]] = {
             "Enter an address with https:// and a slash at its end, or sc-domain: and a domain.",
         ),
     ),
-    "hubspot": Words(
+    "hubspot": ProviderWords(
         gives="Keeps approved contacts in your HubSpot.",
         asks="Reading and writing contacts, and nothing else.",
     ),
 }
 
 
-def words_of(info: ConnectorInfo) -> Words | None:
+def words_of(info: ConnectorInfo) -> ProviderWords | None:
     """A provider's words; of one that the table does not have, what it says about itself."""
     known = WORDS.get(info.id)
     if known is not None or info.auth_mode != "api_key":
         return known
     key = KeyWords(f"Where {info.label} gives out keys.", "Enter it whole.")
-    return Words(gives=info.description, asks=f"A key of {info.label}.", key=key)
+    return ProviderWords(gives=info.description, asks=f"A key of {info.label}.", key=key)
 
 
 DONE: Final[dict[str, str]] = {

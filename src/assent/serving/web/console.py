@@ -38,7 +38,7 @@ LOOK_AND_SEND: Final = ("GET", "POST")
 SEND: Final = ("POST",)
 
 
-class Entry(msgspec.Struct, frozen=True):
+class NavigationEntry(msgspec.Struct, frozen=True):
     """One line of the navigation."""
 
     name: str
@@ -46,15 +46,15 @@ class Entry(msgspec.Struct, frozen=True):
     label: str
 
 
-NAVIGATION: Final[tuple[Entry, ...]] = (
-    Entry("inbox", "/inbox", "Inbox"),
-    Entry("runs", "/runs", "Runs"),
-    Entry("sessions", "/sessions", "Sessions"),
-    Entry("measure", "/measure", "Measure"),
-    Entry("memory", "/memory", "Memory"),
-    Entry("connectors", "/connectors", "Connectors"),
-    Entry("audit", "/audit", "Audit"),
-    Entry("settings", "/settings", "Settings"),
+NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
+    NavigationEntry("inbox", "/inbox", "Inbox"),
+    NavigationEntry("runs", "/runs", "Runs"),
+    NavigationEntry("sessions", "/sessions", "Sessions"),
+    NavigationEntry("measure", "/measure", "Measure"),
+    NavigationEntry("memory", "/memory", "Memory"),
+    NavigationEntry("connectors", "/connectors", "Connectors"),
+    NavigationEntry("audit", "/audit", "Audit"),
+    NavigationEntry("settings", "/settings", "Settings"),
 )
 """What the navigation may show; an entry appears when a screen is registered at its address."""
 
@@ -87,7 +87,7 @@ class Visit:
     waiting: int
     position: str
     now_ms: int
-    entries: tuple[Entry, ...]
+    entries: tuple[NavigationEntry, ...]
     nav: str
     nonces: FormNonces
     browser: Browser

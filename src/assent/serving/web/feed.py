@@ -29,7 +29,7 @@ from assent.kernel.times import iso_time
 from assent.offloading import run_apart
 from assent.serving.web import feed_documents, markdown
 from assent.serving.web.edge import Endpoint, page_endpoint
-from assent.serving.web.feed_documents import Entry
+from assent.serving.web.feed_documents import FeedEntry
 from assent.serving.web.headers import PAGE_HEADERS
 from assent.serving.web.pace import Pace
 from assent.serving.web.pictures import PICTURE_HEADERS, answer
@@ -54,7 +54,7 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
 _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownPost(msgspec.Struct, frozen=True):
     """A post as its page shows it. `links` are all that `go` leads to; those after the text's own stand below it."""
 
     html: str
@@ -62,7 +62,7 @@ class Shown(msgspec.Struct, frozen=True):
     below: tuple[tuple[int, str], ...]
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedPost(msgspec.Struct, frozen=True):
     """A post in the list."""
 
     path: str
@@ -177,14 +177,14 @@ class FeedPages:
         return await self._document(request, feed_documents.json_feed, feed_documents.JSON_TYPE)
 
     async def _document(
-        self, request: Request, make: Callable[[str, list[Entry]], bytes], media_type: str
+        self, request: Request, make: Callable[[str, list[FeedEntry]], bytes], media_type: str
     ) -> Response:
         workspace_id = _workspace(request)
         found = await self._store.read(partial(site_feed.newest_posts, workspace_id, POSTS_PER_PAGE))
         if not found:
             raise PageRefused(NOT_FOUND)
         body = await run_apart(
-            lambda: make(self._base_url, [Entry(post, whole(post, self._base_url)) for post in found])
+            lambda: make(self._base_url, [FeedEntry(post, whole(post, self._base_url)) for post in found])
         )
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         headers = {
@@ -213,7 +213,7 @@ class FeedPages:
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
-def show(post: Post) -> Shown:
+def show(post: Post) -> ShownPost:
     """A post with its links counted: first those of the text, then its own link and what goes along with it."""
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
@@ -222,7 +222,7 @@ def show(post: Post) -> Shown:
         if _WEB.fullmatch(url) and len(url) <= markdown.MAX_LINK_CHARS and url not in links:
             below.append((len(links), url))
             links.append(url)
-    return Shown(rendered.html, tuple(links), tuple(below))
+    return ShownPost(rendered.html, tuple(links), tuple(below))
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
@@ -252,10 +252,10 @@ def go_path(post: Post) -> markdown.Href:
     return lambda number, url: f"{path}/go?u={number}"
 
 
-def summarise(post: Post) -> Listed:
+def summarise(post: Post) -> ListedPost:
     text = markdown.plain(post.body[: 4 * MAX_EXCERPT_CHARS])
     excerpt = text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1].rstrip()}…"
-    return Listed(
+    return ListedPost(
         path=post_path(post.workspace_id, post.post_id),
         headline=post.headline,
         excerpt=excerpt,

@@ -25,14 +25,14 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 """Characters that an XML document cannot hold, not even escaped."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class FeedEntry(msgspec.Struct, frozen=True):
     """A post and its content as HTML."""
 
     post: Post
     html: str
 
 
-def atom(base_url: str, entries: list[Entry]) -> bytes:
+def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
     """The Atom document of at least one entry."""
     first = entries[0].post
     home = base_url + feed_path(first.workspace_id)
@@ -56,7 +56,7 @@ def atom(base_url: str, entries: list[Entry]) -> bytes:
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + document
 
 
-def json_feed(base_url: str, entries: list[Entry]) -> bytes:
+def json_feed(base_url: str, entries: list[FeedEntry]) -> bytes:
     """The JSON Feed of at least one entry."""
     first = entries[0].post
     home = base_url + feed_path(first.workspace_id)

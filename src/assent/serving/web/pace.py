@@ -15,7 +15,7 @@ from assent.engine.services import Services
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.lifecycle.review_link import ReviewClaims
 from assent.serving.guard import client_address
-from assent.serving.web.review_access import Shown
+from assent.serving.web.review_access import PresentedAccess
 
 
 class Pace:
@@ -43,7 +43,7 @@ class Pace:
             window, SYSTEM_WORKSPACE, f"reader {address}", services.clock.now_ms()
         )
 
-    async def of(self, shown: Shown) -> None:
+    async def of(self, shown: PresentedAccess) -> None:
         """Whoever shows this: the session where it is one, as for everything else, or the link."""
         if (secret := shown.session_secret) is not None:
             now_ms = self._services.clock.now_ms()

@@ -25,7 +25,7 @@ from assent.serving.web.headers import ASSET_HEADERS
 from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, PageRefused
-from assent.serving.web.review_access import Access, admit, find_run
+from assent.serving.web.review_access import ReviewAccess, admit, find_run
 
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.png")
 
@@ -50,7 +50,7 @@ class PicturePages:
 
     async def of_run(self, request: Request) -> Response:
         run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
-        access = Access(await self._keys(), self._cookies)
+        access = ReviewAccess(await self._keys(), self._cookies)
         claims = access.link(request, run_id, now_ms)
         shown = access.shown(request, run_id, now_ms)
         await (self._pace.of_link(claims) if claims is not None else self._pace.of(shown))

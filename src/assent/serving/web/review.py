@@ -39,7 +39,7 @@ from assent.serving.web import (
     review_view,
     review_words,
 )
-from assent.serving.web.console import Entry
+from assent.serving.web.console import NavigationEntry
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import (
     FRAMED_HEADERS,
@@ -52,8 +52,16 @@ from assent.serving.web.pace import Pace
 from assent.serving.web.people import Cookies, KeysWhenReady
 from assent.serving.web.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
 from assent.serving.web.rendering import page
-from assent.serving.web.review_access import NO_LINK, VIA, Access, Shown, Viewer, admit, find_run
-from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, Wish
+from assent.serving.web.review_access import (
+    NO_LINK,
+    VIA,
+    PresentedAccess,
+    ReviewAccess,
+    Viewer,
+    admit,
+    find_run,
+)
+from assent.serving.web.review_decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review_forms import OPEN, Looking, Tried, permits
 from assent.serving.web.review_html import frame
 from assent.serving.web.review_problems import BadFields, NeedsPerson, NotReady, NowBound
@@ -84,7 +92,7 @@ class ReviewPages:
         services: Services,
         keys: KeysWhenReady,
         cookies: Cookies,
-        entries: tuple[Entry, ...],
+        entries: tuple[NavigationEntry, ...],
         *,
         base_url: str,
     ) -> None:
@@ -198,7 +206,7 @@ class ReviewPages:
 
     async def _decided(
         self,
-        shown: Shown,
+        shown: PresentedAccess,
         action_id: str,
         decision: str,
         form: dict[str, str],
@@ -219,7 +227,9 @@ class ReviewPages:
                 known = yield from members.names_in(viewer.run.workspace_id)
             decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
-                Wish(viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked)
+                SubmittedForm(
+                    viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked
+                )
             )
             return viewer, changed
 
@@ -240,7 +250,7 @@ class ReviewPages:
             self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
 
-    async def _show(self, request: Request, shown: Shown, tried: Tried | None = None) -> Response:
+    async def _show(self, request: Request, shown: PresentedAccess, tried: Tried | None = None) -> Response:
         now_ms, store = self._services.clock.now_ms(), self._services.store
 
         def look() -> Transaction[tuple[Viewer, RunReview, int]]:
@@ -366,7 +376,7 @@ class ReviewPages:
             log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
             return None
 
-    async def _shown(self, request: Request, run_id: str) -> Shown:
+    async def _shown(self, request: Request, run_id: str) -> PresentedAccess:
         """What the sender of a form shows; whoever shows nothing is told so before the form is read."""
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
@@ -379,8 +389,8 @@ class ReviewPages:
             request, form.get("nonce", ""), about, self._services.clock.now_ms()
         )
 
-    async def _access(self) -> Access:
-        return Access(await self._keys(), self._cookies)
+    async def _access(self) -> ReviewAccess:
+        return ReviewAccess(await self._keys(), self._cookies)
 
     async def _nonces(self) -> FormNonces:
         keys = await self._keys()

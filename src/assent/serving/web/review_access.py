@@ -89,7 +89,7 @@ class Viewer(msgspec.Struct, frozen=True):
         return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PresentedAccess(msgspec.Struct, frozen=True):
     """What a browser showed for one run; nothing of it has been compared with the store yet."""
 
     run_id: str
@@ -98,7 +98,7 @@ class Shown(msgspec.Struct, frozen=True):
     bad_cookie: bool = False
 
 
-class Access:
+class ReviewAccess:
     """Judges what browsers show, by one set of keys."""
 
     def __init__(self, keys: PageKeys, cookies: Cookies) -> None:
@@ -125,16 +125,18 @@ class Access:
             self._cookies.forget(response, surplus)
         return response
 
-    def shown(self, request: Request, run_id: str, now_ms: int) -> Shown:
+    def shown(self, request: Request, run_id: str, now_ms: int) -> PresentedAccess:
         """What this browser has to show for a run."""
         value = request.cookies.get(self._cookie(run_id))
         secret = request.cookies.get(self._cookies.session)
         if value is None:
-            return Shown(run_id, secret, None)
+            return PresentedAccess(run_id, secret, None)
         try:
-            return Shown(run_id, secret, review_link.read_token(self._signed, value, run_id, now_ms))
+            return PresentedAccess(
+                run_id, secret, review_link.read_token(self._signed, value, run_id, now_ms)
+            )
         except TokenInvalid:
-            return Shown(run_id, secret, None, bad_cookie=True)
+            return PresentedAccess(run_id, secret, None, bad_cookie=True)
 
     def _judged(self, ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
         try:
@@ -159,7 +161,7 @@ def find_run(claims: ReviewClaims) -> Transaction[Run]:
     return run
 
 
-def admit(shown: Shown, now_ms: int) -> Transaction[Viewer]:
+def admit(shown: PresentedAccess, now_ms: int) -> Transaction[Viewer]:
     """Who is looking, or the page that says why not. A session counts for more than a link."""
     session = None
     if shown.session_secret is not None:

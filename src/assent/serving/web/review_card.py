@@ -20,9 +20,9 @@ from assent.lifecycle.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, s
 from assent.serving.web import review_history, review_pictures, review_words
 from assent.serving.web.matching import Steps
 from assent.serving.web.review_changes import FieldChange, compare_fields
-from assent.serving.web.review_content import Content, as_text, content_of
+from assent.serving.web.review_content import ReviewContent, as_text, content_of
 from assent.serving.web.review_forms import OPEN, Form, Looking, forms_of, permits
-from assent.serving.web.review_history import Entry
+from assent.serving.web.review_history import HistoryEntry
 from assent.serving.web.review_pictures import Pictures
 from assent.serving.web.review_times import When, relative, when
 from assent.serving.web.review_words import Badge
@@ -64,7 +64,7 @@ class Changes(msgspec.Struct, frozen=True):
     is_open: bool
 
 
-class Wish(msgspec.Struct, frozen=True):
+class RequestedChange(msgspec.Struct, frozen=True):
     """What somebody wants to have changed."""
 
     text: str
@@ -89,11 +89,11 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     keeps_requests: bool
     """Whether an edit may come with a request for later drafts."""
     effect: Effect
-    content: Content
+    content: ReviewContent
     size: str
     memory: tuple[Memory, ...]
     changes: Changes | None
-    wishes: tuple[Wish, ...]
+    wishes: tuple[RequestedChange, ...]
     look_at: str
     pictures: Pictures
     warnings: tuple[str, ...]
@@ -123,7 +123,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     executed: When | None
     external_id: str | None
     external_url: str | None
-    history: tuple[Entry, ...]
+    history: tuple[HistoryEntry, ...]
     waiting: bool
     unsent: bool
     """Approved, and no job sends it."""
@@ -139,7 +139,7 @@ def card_of(
     found: RunReview,
     action: Action,
     ready_now: Readiness | None,
-    history: tuple[tuple[str | None, Entry], ...],
+    history: tuple[tuple[str | None, HistoryEntry], ...],
     looking: Looking,
     steps: Steps,
 ) -> Card:
@@ -168,7 +168,7 @@ def card_of(
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         wishes=tuple(
-            Wish(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
+            RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
             for wish in change_requests.list_requests(action)
         ),
         look_at=review_words.look_at(effect),

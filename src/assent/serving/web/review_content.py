@@ -14,16 +14,16 @@ from assent.lifecycle.cards import goes_to
 from assent.lifecycle.records import Action, Effect, Severity
 from assent.serving.web import review_links, review_pictures, review_words
 from assent.serving.web.review_html import has_style_sheet
-from assent.serving.web.review_links import Listed, Target
-from assent.serving.web.review_pictures import Shown
+from assent.serving.web.review_links import LinkList, LinkTarget
+from assent.serving.web.review_pictures import PictureView
 from assent.serving.web.review_preview import Preview, preview_of
 from assent.serving.web.review_recipients import Addressee, Recipients, addressee, recipients_of
 from assent.serving.web.review_text import html_text
 from assent.serving.web.review_times import When, when
-from assent.serving.web.unseen import Piece, pieces
+from assent.serving.web.unseen import UnseenPiece, pieces
 
 
-class Fact(msgspec.Struct, frozen=True):
+class LabelledFact(msgspec.Struct, frozen=True):
     label: str
     text: str
 
@@ -32,13 +32,13 @@ class HtmlPart(msgspec.Struct, frozen=True):
     """The HTML of a mail: what it says, where it leads, and its source. `sheet`: it has rules of style that its picture
     here leaves out."""
 
-    text: tuple[Piece, ...]
-    targets: Listed
-    source: tuple[Piece, ...]
+    text: tuple[UnseenPiece, ...]
+    targets: LinkList
+    source: tuple[UnseenPiece, ...]
     sheet: bool
 
 
-class Content(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     """What would be sent, and when."""
 
     title: str
@@ -48,11 +48,11 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     recipients: Recipients
     preview: Preview
     size: str
-    pictures: tuple[Shown, ...]
-    targets: Listed
+    pictures: tuple[PictureView, ...]
+    targets: LinkList
     html: HtmlPart | None
     html_address: str
-    extras: tuple[Fact, ...]
+    extras: tuple[LabelledFact, ...]
     schedule: When | None
     revision: int
     digest: str
@@ -61,11 +61,11 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     """Whether every part is shown open: at high risk nothing is behind a click."""
 
 
-def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None = None) -> Content:
+def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None) -> ReviewContent:
     """What one action would send. `pictures`: what is known about those that go along."""
     effect = action.effect
     preview = preview_of(effect, html=True)
-    return Content(
+    return ReviewContent(
         title=review_words.title(effect),
         effect=effect,
         is_mail=review_words.is_mail(effect),
@@ -86,7 +86,7 @@ def content_of(action: Action, now_ms: int, pictures: tuple[Shown, ...] | None =
     )
 
 
-def _targets(effect: Effect, preview: Preview) -> tuple[Target, ...]:
+def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
     """Where the links lead that readers will see: those of the rendered page where the text is rendered."""
     alone = review_links.targets(effect.link)
     if preview.site is not None:
@@ -108,15 +108,15 @@ def _html(source: str) -> HtmlPart | None:
     return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 
-def _extras(effect: Effect) -> tuple[Fact, ...]:
+def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
     """Everything else that is sent: nothing that an approval covers is left out."""
-    facts = [Fact("Link", effect.link)] if effect.link else []
+    facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
-        facts.append(Fact("Goes to", account))
+        facts.append(LabelledFact("Goes to", account))
     else:
-        facts += [Fact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+        facts += [LabelledFact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
     facts += [
-        Fact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
+        LabelledFact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
         for media in effect.media
         if not media.digest
     ]
@@ -124,8 +124,8 @@ def _extras(effect: Effect) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _detail(name: str, value: Any, effect: Effect) -> Fact:
+def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
     """A thread is already read above, post by post; saying it again as data would only hide the rest."""
     if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
-        return Fact("As a thread", f"{len(value)} posts, divided where the numbers stand")
-    return Fact(name, as_text(value))
+        return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
+    return LabelledFact(name, as_text(value))

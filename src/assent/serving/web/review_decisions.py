@@ -34,7 +34,7 @@ MAX_DECISION_BYTES: Final = 1_572_864
 OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
 
-class Wish(msgspec.Struct, frozen=True):
+class SubmittedForm(msgspec.Struct, frozen=True):
     """A form as it came, about an action as it is."""
 
     viewer: Viewer
@@ -73,16 +73,16 @@ def _no_link(action: Action) -> str | None:
     return None
 
 
-def approve(wish: Wish) -> Transaction[Action]:
+def approve(wish: SubmittedForm) -> Transaction[Action]:
     return (yield from _approve(wish, send_now=wish.form.get("then") == "send"))
 
 
-def send(wish: Wish) -> Transaction[Action]:
+def send(wish: SubmittedForm) -> Transaction[Action]:
     """Send what is approved already, by the same job; a person who does so confirms the approval."""
     return (yield from _approve(wish, send_now=True))
 
 
-def _approve(wish: Wish, *, send_now: bool) -> Transaction[Action]:
+def _approve(wish: SubmittedForm, *, send_now: bool) -> Transaction[Action]:
     action = yield from decisions.approve(
         wish.decider,
         wish.action.action_id,
@@ -97,7 +97,7 @@ def _approve(wish: Wish, *, send_now: bool) -> Transaction[Action]:
     return action
 
 
-def reject(wish: Wish) -> Transaction[Action]:
+def reject(wish: SubmittedForm) -> Transaction[Action]:
     reason = _text(wish.form, "reason", "Say why in a few words, so that the next draft is better.")
     return (
         yield from decisions.reject(
@@ -106,7 +106,7 @@ def reject(wish: Wish) -> Transaction[Action]:
     )
 
 
-def ask(wish: Wish) -> Transaction[Action]:
+def ask(wish: SubmittedForm) -> Transaction[Action]:
     text = _text(wish.form, "text", "Say what should be different.")
     return (
         yield from change_requests.ask_for_changes(
@@ -115,13 +115,13 @@ def ask(wish: Wish) -> Transaction[Action]:
     )
 
 
-def withdraw(wish: Wish) -> Transaction[Action]:
+def withdraw(wish: SubmittedForm) -> Transaction[Action]:
     decisions.refuse_stale(wish.action, wish.seen)
     reason = wish.form.get("reason", "").strip()[:MAX_REASON_CHARS]
     return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, _no_link, wish.now_ms))
 
 
-def edit(wish: Wish) -> Transaction[Action]:
+def edit(wish: SubmittedForm) -> Transaction[Action]:
     media = yield from _pick_media(wish)
     return (
         yield from decisions.edit(
@@ -137,7 +137,7 @@ def edit(wish: Wish) -> Transaction[Action]:
     )
 
 
-def _pick_media(wish: Wish) -> Transaction[tuple[Media, ...] | None]:
+def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
     """What goes along after the form; None where it says nothing about pictures."""
     asset_id = wish.form.get("imageAssetId")
     if asset_id is None:
@@ -170,7 +170,7 @@ def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | Non
     return found
 
 
-def resolve(wish: Wish) -> Transaction[Action]:
+def resolve(wish: SubmittedForm) -> Transaction[Action]:
     outcome = wish.form.get("outcome", "")
     if outcome not in OUTCOMES:
         raise BadFields({"outcome": "Choose one of the three answers."})
@@ -192,7 +192,7 @@ def resolve(wish: Wish) -> Transaction[Action]:
     )
 
 
-def publish(wish: Wish) -> Transaction[Action]:
+def publish(wish: SubmittedForm) -> Transaction[Action]:
     """Somebody published an approved action by hand and says where."""
     url = wish.form.get("url", "").strip()
     without = not url and is_mail(wish.action.effect)
@@ -213,7 +213,7 @@ def publish(wish: Wish) -> Transaction[Action]:
     )
 
 
-DECISIONS: Final[dict[str, Callable[[Wish], Transaction[Action]]]] = {
+DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
     "approve": approve,
     "send": send,
     "edit": edit,

@@ -16,7 +16,7 @@ from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import agent_name
 
 
-class Entry(msgspec.Struct, frozen=True):
+class HistoryEntry(msgspec.Struct, frozen=True):
     """One line of a history: what happened, anything said about it, and when."""
 
     what: str
@@ -105,17 +105,19 @@ NOTES: Final = ("text", "detail", "evidence", "reason", "externalUrl", "external
 """What of an event is worth a line of its own, the first that says something."""
 
 
-def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, Entry], ...]:
+def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, HistoryEntry], ...]:
     """Each event with the action it is about, oldest first."""
     return tuple(_entry(event, now_ms) for event in events)
 
 
-def of_action(history: tuple[tuple[str | None, Entry], ...], action_id: str) -> tuple[Entry, ...]:
+def of_action(
+    history: tuple[tuple[str | None, HistoryEntry], ...], action_id: str
+) -> tuple[HistoryEntry, ...]:
     """What happened to one action."""
     return tuple(entry for about, entry in history if about in (EVERY_ACTION, action_id))
 
 
-def _entry(event: Event, now_ms: int) -> tuple[str | None, Entry]:
+def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
     facts: Facts = msgspec.json.decode(event.body)
     sentence = SENTENCES.get(event.kind)
     what = sentence(facts) if sentence is not None else _capital(event.kind.replace("_", " "))
@@ -123,7 +125,7 @@ def _entry(event: Event, now_ms: int) -> tuple[str | None, Entry]:
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"
     about = EVERY_ACTION if event.kind in OF_EVERY_ACTION else facts.get("actionId")
-    return (about if isinstance(about, str) else None), Entry(what, note, when(event.at_ms, now_ms))
+    return (about if isinstance(about, str) else None), HistoryEntry(what, note, when(event.at_ms, now_ms))
 
 
 def _capital(text: str) -> str:

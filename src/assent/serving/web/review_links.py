@@ -43,7 +43,7 @@ _FILES: Final = re.compile(
 """Endings of files that no domain ends with."""
 
 
-class Target(msgspec.Struct, frozen=True):
+class LinkTarget(msgspec.Struct, frozen=True):
     """Where a link leads, what it says of itself, and what is odd about it."""
 
     url: str
@@ -52,10 +52,10 @@ class Target(msgspec.Struct, frozen=True):
     oddity: str = ""
 
 
-class Listed(msgspec.Struct, frozen=True):
+class LinkList(msgspec.Struct, frozen=True):
     """The links of a text as a page lists them. `more`: how many are not listed, and where those lead."""
 
-    shown: tuple[Target, ...]
+    shown: tuple[LinkTarget, ...]
     more: int = 0
     odd_more: int = 0
     hosts: tuple[str, ...] = ()
@@ -65,25 +65,25 @@ class _Unreadable(ValueError):  # noqa: N818 - a finding, not a fault
     """No browser could follow it."""
 
 
-def targets(text: str) -> tuple[Target, ...]:
+def targets(text: str) -> tuple[LinkTarget, ...]:
     """Every link in a text that is sent as text: addresses, and what looks like a link of Markdown."""
     named = [(match[2], match[1]) for match in _MARKDOWN_LINK.finditer(text)]
     return _unique([*named, *((_bare(url), "") for url in _URL.findall(text))])
 
 
-def html_targets(source: str) -> tuple[Target, ...]:
+def html_targets(source: str) -> tuple[LinkTarget, ...]:
     """Every link in an HTML source, and everything that it loads."""
     return _unique(links_of(source))
 
 
-def list_links(found: Iterable[Target]) -> Listed:
+def list_links(found: Iterable[LinkTarget]) -> LinkList:
     """What a page lists of them; nothing is left out without being counted."""
     every = list(found)
     rest = every[MOST_LINKS:]
     odd = [target for target in rest if target.oddity]
     left = [target for target in rest if not target.oddity] + odd[MOST_LINKS:]
     hosts = dict.fromkeys(target.host for target in left if target.host)
-    return Listed(
+    return LinkList(
         (*every[:MOST_LINKS], *odd[:MOST_LINKS]),
         len(left),
         len(odd[MOST_LINKS:]),
@@ -96,9 +96,9 @@ def _bare(url: str) -> str:
     return url.rstrip(_TRAILING) if "(" not in url else url.rstrip(_TRAILING.replace(")", ""))
 
 
-def _unique(found: list[tuple[str, str]]) -> tuple[Target, ...]:
+def _unique(found: list[tuple[str, str]]) -> tuple[LinkTarget, ...]:
     """Once for each address and its words; an address without words only where it stands alone."""
-    seen: dict[tuple[str, str], Target] = {}
+    seen: dict[tuple[str, str], LinkTarget] = {}
     urls: set[str] = set()
     for url, says in found:
         said = "" if says == url else says
@@ -109,7 +109,7 @@ def _unique(found: list[tuple[str, str]]) -> tuple[Target, ...]:
     return tuple(seen.values())
 
 
-def _target(url: str, says: str) -> Target:
+def _target(url: str, says: str) -> LinkTarget:
     clean = url.strip(_EDGES).replace("\t", "").replace("\n", "").replace("\r", "")
     named = _SCHEME.match(clean)
     scheme = named[1].lower() if named is not None else "http"
@@ -117,11 +117,11 @@ def _target(url: str, says: str) -> Target:
     if scheme == "mailto":
         return _mail_target(url, says, rest)
     if scheme not in _WEB:
-        return Target(url, "", says, f"is a {scheme}: link")
+        return LinkTarget(url, "", says, f"is a {scheme}: link")
     try:
         host, user = _host(rest)
     except _Unreadable:
-        return Target(url, "", says, "cannot be read as an address")
+        return LinkTarget(url, "", says, "cannot be read as an address")
     odd = []
     if user:
         odd.append(f"leads to {host}, not to what stands before the @")
@@ -134,7 +134,7 @@ def _target(url: str, says: str) -> Target:
         for claimed in _claims(says)
         if _bare_host(claimed) != _bare_host(host)
     ]
-    return Target(url, host, "" if says == url else says, "; ".join(odd))
+    return LinkTarget(url, host, "" if says == url else says, "; ".join(odd))
 
 
 def _host(rest: str) -> tuple[str, bool]:
@@ -195,7 +195,7 @@ def _hosts_in(text: str) -> Iterator[str]:
                 yield ".".join(labels)
 
 
-def _mail_target(url: str, says: str, rest: str) -> Target:
+def _mail_target(url: str, says: str, rest: str) -> LinkTarget:
     """A link that opens a new mail: to whom, and who else would get it."""
     path, _, query = rest.partition("?")
     to = _mailboxes(unquote(path))
@@ -213,7 +213,7 @@ def _mail_target(url: str, says: str, rest: str) -> Target:
         odd += [f"says {host}, writes to {whom}" for host in _claims(says) if _bare_host(host) not in domains]
     if others:
         odd.append(f"also writes to {', '.join(others)}")
-    return Target(url, ", ".join(sorted(domains)), says, "; ".join(odd))
+    return LinkTarget(url, ", ".join(sorted(domains)), says, "; ".join(odd))
 
 
 def _mailboxes(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from assent.engine.review import RunReview
 from assent.lifecycle.records import Action, Asset
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PictureView(msgspec.Struct, frozen=True):
     """One picture: where it is, what it shows, and whether it goes along. Only a variant has an id to pick it by."""
 
     address: str
@@ -26,8 +26,8 @@ class Shown(msgspec.Struct, frozen=True):
 class Pictures(msgspec.Struct, frozen=True):
     """`along` is sent; `choices` are the variants, that one among them."""
 
-    along: tuple[Shown, ...]
-    choices: tuple[Shown, ...]
+    along: tuple[PictureView, ...]
+    choices: tuple[PictureView, ...]
 
 
 def of_action(found: RunReview, action: Action) -> Pictures:
@@ -46,15 +46,15 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     return Pictures(tuple(along), choices)
 
 
-def list_attached(action: Action) -> tuple[Shown, ...]:
+def list_attached(action: Action) -> tuple[PictureView, ...]:
     """The pictures that go along, as the effect itself describes them."""
     return tuple(
-        Shown(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        PictureView(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
         for media in {media.digest: media for media in action.effect.media if media.digest}.values()
     )
 
 
-def loose(found: RunReview) -> tuple[Shown, ...]:
+def loose(found: RunReview) -> tuple[PictureView, ...]:
     """Pictures of a run that stages no post for their channel: there is nothing to pick them for."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
@@ -69,9 +69,9 @@ def pictures_of(found: RunReview) -> list[Asset]:
     return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))
 
 
-def _show(run_id: str, asset: Asset, goes_along: bool) -> Shown:
+def _show(run_id: str, asset: Asset, goes_along: bool) -> PictureView:
     facts = asset.metadata
-    return Shown(
+    return PictureView(
         address=path(run_id, facts["digest"]),
         alt=asset.body,
         width=facts.get("width", 0),

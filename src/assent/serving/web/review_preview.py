@@ -13,7 +13,7 @@ from markupsafe import Markup
 from assent.drafting import channels
 from assent.lifecycle.records import Effect
 from assent.serving.web import markdown, review_words
-from assent.serving.web.unseen import Piece, pieces
+from assent.serving.web.unseen import UnseenPiece, pieces
 
 Kind = Literal["post", "thread", "mail", "site", "text"]
 
@@ -21,11 +21,11 @@ SOCIAL: Final = frozenset({"bluesky", "facebook", "instagram", "linkedin", "thre
 """Channels whose posts look like posts."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class PreviewPart(msgspec.Struct, frozen=True):
     """One post: what readers see at once, what they see when they ask for more, and how much of the limit it takes."""
 
-    shown: tuple[Piece, ...]
-    more: tuple[Piece, ...]
+    shown: tuple[UnseenPiece, ...]
+    more: tuple[UnseenPiece, ...]
     size: str
     fits: bool
 
@@ -37,7 +37,7 @@ class Preview(msgspec.Struct, frozen=True):
     channel: str
     account: str
     initial: str
-    parts: tuple[Part, ...]
+    parts: tuple[PreviewPart, ...]
     site: Markup | None = None
 
 
@@ -79,17 +79,17 @@ def _account(effect: Effect) -> str:
     return target.get("name") or target.get("account") or effect.sender or "You"
 
 
-def _part(effect: Effect, text: str) -> Part:
+def _part(effect: Effect, text: str) -> PreviewPart:
     row = channels.BY_ID.get(effect.channel)
     if row is None or review_words.is_mail(effect):
-        return Part(pieces(text), (), review_words.size(text), True)
+        return PreviewPart(pieces(text), (), review_words.size(text), True)
     used = row.body.count(text)
     size = f"{used:,} of {row.body.most:,} {row.body.unit}"
     fold = row.fold
     if fold is None or used <= fold:
-        return Part(pieces(text), (), size, used <= row.body.most)
+        return PreviewPart(pieces(text), (), size, used <= row.body.most)
     at = _fold_at(text, fold)
-    return Part(pieces(text[:at]), pieces(text[at:]), size, used <= row.body.most)
+    return PreviewPart(pieces(text[:at]), pieces(text[at:]), size, used <= row.body.most)
 
 
 def _fold_at(text: str, fold: int) -> int:

@@ -13,7 +13,7 @@ from assent.serving.web import review_history
 from assent.serving.web.matching import Steps
 from assent.serving.web.review_card import Card, card_of
 from assent.serving.web.review_forms import Looking
-from assent.serving.web.unseen import Piece, pieces
+from assent.serving.web.unseen import UnseenPiece, pieces
 from assent.serving.web.word_diff import PAGE_STEPS
 
 
@@ -95,7 +95,7 @@ class Other(msgspec.Struct, frozen=True):
     """Something that a run made and that no action of it sends."""
 
     title: str
-    body: tuple[Piece, ...]
+    body: tuple[UnseenPiece, ...]
 
 
 def others(found: RunReview) -> tuple[Other, ...]:

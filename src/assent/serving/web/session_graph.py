@@ -31,7 +31,7 @@ ROW: Final = 44
 REM: Final = 16
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the graph: a node, or a stretch of `folded` nodes that begins with it."""
 
     node: TreeNode
@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Graph(msgspec.Struct, frozen=True, kw_only=True):
     """The rows of one page, and where it stands among all."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LaidOutRow, ...]
     first: int
     total: int
     lanes: int
@@ -88,7 +88,7 @@ def layout(
     return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes)
 
 
-def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[Row]:
+def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutRow]:
     """Every node with its lane, in reading order."""
     by_number = {each.node: each for each in nodes}
     children: dict[int, list[int]] = {each.node: [] for each in nodes}
@@ -105,7 +105,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[Row]:
             return None
         return next((n for n in after if n in trunk), None) or max(after, key=lambda n: (size[n], n))
 
-    rows: list[Row] = []
+    rows: list[LaidOutRow] = []
     passing: set[int] = set()
     waiting = [(min(by_number), 0, False)]
     while waiting:
@@ -113,7 +113,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[Row]:
         passing.discard(lane)
         following = straight_on(number)
         rows.append(
-            Row(
+            LaidOutRow(
                 node=by_number[number],
                 lane=lane,
                 through=tuple(sorted(passing)),
@@ -142,7 +142,7 @@ def _way(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def fold(rows: list[Row], selected: int, opened: frozenset[int]) -> list[Row]:
+def fold(rows: list[LaidOutRow], selected: int, opened: frozenset[int]) -> list[LaidOutRow]:
     """The rows with long plain stretches as one row each."""
     near = {
         place + step
@@ -150,8 +150,8 @@ def fold(rows: list[Row], selected: int, opened: frozenset[int]) -> list[Row]:
         if row.node.node == selected or row.node.parent == selected
         for step in (-1, 0, 1)
     }
-    kept: list[Row] = []
-    stretch: list[Row] = []
+    kept: list[LaidOutRow] = []
+    stretch: list[LaidOutRow] = []
 
     def close() -> None:
         plain = len(stretch) < FOLDED_FROM or any(row.node.node in opened for row in stretch)
@@ -174,7 +174,7 @@ def fold(rows: list[Row], selected: int, opened: frozenset[int]) -> list[Row]:
     return kept
 
 
-def _plain(row: Row) -> bool:
+def _plain(row: LaidOutRow) -> bool:
     """A step like the one before: it came straight, goes straight on, and nothing else happened at it."""
     node = row.node
     return row.from_above and row.goes_on and not (row.forks or node.refused or node.checkpoints)
@@ -231,7 +231,7 @@ def draw(graph: Graph) -> Drawing:
 
 
 def _on_way(
-    rows: tuple[Row, ...], lines: dict[tuple[int, bool], list[str]]
+    rows: tuple[LaidOutRow, ...], lines: dict[tuple[int, bool], list[str]]
 ) -> Iterable[tuple[tuple[int, bool], list[str]]]:
     """The straight parts of the way to the node that is looked at, over the others."""
     found: dict[tuple[int, bool], list[str]] = {}
@@ -252,7 +252,7 @@ def _on_way(
     return found.items()
 
 
-def _marks(row: Row) -> tuple[str, ...]:
+def _marks(row: LaidOutRow) -> tuple[str, ...]:
     """What stands at a row: one mark for where it stands in the tree, others for what happened at it."""
     if row.folded:
         return ("folded",)

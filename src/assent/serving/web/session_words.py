@@ -25,7 +25,7 @@ from assent.serving.web.markdown import render
 from assent.serving.web.matching import Steps
 from assent.serving.web.review_times import When, when
 from assent.serving.web.review_words import Badge
-from assent.serving.web.session_graph import Row
+from assent.serving.web.session_graph import LaidOutRow
 from assent.serving.web.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_ready, reduce
 from assent.workflow.history import cut
@@ -42,20 +42,20 @@ COMPARED_BYTES: Final = 12_000
 START_TITLE: Final = "Start"
 
 
-class Written(msgspec.Struct, frozen=True):
+class RenderedText(msgspec.Struct, frozen=True):
     """A text: rendered, or as it is."""
 
     html: Markup | None
     text: str
 
 
-def render_text(text: str) -> Written | None:
+def render_text(text: str) -> RenderedText | None:
     """Markdown as HTML that is safe to show."""
     if not text.strip():
         return None
     if len(text) <= RENDERED_CHARS:
-        return Written(Markup(render(text).html), "")  # noqa: S704 - cleaned by the renderer
-    return Written(None, cut(text, SHOWN_BYTES))
+        return RenderedText(Markup(render(text).html), "")  # noqa: S704 - cleaned by the renderer
+    return RenderedText(None, cut(text, SHOWN_BYTES))
 
 
 def run_badge(line: RunLine) -> Badge:
@@ -73,14 +73,14 @@ def node_title(node: TreeNode | Passage) -> str:
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row beside the drawing."""
 
-    row: Row
+    row: LaidOutRow
     title: str
     at: When
     badges: tuple[Badge, ...]
     is_selected: bool
 
 
-def graph_row(row: Row, view: RunView, selected: int, now_ms: int) -> GraphRow:
+def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> GraphRow:
     node = row.node
     title = START_TITLE if node.parent is None else node_title(node)
     if row.folded:
@@ -94,7 +94,7 @@ def graph_row(row: Row, view: RunView, selected: int, now_ms: int) -> GraphRow:
     )
 
 
-def _badges(row: Row, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
+def _badges(row: LaidOutRow, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
     node = row.node
     found = []
     if node.is_complete:
@@ -116,12 +116,12 @@ def waiting_at(view: RunView, node: int) -> tuple[Confirmation, ...]:
     return tuple(each for each in view.confirmations if each.node == node)
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class FindingView(msgspec.Struct, frozen=True, kw_only=True):
     severity: Badge
     title: str
     place: str
-    rationale: Written | None
-    suggestion: Written | None
+    rationale: RenderedText | None
+    suggestion: RenderedText | None
 
 
 class Comment(msgspec.Struct, frozen=True):
@@ -142,7 +142,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
     facts: tuple[tuple[str, str], ...]
     tables: tuple[ResultTable, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[FindingView, ...]
     comments: tuple[Comment, ...]
     log: tuple[str, ...]
     documents: tuple[tuple[str, str], ...]
@@ -181,10 +181,10 @@ def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
     return tuple((title, cut(pretty(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents))
 
 
-def _finding(each: dict[str, Any]) -> Finding:
+def _finding(each: dict[str, Any]) -> FindingView:
     severity = str(each.get("severity", "")).casefold()
     known = severity if severity in SEVERITIES else ""
-    return Finding(
+    return FindingView(
         severity=Badge(str(each.get("severity") or "Finding").capitalize(), SEVERITY_TONES.get(known, "")),
         title=str(each.get("title", "")),
         place=_place(each),
@@ -227,9 +227,9 @@ class StepCard(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     at: When
     prompt: str
-    notes: Written | None
+    notes: RenderedText | None
     results: Results | None
-    checkpoints: tuple[tuple[When, Written], ...]
+    checkpoints: tuple[tuple[When, RenderedText], ...]
     next_title: str
     next_prompt: str
     refused: tuple[tuple[When, Any], ...]

@@ -18,7 +18,7 @@ from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, 
 from assent.ports import Transaction
 from assent.serving.guard import client_address
 from assent.serving.web import clients
-from assent.serving.web.console import Entry
+from assent.serving.web.console import NavigationEntry
 from assent.serving.web.devices import device_of
 from assent.serving.web.forms import FormNonces, read_form
 from assent.serving.web.headers import PAGE_HEADERS
@@ -63,7 +63,7 @@ class SignInPages:
         keys: KeysWhenReady,
         cookies: Cookies,
         known: PeoplePages,
-        entries: tuple[Entry, ...],
+        entries: tuple[NavigationEntry, ...],
         *,
         base_url: str,
         trust_proxy: bool = False,

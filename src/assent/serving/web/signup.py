@@ -38,7 +38,7 @@ FIELD_ADVICE: Final[dict[str, str]] = {
 }
 
 
-class BadFields(Exception):  # noqa: N818 - a state of the form
+class BadSignup(Exception):  # noqa: N818 - a state of the form
     """Fields to fill in again."""
 
     def __init__(self, fields: set[str]) -> None:
@@ -46,7 +46,7 @@ class BadFields(Exception):  # noqa: N818 - a state of the form
         self.fields = fields
 
 
-class Claimed(msgspec.Struct, frozen=True):
+class ClaimedKey(msgspec.Struct, frozen=True):
     """What a press of the button made; `secret` is for a browser that was not signed in as anybody it could be."""
 
     link: tenancy.SignupLink
@@ -72,7 +72,7 @@ class SignupPages:
         address = client_address(request.scope, trust_proxy=self._trust_proxy)
         try:
             delivery_url = await self._start(form, address)
-        except BadFields as bad:
+        except BadSignup as bad:
             return _key_form(request, form, bad.fields)
         # Only the path: the form was allowed to lead to our own origin, whatever name it was reached by.
         return RedirectResponse(urlsplit(delivery_url).path, status_code=303, headers=PAGE_HEADERS)
@@ -96,11 +96,11 @@ class SignupPages:
             signup = msgspec.convert(asked, SignupWorkspace)
             return await start_signup(self._services, signup.email, signup.name, address)
         except msgspec.ValidationError as error:
-            raise BadFields({name for name in FIELD_ADVICE if f"$.{name}`" in str(error)}) from None
+            raise BadSignup({name for name in FIELD_ADVICE if f"$.{name}`" in str(error)}) from None
         except Refusal as refusal:
             problems = refusal.recovery().problems
             if refusal.reason is Reason.VALIDATION_ERROR and problems:
-                raise BadFields({problem.path for problem in problems}) from None
+                raise BadSignup({problem.path for problem in problems}) from None
             raise
 
     async def _take(self, request: Request, token: str) -> Response:
@@ -112,7 +112,7 @@ class SignupPages:
         person_id, random = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
         secret = request.cookies.get(self._cookies.session)
 
-        def claim() -> Transaction[Claimed | None]:
+        def claim() -> Transaction[ClaimedKey | None]:
             link = yield from tenancy.find_signup(token, now_ms)
             issued = yield from tenancy.claim_signup(token, entropy, now_ms)
             if link is None or issued is None:
@@ -120,12 +120,12 @@ class SignupPages:
             session = (yield from people.authenticate(secret, now_ms)) if secret is not None else None
             if session is not None and (session.is_confirmed or session.person.email == link.email):
                 yield from members.join(link.workspace_id, session.person, now_ms)
-                return Claimed(link, issued, session, None)
+                return ClaimedKey(link, issued, session, None)
             person = Person(person_id, link.email[:MAX_NAME_CHARS], Role.MEMBER, link.email)
             signed_in = yield from members.join_by_claim(
                 link.workspace_id, person, random, now_ms, device=device_of(request)
             )
-            return Claimed(link, issued, signed_in.session, signed_in.secret)
+            return ClaimedKey(link, issued, signed_in.session, signed_in.secret)
 
         claimed = await services.store.write(claim)
         if claimed is None:

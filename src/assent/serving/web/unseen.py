@@ -35,30 +35,30 @@ _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18aa]")
 _KEYCAPS: Final = "#*0123456789"
 
 
-class Piece(msgspec.Struct, frozen=True):
+class UnseenPiece(msgspec.Struct, frozen=True):
     """A stretch of text, or one character that would not be seen, by its name."""
 
     text: str
     unseen: bool = False
 
 
-def pieces(text: str) -> tuple[Piece, ...]:
+def pieces(text: str) -> tuple[UnseenPiece, ...]:
     """The text with every unseen character named."""
     if text.isascii() and text.isprintable():
-        return (Piece(text),) if text else ()
+        return (UnseenPiece(text),) if text else ()
     flags = {place for match in _FLAGS.finditer(text) for place in range(*match.span())}
-    found: list[Piece] = []
+    found: list[UnseenPiece] = []
     end = 0
     for match in _CANDIDATES.finditer(text):
         at = match.start()
         if at in flags or _belongs(text, at):
             continue
         if at > end:
-            found.append(Piece(text[end:at]))
-        found.append(Piece(f"U+{ord(match[0]):04X}", unseen=True))
+            found.append(UnseenPiece(text[end:at]))
+        found.append(UnseenPiece(f"U+{ord(match[0]):04X}", unseen=True))
         end = at + 1
     if end < len(text):
-        found.append(Piece(text[end:]))
+        found.append(UnseenPiece(text[end:]))
     return tuple(found)
 
 
