@@ -275,7 +275,8 @@ def import_session(
     new_id: Callable[[int], str],
     now_ms: int,
 ) -> Transaction[Imported]:
-    """Store a session; under another name, with new runs, where it is there already."""
+    """Store a session with tokens of this server (W71); under another name, with new runs, where it is there
+    already."""
     programs = check(bundle)
     session_id, number = bundle.session_id, 1
     while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):

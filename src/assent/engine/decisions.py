@@ -410,7 +410,7 @@ def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[
 
 
 def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store a changed action after the moves that carry out a wish, each with its event."""
+    """Store a changed action after the moves that carry out a wish, each with its event (E70)."""
     state, steps = state_of(changed), []
     for step in path(state, move):
         state = follow(state, step)

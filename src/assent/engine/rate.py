@@ -1,4 +1,4 @@
-"""How often a workspace may call and an address may sign up (E83, E85).
+"""How often a workspace may call and an address may sign up.
 
 Calls are counted by second over the last minute (signups by minute over the last hour), so the limit holds for every
 stretch of that length, not only for a calendar minute. On PostgreSQL the count lives in one row per workspace and is
@@ -37,6 +37,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def calls_window(most: int) -> Window:
+    """The calls of a workspace within a minute (E83)."""
     return Window("calls", "this workspace", most, MINUTE_MS)
 
 
@@ -50,6 +51,7 @@ def public_pages_window(most: int) -> Window:
 
 
 def signups_window(most: int) -> Window:
+    """The signups of an address within an hour (E85)."""
     return Window("signups", "signups from this address", most, HOUR_MS)
 
 

@@ -16,7 +16,7 @@ FORGET_JOB: Final = "forget_old_sessions"
 
 
 def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[int]:
-    """Remove at most so many sessions that were last touched before a time; how many were looked at."""
+    """Remove at most so many sessions that were last touched before a time; how many were looked at (W72)."""
     rows = yield statements.list_stale_sessions(before_ms=before_ms, now_ms=now_ms, most=most)
     for row in rows:
         named = {"workspace_id": row["workspace_id"], "session_id": row["session_id"]}

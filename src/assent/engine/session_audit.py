@@ -30,7 +30,7 @@ class RunFlaw(msgspec.Struct, frozen=True):
 
 
 async def find_flaws(store: Store, workspace_id: str | None = None) -> AsyncIterator[RunFlaw]:
-    """Every run whose rows are not what its log says, of one workspace or of all."""
+    """Every run whose rows are not what its log says, of one workspace or of all (W67)."""
     after = ("", "")
     while rows := await store.read(_page(*after, workspace_id or "")):
         for row in rows:

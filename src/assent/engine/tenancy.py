@@ -1,6 +1,6 @@
 """Workspaces, tenants, API keys and the links that deliver a first key.
 
-A workspace is the boundary of everything (E2). A key is shown once and stored hashed; a signup makes only a link,
+A workspace is the boundary of everything. A key is shown once and stored hashed; a signup makes only a link,
 and the workspace and its key come into being when a human presses the button behind it, so the key never enters a
 chat (C26). Every change is an event in the workspace's own stream.
 
@@ -37,7 +37,8 @@ _RIGHTS: Final = {
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who is calling: a workspace, by one of its keys or as the local owner of the process."""
+    """Who is calling: a workspace, by one of its keys or as the local owner of the process. What it reads and writes is
+    of that workspace alone (E2)."""
 
     workspace_id: WorkspaceId
     workspace_name: str

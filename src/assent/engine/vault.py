@@ -1,4 +1,4 @@
-"""Secrets at rest (E8): a key per workspace seals them, a key from the master secret seals that one.
+"""Secrets at rest: a key per workspace seals them, a key from the master secret seals that one.
 
 AES-256-GCM throughout. What a sealed secret belongs to (workspace, holder, field) is authenticated with it, so a row
 that was moved opens nowhere else. With a new master secret the workspaces' keys are sealed anew when a server starts;
@@ -42,7 +42,8 @@ class Seal(msgspec.Struct, frozen=True):
 
 
 class Vault:
-    """Seals and opens. `master` gives the ring of master secrets, newest first."""
+    """Seals and opens the secrets of one workspace's connectors; they are in no response (E8). `master` gives the ring
+    of master secrets, newest first."""
 
     def __init__(self, master: Callable[[], tuple[bytes, ...]], entropy: Callable[[int], bytes]) -> None:
         self._master = master

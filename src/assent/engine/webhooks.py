@@ -1,5 +1,4 @@
-"""Deliveries to webhooks: a result is posted until it arrived or the schedule is over, and every try is logged (E89,
-E90).
+"""Deliveries to webhooks: a result is posted until it arrived or the schedule is over, and every try is logged.
 
     waiting ──2xx──► delivered          one job per delivery, enqueued with the result it carries
        ▲  └──410, or the sixth failure──► failed

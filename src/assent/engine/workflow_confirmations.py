@@ -97,7 +97,8 @@ def ask(
     asked: Asked | None,
     ack: Handle,
 ) -> Transaction[Refusal]:
-    """Ask a human, once for the same content; after a rejection new content is asked about anew."""
+    """Stage the action that a person confirms, once for the same content (W40); after a rejection new content needs a
+    new approval."""
     if (
         asked is None
         or asked.action.expired(desk.now_ms)

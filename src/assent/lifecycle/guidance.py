@@ -62,7 +62,8 @@ class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
-    """What the agent shows and says, the calls that follow, and where it stops (E14)."""
+    """What the agent shows and says, the calls that follow, and where it stops (E14). `agent_dependency` always has six
+    items (E74)."""
 
     render_in_chat: dict[str, InChat]
     user_message: str

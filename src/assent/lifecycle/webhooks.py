@@ -1,4 +1,4 @@
-"""What a delivery to somebody's webhook says, how it is signed, and what an answer to it means (E89, E90).
+"""What a delivery to somebody's webhook says, how it is signed, and what an answer to it means.
 
 Two signatures of the same bytes stand beside each other. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body,
 keyed with the secret as it is printed. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of
@@ -72,7 +72,7 @@ def without_tokens(body: bytes) -> bytes:
 
 
 def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str, str]:
-    """The headers of one try."""
+    """The headers of one try, among them the signature with the workspace's secret (E89)."""
     seconds = str(at_ms // 1000)
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     standard = hmac.digest(key, b".".join((delivery_id.encode(), seconds.encode(), body)), hashlib.sha256)
@@ -104,5 +104,5 @@ def verdict(reply: Reply) -> Verdict:
 
 
 def next_try_ms(tries: int, now_ms: int) -> int | None:
-    """When a delivery that has failed so many times on its schedule is tried again; None after the last."""
+    """When a delivery that has failed so many times on its schedule is tried again; None after the last (E90)."""
     return now_ms + RETRY_DELAYS_MS[tries - 1] if tries <= len(RETRY_DELAYS_MS) else None

@@ -38,7 +38,8 @@ class Documents:
 
     @cached_property
     def metadata(self) -> bytes:
-        """What `/.well-known/mcp.json` and `GET /api/mcp` answer. Cites the contract and its version (E60)."""
+        """What `/.well-known/mcp.json` and `GET /api/mcp` answer, also without a key (E76). Cites the contract and its
+        version (E60)."""
         return _json(
             {
                 "name": "assent",

@@ -195,7 +195,7 @@ def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
 
 
 def _claim_descriptors() -> tuple[int, int]:
-    """Private copies of stdin and stdout; a stray print goes to stderr, a stray read gets nothing."""
+    """Private copies of stdin and stdout; a stray print goes to stderr, a stray read gets nothing (W75)."""
     sys.stdout.flush()
     stdin, stdout = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)

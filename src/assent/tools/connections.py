@@ -93,6 +93,7 @@ class RetryBlockedAction(
 
 
 async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
+    """The connectors as they are for the caller; without a secret of any (E86)."""
     found = [await connecting.judge(call, info) for info in CONNECTORS]
     return ConnectorList(
         ok=True,

@@ -1,4 +1,4 @@
-"""Getting a workspace and looking at one's own (E84, E85, E93, C26)."""
+"""Getting a workspace and looking at one's own (C26)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class SignupStarted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def signup_workspace(call: Call, request: SignupWorkspace) -> SignupStarted:
+    """Request a key; the answer has the page that the person opens (E93)."""
     delivery_url = await start_signup(call.services, request.email, request.name, call.address)
     return SignupStarted(
         ok=True,

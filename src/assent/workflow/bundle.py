@@ -115,7 +115,7 @@ def write(bundle: Bundle) -> bytes:
 
 
 def read(raw: bytes) -> Bundle:
-    """The session in a file, or `BundleRefused`."""
+    """The session in a file, or `BundleRefused`: for an unknown version (W68), or a byte that was changed."""
     try:
         document = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -100,7 +100,8 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:
-    """The rules that do not hold, in the author's order; notes that a rule cannot be held against fail alone."""
+    """The rules that do not hold, each with its message (W35), in the author's order; notes that a rule cannot be held
+    against fail alone."""
     applying = _applying(criteria, scope) if criteria is not None else None
     try:
         return [] if applying is None else _failures(applying, notes, output, scope.engine)

@@ -163,7 +163,8 @@ def confirms(program: Program, snapshot: Snapshot) -> bool:
 def advance(
     program: Program, snapshot: Snapshot, content: Content, decision: Decision | None = None
 ) -> Outcome:
-    """Complete the pending step with what was sent. Raises `ContentRefused` for what cannot be taken at all."""
+    """Complete the pending step with what was sent, on a copy: the snapshot, and every other branch, stays as it was
+    (W26). Raises `ContentRefused` for what cannot be taken at all."""
     step = pending_step(program, snapshot)
     context.check_output_size(content.output)
     output, issues = outputs.take_apart(content.output)

@@ -150,7 +150,7 @@ class DefinitionRefused(Exception):  # noqa: N818 - an answer to the author
 
 
 def parse(document: Any, file: str) -> Definition:
-    """The definition in a decoded JSON or YAML document; raises `DefinitionRefused` with every issue."""
+    """The definition in a decoded JSON or YAML document; raises `DefinitionRefused` with every issue (W59)."""
     try:
         plain = canonical(document)
     except (NotCanonical, TypeError):

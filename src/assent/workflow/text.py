@@ -61,7 +61,8 @@ def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
 
 
 def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
-    """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry."""
+    """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry
+    (W33)."""
     lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
     parts = [
         f"# Not advanced: {pending.title}",
