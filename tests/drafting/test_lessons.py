@@ -11,6 +11,7 @@ from assent.drafting.lessons import (
     Lessons,
     RefusedClaim,
     Rejection,
+    Result,
     lessons_in_words,
     rules_from,
     teaches,
@@ -102,6 +103,17 @@ def test_small_words_alone_are_never_a_wording_to_avoid() -> None:
 def test_requests_in_words_are_given_newest_first_and_at_most_three() -> None:
     asked = tuple(Asked(entry_id=f"a{n}", text=f"Always name price {n}.") for n in range(5))
     assert lessons_in_words(Lessons(asked=asked), "x") == tuple(f"Always name price {n}." for n in (4, 3, 2))
+
+
+@pytest.mark.rule("E33")
+def test_a_writer_is_told_the_newest_result_of_the_channel() -> None:
+    results = tuple(
+        Result(entry_id=f"p{n}", channel=channel, text=f"{channel}: {n} clicks.")
+        for n, channel in enumerate(("x", "linkedin", "linkedin", "site"))
+    )
+    assert lessons_in_words(Lessons(results=results), "linkedin") == ("Measured before: linkedin: 2 clicks.",)
+    assert lessons_in_words(Lessons(results=results), "email") == ()
+    assert rules_from(Lessons(results=results), "linkedin") == ()
 
 
 @pytest.mark.parametrize(

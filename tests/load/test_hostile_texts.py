@@ -109,19 +109,6 @@ async def posted(caller: Caller, body: str, **more: Any) -> tuple[str, str]:
     return made.payload["publishAction"]["id"], made.payload["reviewUrl"]
 
 
-async def test_an_edit_that_repeats_itself_does_not_slow_the_next_prepare(caller: Caller) -> None:
-    for number in range(3):
-        action_id, _ = await posted(caller, f"Number {number}: {tokens('go go go')}")
-        edited = await caller.call(
-            "chieflab_edit_action", actionId=action_id, body=f"{number}: {tokens('go go on')}"
-        )
-        assert edited.payload.get("ok"), edited.payload
-
-    await posted(caller, "We made another thing, and it is small.")
-
-    assert caller.longest_wait_ms < WAIT_MS
-
-
 async def test_a_page_with_eighty_five_changed_passages_is_shown_while_others_are_served(
     caller: Caller,
 ) -> None:

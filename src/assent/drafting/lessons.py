@@ -40,12 +40,21 @@ class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A measured result of a channel, as a sentence. It shapes no draft; a writer may know it."""
+
+    entry_id: str
+    channel: str
+    text: str
+
+
 class Lessons(msgspec.Struct, frozen=True, kw_only=True):
     """All lessons of a tenant, newest last."""
 
     rejections: tuple[Rejection, ...] = ()
     asked: tuple[Asked, ...] = ()
     refused_claims: tuple[RefusedClaim, ...] = ()
+    results: tuple[Result, ...] = ()
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -180,8 +189,10 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 
 def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """The requests that no rule can apply, in the words of those who asked, newest first."""
-    return tuple(rule.value for rule in asked_rules(lessons, channel))
+    """For a writer: the requests that no rule can apply, newest first, and the newest result of the channel."""
+    asked = [rule.value for rule in asked_rules(lessons, channel)]
+    results = [each.text for each in lessons.results if each.channel == channel]
+    return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
 def asked_rules(lessons: Lessons, channel: str) -> tuple[Rule, ...]:

@@ -216,7 +216,7 @@ async def _remember(
         body=body,
         source=source or f"recorded by {call.caller.name}",
         natural_key=f"{kind}:{digest([tenant, kind, body])}",
-        # What an agent says about the world is a proposal until a human has seen it used.
+        # A person confirms it on the memory page.
         state="proposed",
     )
 
@@ -346,7 +346,8 @@ TOOLS = (
         title="Remember something",
         description="Keeps a fact, a proof, a voice rule or a lesson for later runs, with its source. USE WHEN the "
         "user "
-        "tells you something that should not be forgotten. Decisions are remembered without this.",
+        "tells you something that should not be forgotten. Decisions are remembered without this. A person confirms "
+        "facts and proofs before drafts use them.",
         category="primary",
         behaviour=WRITES,
         request=BrainRecord,
