@@ -12,6 +12,10 @@ from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
 Lines = Annotated[list[Annotated[str, msgspec.Meta(max_length=2_000)]], msgspec.Meta(max_length=200)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS)]
+OwnText = Annotated[
+    str,
+    msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="Your text, kept word for word."),
+]
 Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
 Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="What the user wants to reach.")]
 ScheduleFor = Annotated[
@@ -128,7 +132,7 @@ class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         ]
         | None
     ) = None
-    body: Text | None = None
+    body: OwnText | None = None
     title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     goal: Goal | None = None
     product_url: Url | None = None
@@ -170,7 +174,7 @@ class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     )
     sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
     subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    body: Text | None = None
+    body: OwnText | None = None
     goal: Goal | None = None
     product_url: Url | None = None
     repo_context: RepoContext | None = None
