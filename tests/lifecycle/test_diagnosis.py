@@ -13,6 +13,7 @@ from assent.kernel.times import iso_time
 from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Learned, Observation, Silence, as_text
 from assent.lifecycle.diagnosis_rules import RULES, diagnose
+from assent.lifecycle.measurement import NO_SOURCE
 from assent.lifecycle.metrics import amount
 
 NOW = 1_790_000_000_000
@@ -214,11 +215,7 @@ def test_what_is_missing_says_why_and_who_could_bring_it() -> None:
         goal="more signups",
         silences=(
             Silence(channel="x", source="zernio", reason="its numbers lag two days"),
-            Silence(
-                channel="hn",
-                source="manual",
-                reason="this channel has no interface for numbers; record them with chieflab_record_manual_metrics",
-            ),
+            Silence(channel="hn", source="manual", reason=NO_SOURCE),
         ),
         due_ms=(NOW + DAY_MS,),
     )

@@ -118,6 +118,19 @@ async def test_a_source_that_is_silent_is_missing_and_never_zero(loop: Loop) -> 
     assert any("lag two days" in each["how"] for each in found["missingData"])
 
 
+async def test_a_channel_done_by_hand_asks_for_the_numbers_that_the_person_sees(loop: Loop) -> None:
+    post = {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
+    action_id = (await loop.call("chieflab_post", post)).payload["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    url = "https://news.ycombinator.com/item?id=1"
+    await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
+
+    missing = (await diagnosed(loop))["diagnosis"]["missingData"]
+
+    [gap] = [each for each in missing if each["call"]["name"] == "chieflab_record_manual_metrics"]
+    assert gap["call"]["args"] == {"channel": "hn"}
+
+
 async def test_numbers_by_hand_are_used_with_who_read_them_where(loop: Loop) -> None:
     run = await posted(loop)
     await loop.call(

@@ -24,7 +24,7 @@ from assent.kernel.refusals import Reason, Refusal, Retry
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import UNPUBLISH
-from assent.lifecycle.measurement import NOT_MEASURED, RULES
+from assent.lifecycle.measurement import NO_SOURCE, NOT_MEASURED, RULES
 from assent.lifecycle.metrics import describe_numbers
 from assent.lifecycle.records import Action, Asset, Status, is_by_hand
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
@@ -158,7 +158,7 @@ async def read_action(services: Services, action: Action) -> Reading:
             source=source,
             channel=channel,
             status="unavailable",
-            reason="this channel gives no numbers; tell me those that you see there",
+            reason=NO_SOURCE,
         )
     try:
         return await asyncio.wait_for(

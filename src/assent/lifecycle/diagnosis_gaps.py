@@ -8,6 +8,7 @@ from typing import Final
 
 from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall
 from assent.lifecycle.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
+from assent.lifecycle.measurement import NO_SOURCE
 
 GOALS: Final[dict[str, tuple[str, ...]]] = {
     r"sign[ -]?ups?|users?": ("signups", "conversions"),
@@ -59,7 +60,7 @@ def _not_yet(facts: Facts) -> Iterator[Missing]:
 
 def _silent(facts: Facts) -> Iterator[Missing]:
     for each in facts.silences:
-        by_hand = "by hand" in each.reason or "chieflab_record_manual_metrics" in each.reason
+        by_hand = each.reason == NO_SOURCE
         yield Missing(
             what=f"{facts.label(each.channel)} has no numbers.",
             how="Read them where it was published and tell me."

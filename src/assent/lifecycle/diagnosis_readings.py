@@ -60,7 +60,8 @@ def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {**delivered, views[0]: 0},
-                f"Nothing shows that the last one on {each.channel} was seen: {_told({**delivered, views[0]: 0})}.",
+                f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
+                f"{_told({**delivered, views[0]: 0})}.",
                 "Check that it can be found there; then try another time or another channel.",
                 _again(facts, each.channel),
             )
@@ -76,7 +77,8 @@ def not_answered(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {views[0]: views[1], **responses},
-                f"It is seen on {each.channel} without a response: {_told({views[0]: views[1], **responses})}.",
+                f"It is seen on {facts.label(each.channel)} without a response: "
+                f"{_told({views[0]: views[1], **responses})}.",
                 "Rewrite the opening and ask for one thing only.",
                 _again(facts, each.channel),
             )
@@ -93,7 +95,7 @@ def few_answer(rule: Rule, facts: Facts) -> Iterator[Finding]:
             rule,
             each,
             {views[0]: views[1], **responses},
-            f"Few respond on {each.channel}: {_told({views[0]: views[1], **responses})}.",
+            f"Few respond on {facts.label(each.channel)}: {_told({views[0]: views[1], **responses})}.",
             "Say earlier what is in it for the reader, and make the next step one click.",
             _again(facts, each.channel),
         )
@@ -113,8 +115,8 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 runs[0],
                 {views[0]: views[1], f"usual {views[0]}": usual},
-                f"{runs[0].channel} is seen less than before: {describe_number(*views)}, and {amount(usual)} on "
-                f"average over the {len(earlier)} before.",
+                f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
+                f"{amount(usual)} on average over the {len(earlier)} before.",
                 "Go back to what the earlier ones did, or rest the channel for a while.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
@@ -144,9 +146,10 @@ def weaker_than_best(rule: Rule, facts: Facts) -> Iterator[Finding]:
                     rule,
                     each,
                     {name: each.metrics[name] for name in names},
-                    f"{each.channel} brings less than half of what {best.channel} brings: {_rate(each, names)}, "
-                    f"against {_rate(best, names)} ({best.source}, {date_of(best.at_ms)}).",
-                    f"Spend the effort on {best.channel} first.",
+                    f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
+                    f"brings: {_rate(each, names)}, against {_rate(best, names)} "
+                    f"({best.source}, {date_of(best.at_ms)}).",
+                    f"Spend the effort on {facts.label(best.channel)} first.",
                     _again(facts, best.channel),
                 )
 

@@ -35,6 +35,9 @@ ARRIVALS: Final = WHOLE_RUN | {"site", "landing"}
 NOT_MEASURED: Final = frozenset({"contacts"})
 """Channels whose effects have no audience: there is nothing to count."""
 
+NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
+"""Why a channel without a source has no numbers."""
+
 ENOUGH_TO_JUDGE: Final = 20
 """Exposures below this say nothing about a text."""
 ENOUGH_FOR_A_RATE: Final = 100
