@@ -22,7 +22,7 @@ import msgspec
 from assent.app import App
 from assent.engine import people, sessions
 from assent.engine.tenancy import LOCAL_PRINCIPAL
-from assent.engine.workflow_answers import Desk, Spoken
+from assent.engine.workflow_answers import Spoken, WorkflowCall
 from assent.kernel.ids import RunId
 from assent.ports import Transaction
 from assent.processes import Surfaces
@@ -100,7 +100,7 @@ async def _long_run(app: App, nodes: int) -> str:
     compiled = app.workflows.find("bench-loop")
     require(int(isinstance(compiled, Compiled)), 1, "the workflow compiles")
     run_id = RunId(app.services.new_id(app.clock.now_ms()))
-    desk = Desk(
+    desk = WorkflowCall(
         principal=LOCAL_PRINCIPAL,
         keys=app.workflow_keys,
         now_ms=app.clock.now_ms(),

@@ -34,7 +34,7 @@ from assent.stores.loader import statements
 from assent.tools.approvals import ApproveAction, EditAction, approve_action, edit_action
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved_action
-from assent.tools.guide import Status, status
+from assent.tools.guide import StatusRequest, status
 from assent.tools.operating import prepare_post
 from assent.tools.operator_requests import Post
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
@@ -175,7 +175,7 @@ class Side:
         await execute_approved_action(await self._next(), ExecuteAction(action_id=action_id))
 
     async def status(self) -> None:
-        await status(await self._next(), Status())
+        await status(await self._next(), StatusRequest())
 
     async def inbox(self) -> None:
         assert self._browser is not None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from assent.cli_welcome import client_entry, in_shell, own_command, stdio_command
 from assent.engine import earlier_approvals, health, tenancy
-from assent.engine.connections import Connections
+from assent.engine.connections import ConnectionStore
 from assent.engine.rate import (
     MemoryRateLimiter,
     RateLimiter,
@@ -101,7 +101,7 @@ class App:
             MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)
         )
         self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
-        self.connections = Connections(self.store, self.vault, self.clock)
+        self.connections = ConnectionStore(self.store, self.vault, self.clock)
         self.made_accesses: tuple[OAuthAccess, ...] = ()
         self.waits = Waits(self.store, self.clock)
         self.services = Services(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
-from assent.lifecycle.webhooks import Reply
+from assent.lifecycle.webhooks import WebhookReply
 
 if TYPE_CHECKING:
     from assent.drafting.page import Fetched
@@ -55,7 +55,7 @@ async def post_webhook(
     body: bytes,
     headers: Mapping[str, str],
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
-) -> Reply:
+) -> WebhookReply:
     """One POST to an address that a caller chose. Every name is looked up and checked again; nothing is followed."""
     from assent.outgoing import post_json
     from assent.outgoing_addresses import FetchRefused
@@ -65,5 +65,5 @@ async def post_webhook(
             url, body, headers=headers, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds
         )
     except FetchRefused as refused:
-        return Reply(None, refused.why, str(refused))
-    return Reply(posted.status)
+        return WebhookReply(None, refused.why, str(refused))
+    return WebhookReply(posted.status)

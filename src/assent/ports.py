@@ -19,7 +19,7 @@ import msgspec
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.connection import Access, Account, Connection, Credentials, Verified
+from assent.lifecycle.connection import Access, Account, Connection, OpenedSecrets, Verified
 from assent.lifecycle.gate import ApprovedAction
 from assent.lifecycle.preflight import Readiness
 from assent.lifecycle.records import Action, Effect, Severity
@@ -155,7 +155,7 @@ class Connections(Protocol):
 
     async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None: ...
 
-    async def renew(self, used: Connection, secrets: Credentials, expires_ms: int | None) -> bool: ...
+    async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool: ...
 
     async def mark_expired(self, used: Connection, why: str) -> bool: ...
 

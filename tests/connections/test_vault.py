@@ -17,7 +17,7 @@ from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.engine.vault import SealBroken
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.connection import Account, Connection, ConnectionState, Credentials, NewConnection
+from assent.lifecycle.connection import Account, Connection, ConnectionState, NewConnection, OpenedSecrets
 from assent.ports import Single, Transaction
 from assent.stores.loader import statements
 
@@ -27,7 +27,7 @@ KEY = "sk_" + "5e" * 32
 NEXT_MASTER = "another master secret for the tests, long enough"
 GRANT = NewConnection(
     label="Acme",
-    secrets=Credentials({"apiKey": KEY, "refreshToken": "1//refresh"}),
+    secrets=OpenedSecrets({"apiKey": KEY, "refreshToken": "1//refresh"}),
     accounts=(
         Account("acc_1", "linkedin", "Acme"),
         Account("acc_2", "linkedin", "Ada"),
@@ -97,7 +97,7 @@ async def test_a_sealed_secret_opens_in_its_own_place_only(database_url: str, tm
         )
         sealed = {row["field"]: row["sealed"] for row in rows}
 
-        def moved(holder: str, field: str, text: str) -> Transaction[Credentials]:
+        def moved(holder: str, field: str, text: str) -> Transaction[OpenedSecrets]:
             yield statements.put_secret(
                 workspace_id=LOCAL_WORKSPACE, holder=holder, field=field, sealed=text, now_ms=1
             )
@@ -174,7 +174,7 @@ async def test_late_news_do_not_end_a_connection_that_was_made_again(
         first = await connected(engine)
         second = await connected(engine)
         assert not await book.mark_expired(first, "401")
-        assert not await book.renew(first, Credentials({"apiKey": "old"}), None)
+        assert not await book.renew(first, OpenedSecrets({"apiKey": "old"}), None)
         assert await book.mark_expired(second, "401")
         assert not await book.mark_expired(second, "401")
         assert await book.access(LOCAL_WORKSPACE, "zernio") is None
@@ -183,7 +183,7 @@ async def test_late_news_do_not_end_a_connection_that_was_made_again(
             "connector_connected",
             "connector_expired",
         ]
-        assert await book.renew(second, Credentials({"accessToken": "new"}), 5)
+        assert await book.renew(second, OpenedSecrets({"accessToken": "new"}), 5)
         access = await book.access(LOCAL_WORKSPACE, "zernio")
         assert access is not None and dict(access.secrets.items()) == {"accessToken": "new"}
         assert access.connection.expires_ms == 5

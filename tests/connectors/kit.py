@@ -12,7 +12,7 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine import actions, decisions, execution, reconciliation
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, RECONCILE_JOB, Executed, Order
+from assent.engine.execution import EXECUTE_TOOL, RECONCILE_JOB, Executed, ExecutionOrder
 from assent.engine.jobs import JobKind
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
@@ -63,7 +63,7 @@ class Engine:
 
     async def execute(self, action_id: ActionId, key: str | None = None) -> Executed | Refusal:
         """What an executor answers, refusals included."""
-        order = Order(
+        order = ExecutionOrder(
             workspace_id=LOCAL_WORKSPACE, action_id=action_id, tool=EXECUTE_TOOL, by="test", key=key
         )
         try:

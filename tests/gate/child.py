@@ -19,7 +19,7 @@ import msgspec
 
 from assent.app import App
 from assent.engine import execution, failpoints
-from assent.engine.execution import EXECUTE_TOOL, Order
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.job_kinds import job_kinds
 from assent.kernel.ids import ActionId
@@ -97,7 +97,7 @@ async def approved(app: App, action_id: ActionId, number: int) -> str:
 
 async def executed(app: App, action_id: ActionId, number: int) -> str:
     """The status, or the reason why not."""
-    order = Order(
+    order = ExecutionOrder(
         workspace_id=LOCAL_WORKSPACE,
         action_id=action_id,
         tool=EXECUTE_TOOL,

@@ -14,7 +14,7 @@ from tests.surfaces import Outcome, Surface
 from assent.engine import actions, decisions, execution, failpoints, reconciliation, staging, tenancy
 from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, Order
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.tenancy import KeyEntropy
 from assent.job_kinds import job_kinds
@@ -288,7 +288,7 @@ class Gate(Surface):
 
     async def claim(self, action_id: str, *, key: str | None = None, tool: str = EXECUTE) -> Action:
         """Claim an action as a process that dies right afterwards."""
-        order = Order(
+        order = ExecutionOrder(
             workspace_id=self.workspace_id, action_id=ActionId(action_id), tool=tool, by="nobody", key=key
         )
         claimed = await execution.claimed(self.app.services, order)

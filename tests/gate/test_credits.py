@@ -18,7 +18,7 @@ from tests.gate.provider import Provider, lost_after, lost_before, refused, unre
 from assent.engine import credits, execution
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
-from assent.lifecycle.credits import Account, Entry
+from assent.lifecycle.credits import CreditAccount, CreditEntry
 from assent.lifecycle.records import Action
 from assent.ports import Delivered, Rest
 
@@ -29,17 +29,17 @@ SHOW = "chieflab_get_workspace"
 async def metered(surface: Gate) -> AsyncIterator[Gate]:
     yield surface
     ledger = await ledger_of(surface)
-    assert reduce(after, ledger, Account()) == await account(surface)
+    assert reduce(after, ledger, CreditAccount()) == await account(surface)
     assert [entry.seq for entry in ledger] == list(range(1, len(ledger) + 1))
 
 
-async def ledger_of(surface: Gate) -> list[Entry]:
+async def ledger_of(surface: Gate) -> list[CreditEntry]:
     """The whole ledger, oldest first."""
     newest = await surface.app.store.read(partial(credits.recent, surface.workspace_id, 1_000))
     return list(reversed(newest))
 
 
-def after(account: Account, entry: Entry) -> Account:
+def after(account: CreditAccount, entry: CreditEntry) -> CreditAccount:
     """The account after one more line of its ledger: an account is the fold of the lines, and nothing else."""
     used, amount = account.spent + account.reserved, entry.amount
     changes: dict[str, int | bool] = {
@@ -54,7 +54,7 @@ def after(account: Account, entry: Entry) -> Account:
     return msgspec.structs.replace(account, **changes, seq=entry.seq)
 
 
-async def account(surface: Gate, workspace_id: WorkspaceId | None = None) -> Account:
+async def account(surface: Gate, workspace_id: WorkspaceId | None = None) -> CreditAccount:
     return await surface.app.store.read(partial(credits.account, workspace_id or surface.workspace_id))
 
 
@@ -107,7 +107,7 @@ async def test_an_action_that_cannot_be_paid_is_refused_untouched_and_goes_out_o
     again = await metered.done(EXECUTE, actionId=action_id, idempotencyKey="k")
 
     assert again["status"] == "executed"
-    assert await account(metered) == Account(False, 3, 3, 0, 4)
+    assert await account(metered) == CreditAccount(False, 3, 3, 0, 4)
     assert await kinds(metered) == ["limit", "grant", "reserve", "settle"]
     shown = (await metered.done(SHOW))["credits"]
     assert shown == {"unlimited": False, "balance": 0, "reserved": 0, "spent": 3}
@@ -123,7 +123,7 @@ async def test_without_a_limit_everything_can_be_paid_and_is_counted(metered: Ga
     await metered.done(EXECUTE, actionId=await metered.approved(costCredits=1_000))
     await metered.done(EXECUTE, actionId=await metered.approved())
 
-    assert await account(metered) == Account(True, 0, 1_000, 0, 2)
+    assert await account(metered) == CreditAccount(True, 0, 1_000, 0, 2)
     await limit(metered, 5)
     assert (await account(metered)).available == 5
     await limit(metered, None)
@@ -170,7 +170,7 @@ async def test_an_unknown_outcome_keeps_its_credits_until_it_is_known(metered: G
     other = await metered.approved(costCredits=2)
 
     await metered.denied(EXECUTE, actionId=action_id)
-    assert await account(metered) == Account(False, 3, 0, 2, 2)
+    assert await account(metered) == CreditAccount(False, 3, 0, 2, 2)
     assert (await metered.denied(EXECUTE, actionId=other))["reason"] == "missing_credits"
 
     provider.blind = False
@@ -178,7 +178,7 @@ async def test_an_unknown_outcome_keeps_its_credits_until_it_is_known(metered: G
     await metered.run_jobs()
 
     assert await metered.where(action_id) == "executed"
-    assert await account(metered) == Account(False, 3, 2, 0, 3)
+    assert await account(metered) == CreditAccount(False, 3, 2, 0, 3)
 
 
 async def test_a_person_who_says_it_did_not_happen_frees_its_credits(metered: Gate) -> None:
@@ -249,7 +249,7 @@ async def test_of_sixty_four_at_once_with_credits_for_ten_ten_go_out(metered: Ga
 
     assert sorted(answer.reason or "" for answer in answers) == [""] * 10 + ["missing_credits"] * 54
     assert len(metered.ledger) == metered.calls == 10
-    assert await account(metered) == Account(False, 30, 30, 0, 21)
+    assert await account(metered) == CreditAccount(False, 30, 30, 0, 21)
 
 
 async def test_another_workspaces_credits_are_its_own(metered: Gate) -> None:
@@ -257,7 +257,7 @@ async def test_another_workspaces_credits_are_its_own(metered: Gate) -> None:
     await limit(metered, 1)
     await metered.done(EXECUTE, actionId=await metered.approved(costCredits=1))
 
-    assert await account(metered, stranger) == Account()
+    assert await account(metered, stranger) == CreditAccount()
 
 
 async def test_a_scheduled_send_waits_for_credits(metered: Gate) -> None:

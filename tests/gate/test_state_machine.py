@@ -40,7 +40,7 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine import actions, decisions, execution, journal, reconciliation, staging
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, Executed, Order
+from assent.engine.execution import EXECUTE_TOOL, Executed, ExecutionOrder
 from assent.engine.journal import Event, Head
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.tenancy import LOCAL_PRINCIPAL
@@ -314,7 +314,7 @@ class Machine(RuleBasedStateMachine):
         provider = self.world.providers[one.connector]
         calls, effects = provider.calls, len(provider.ledger)
         provider.plan.append(step)
-        order = Order(
+        order = ExecutionOrder(
             workspace_id=self.workspace,
             action_id=one.action_id,
             tool=SEND if wrong_tool else EXECUTE_TOOL,
@@ -359,7 +359,7 @@ class Machine(RuleBasedStateMachine):
         if one.state not in ("executed", "failed") or one.key is None:
             return
         if answer is None:
-            order = Order(
+            order = ExecutionOrder(
                 workspace_id=self.workspace,
                 action_id=one.action_id,
                 tool=EXECUTE_TOOL,

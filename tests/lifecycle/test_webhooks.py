@@ -8,7 +8,14 @@ import hmac
 import pytest
 
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
-from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply, headers, next_try_ms, secret_text, verdict
+from assent.lifecycle.webhooks import (
+    RETRY_DELAYS_MS,
+    WebhookReply,
+    headers,
+    next_try_ms,
+    secret_text,
+    verdict,
+)
 
 VECTOR = ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330_000)
 BODY = b'{"test": 2432232314}'
@@ -43,20 +50,20 @@ def test_the_waits_are_those_of_the_contract() -> None:
 @pytest.mark.parametrize(
     ("reply", "outcome", "final"),
     [
-        (Reply(200), "delivered", True),
-        (Reply(204), "delivered", True),
-        (Reply(301), "redirect", False),
-        (Reply(307), "redirect", False),
-        (Reply(400), "rejected", False),
-        (Reply(410), "gone", True),
-        (Reply(429), "rejected", False),
-        (Reply(500), "failed", False),
-        (Reply(None, "address", "private"), "refused", False),
-        (Reply(None, "timeout", "slow"), "unreachable", False),
-        (Reply(None, "dns", "no such name"), "unreachable", False),
+        (WebhookReply(200), "delivered", True),
+        (WebhookReply(204), "delivered", True),
+        (WebhookReply(301), "redirect", False),
+        (WebhookReply(307), "redirect", False),
+        (WebhookReply(400), "rejected", False),
+        (WebhookReply(410), "gone", True),
+        (WebhookReply(429), "rejected", False),
+        (WebhookReply(500), "failed", False),
+        (WebhookReply(None, "address", "private"), "refused", False),
+        (WebhookReply(None, "timeout", "slow"), "unreachable", False),
+        (WebhookReply(None, "dns", "no such name"), "unreachable", False),
     ],
 )
-def test_only_2xx_arrived_and_only_410_says_stop(reply: Reply, outcome: str, final: bool) -> None:
+def test_only_2xx_arrived_and_only_410_says_stop(reply: WebhookReply, outcome: str, final: bool) -> None:
     found = verdict(reply)
 
     assert (found.outcome, found.final) == (outcome, final)

@@ -19,7 +19,7 @@ from assent.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.engine.oauth import verifier
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.connection import Account, Connection, Credentials, NewConnection
+from assent.lifecycle.connection import Account, Connection, NewConnection, OpenedSecrets
 from assent.testing.bluesky import Bluesky
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
@@ -116,7 +116,7 @@ async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings
     accounts = (Account(granted.account, provider, f"Hub {granted.account}"),) if granted.account else ()
     new = NewConnection(
         label="Ada's",
-        secrets=Credentials({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
+        secrets=OpenedSecrets({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
         accounts=accounts,
         scopes=granted.scopes,
         settings=dict(settings),

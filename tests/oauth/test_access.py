@@ -14,7 +14,7 @@ from assent.engine import oauth as states
 from assent.engine.oauth import STATE_TTL_MS, TURN_MS
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason
-from assent.lifecycle.connection import Credentials
+from assent.lifecycle.connection import OpenedSecrets
 from assent.ports import NotSent
 from assent.testing.emulator import Outcome
 
@@ -178,7 +178,7 @@ async def test_without_a_refresh_token_the_access_ends_with_its_token(world: Con
     connection = await world.connect("ga4")
     held = await world.connections.access(LOCAL_WORKSPACE, "ga4")
     assert held is not None
-    only = Credentials({ACCESS: held.secrets[ACCESS]})
+    only = OpenedSecrets({ACCESS: held.secrets[ACCESS]})
     assert await world.connections.renew(connection, only, connection.expires_ms)
     assert await token(world, "ga4")
     world.clock.advance(hours=1)

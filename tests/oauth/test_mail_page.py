@@ -20,7 +20,7 @@ from assent.connectors.smtp import SmtpConnector
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.connection import Credentials, NewConnection
+from assent.lifecycle.connection import NewConnection, OpenedSecrets
 from assent.ports import NotSent
 from assent.testing.operator import Wanted
 
@@ -133,7 +133,7 @@ async def test_a_password_that_does_not_count_any_more_ends_the_connection(
     connections = at_home.house.app.connections
     found = await connections.find(LOCAL_WORKSPACE, "smtp")
     assert found is not None
-    old = Credentials({API_KEY: f"smtp://{USER}:old@127.0.0.1:{post.form['port']}"})
+    old = OpenedSecrets({API_KEY: f"smtp://{USER}:old@127.0.0.1:{post.form['port']}"})
     await connections.save(
         LOCAL_WORKSPACE,
         "smtp",

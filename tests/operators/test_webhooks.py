@@ -24,10 +24,10 @@ from assent import job_kinds, outgoing_addresses
 from assent.app import App
 from assent.engine import jobs, tenancy, webhook_hosts, webhooks
 from assent.engine.jobs import Job, JobKind
-from assent.engine.webhooks import Delivery, Try
+from assent.engine.webhooks import DeliveryRecord, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
-from assent.lifecycle.webhooks import RETRY_DELAYS_MS, Reply
+from assent.lifecycle.webhooks import RETRY_DELAYS_MS, WebhookReply
 from assent.outgoing_calls import post_webhook
 from assent.ports import Single, Statement, StoreUnavailable, Transaction
 from assent.processes import running_jobs
@@ -59,7 +59,7 @@ async def secret_of(loop: Loop, **options: Any) -> str:
     return await webhooks.signing_secret(loop.app.services, await workspace_of(loop), **options)
 
 
-async def log_of(loop: Loop) -> tuple[Delivery, tuple[Try, ...]]:
+async def log_of(loop: Loop) -> tuple[DeliveryRecord, tuple[Try, ...]]:
     """The newest delivery and its tries."""
     workspace_id = await workspace_of(loop)
     newest, *_ = await loop.app.store.read(partial(webhooks.recent, workspace_id, "", 10))
@@ -343,7 +343,7 @@ async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_
 ) -> None:
     alive = loop.app.services.post_webhook
 
-    async def dies(url: str, body: bytes, headers: Any) -> Reply:
+    async def dies(url: str, body: bytes, headers: Any) -> WebhookReply:
         await alive(url, body, headers)
         raise StoreUnavailable("this process is gone before it can write the answer down")
 

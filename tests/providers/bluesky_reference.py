@@ -28,7 +28,7 @@ from assent.connectors.key_access import API_KEY
 from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.connection import Credentials, NewConnection
+from assent.lifecycle.connection import NewConnection, OpenedSecrets
 from assent.lifecycle.gate import open_gate
 from assent.picture_process import make
 from assent.testing.bluesky import HANDLE, PASSWORD, Bluesky
@@ -146,7 +146,7 @@ async def test_a_repetition_finds_the_post_that_is_there(engine: Engine, referen
 
 async def test_a_wrong_app_password_ends_the_connection(engine: Engine) -> None:
     action_id = await engine.approved(POST)
-    wrong = NewConnection(label="wrong", secrets=Credentials({API_KEY: "alice.test nope-nope-nope-nope"}))
+    wrong = NewConnection(label="wrong", secrets=OpenedSecrets({API_KEY: "alice.test nope-nope-nope-nope"}))
     await engine.app.connections.save(LOCAL_WORKSPACE, "bluesky", wrong, by="Ada")
 
     reply = await engine.execute(action_id)

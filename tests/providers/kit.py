@@ -16,7 +16,7 @@ from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.connection import Connection, Credentials, NewConnection
+from assent.lifecycle.connection import Connection, NewConnection, OpenedSecrets
 from assent.lifecycle.records import Action
 from assent.ports import KeyChecked
 from assent.testing import resend as resend_emulator
@@ -50,7 +50,7 @@ async def connect(app: App, provider: str, workspace_id: WorkspaceId = LOCAL_WOR
         provider,
         NewConnection(
             label=verified.label,
-            secrets=Credentials({API_KEY: KEYS[provider]}),
+            secrets=OpenedSecrets({API_KEY: KEYS[provider]}),
             accounts=verified.accounts,
             settings=verified.settings,
         ),

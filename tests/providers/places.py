@@ -17,7 +17,7 @@ from assent.engine import actions, pictures, tenancy
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, AssetId, WorkspaceId
-from assent.lifecycle.connection import Connection, Credentials, NewConnection
+from assent.lifecycle.connection import Connection, NewConnection, OpenedSecrets
 from assent.lifecycle.records import Asset, Effect
 from assent.ports import KeyChecked, Picture, Transaction
 from assent.testing.connector_contract import check_connector, claim_action
@@ -77,7 +77,9 @@ async def connect(
     connector: object = app.services.connectors[provider]
     assert isinstance(connector, KeyChecked)
     verified = await connector.verify(key, 10)
-    new = NewConnection(label=verified.label, secrets=Credentials({API_KEY: key}), accounts=verified.accounts)
+    new = NewConnection(
+        label=verified.label, secrets=OpenedSecrets({API_KEY: key}), accounts=verified.accounts
+    )
     return await app.connections.save(workspace_id, provider, new, by="Ada")
 
 

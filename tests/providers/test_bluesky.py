@@ -16,7 +16,7 @@ from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.connection import Account, Credentials, NewConnection
+from assent.lifecycle.connection import Account, NewConnection, OpenedSecrets
 from assent.lifecycle.records import Effect
 from assent.ports import Measurable, NotSent
 from assent.processes import Surfaces
@@ -253,7 +253,7 @@ async def test_a_draft_goes_by_the_direct_account_where_one_is_connected_and_els
         workspace_id = WorkspaceId(issued.workspace_id)
         zernio = NewConnection(
             label="Zernio",
-            secrets=Credentials({API_KEY: "sk_x"}),
+            secrets=OpenedSecrets({API_KEY: "sk_x"}),
             accounts=(Account("acc_1", "bluesky", "@acme"),),
         )
         asked = {"channel": "bluesky", "body": "Dark mode is here."}

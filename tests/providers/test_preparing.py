@@ -14,7 +14,7 @@ from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.connectors.key_access import API_KEY
-from assent.lifecycle.connection import Credentials, NewConnection
+from assent.lifecycle.connection import NewConnection, OpenedSecrets
 from assent.ports import KeyChecked
 from assent.processes import Surfaces
 from assent.testing import bluesky
@@ -73,7 +73,7 @@ async def _connect_bluesky(app: App, workspace_id: Any) -> None:
     verified = await connector.verify(bluesky.KEY, 10)
     new = NewConnection(
         label=verified.label,
-        secrets=Credentials({API_KEY: bluesky.KEY}),
+        secrets=OpenedSecrets({API_KEY: bluesky.KEY}),
         accounts=verified.accounts,
         settings=verified.settings,
     )

@@ -16,7 +16,7 @@ from assent.engine.execution import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
-from assent.lifecycle.connection import Credentials, NewConnection
+from assent.lifecycle.connection import NewConnection, OpenedSecrets
 from assent.lifecycle.records import Effect, Media
 from assent.ports import NotSent
 from assent.testing.connector_contract import claim_action
@@ -138,7 +138,7 @@ async def test_what_was_approved_for_one_webhook_does_not_go_to_another(one: Pla
     stored = await one.engine.app.connections.save(
         LOCAL_WORKSPACE,
         "slack",
-        NewConnection(label="other", secrets=Credentials({API_KEY: one.server.hook + "2"})),
+        NewConnection(label="other", secrets=OpenedSecrets({API_KEY: one.server.hook + "2"})),
         by="Ada",
     )
     assert stored.live

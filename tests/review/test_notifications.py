@@ -11,7 +11,7 @@ from tests.review.kit import House, forms, post
 
 from assent.engine import notifications
 from assent.engine.tenancy import LOCAL_WORKSPACE
-from assent.lifecycle.webhooks import Reply
+from assent.lifecycle.webhooks import WebhookReply
 from assent.ports import OutcomeUnknown
 
 
@@ -20,13 +20,13 @@ class Posts:
 
     def __init__(self, house: House) -> None:
         self.sent: list[tuple[str, Any]] = []
-        self.answer = Reply(200)
+        self.answer = WebhookReply(200)
         # Handed over once by the composition root; a test stands in for the network.
         replaced = dataclasses.replace(house.services, post_webhook=self.post, send_note=self.mail)
         house.app.services = replaced
         house.services = replaced
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> WebhookReply:
         self.sent.append((url, json.loads(body)))
         return self.answer
 
@@ -92,13 +92,13 @@ async def test_an_unknown_outcome_is_told_and_what_did_not_get_through_is_tried_
         raise OutcomeUnknown("lost")
 
     house.provider.then = silence
-    posts.answer = Reply(503)
+    posts.answer = WebhookReply(503)
     await house.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
     await house.run_jobs()
     await house.run_jobs()
     [target] = await house.app.store.read(lambda: notifications.targets(LOCAL_WORKSPACE))
     assert target.problem == "it answered 503"
-    posts.answer = Reply(200)
+    posts.answer = WebhookReply(200)
     house.clock.advance(hours=1)
     await house.run_jobs()
 

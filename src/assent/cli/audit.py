@@ -45,7 +45,7 @@ def verify(
     return 1
 
 
-def _line(finding: audit_log.Finding) -> str:
+def _line(finding: audit_log.AuditFinding) -> str:
     where = f" at event {finding.seq}" if finding.seq is not None else ""
     stream = (
         f" in stream {finding.stream_id} of workspace {finding.workspace_id}" if finding.stream_id else ""

@@ -88,7 +88,7 @@ def connect(
     from assent.app import App, open_app
     from assent.connectors.key_access import API_KEY
     from assent.connectors.mail_server import parse_mailbox
-    from assent.lifecycle.connection import Credentials, NewConnection
+    from assent.lifecycle.connection import NewConnection, OpenedSecrets
     from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 
     if sender is not None:
@@ -121,7 +121,7 @@ def connect(
                 provider,
                 NewConnection(
                     label=verified.label,
-                    secrets=Credentials({API_KEY: key}),
+                    secrets=OpenedSecrets({API_KEY: key}),
                     accounts=verified.accounts,
                     settings={**verified.settings, **more},
                 ),

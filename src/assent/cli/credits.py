@@ -13,7 +13,7 @@ from assent.cli.workspaces import BY, find_workspace
 from assent.engine import credits
 from assent.failures import Failure
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.credits import Account, Entry
+from assent.lifecycle.credits import CreditAccount, CreditEntry
 from assent.ports import Transaction
 
 SHOWN = 20
@@ -112,7 +112,7 @@ def _amount(limit: str | None) -> int | None:
     return int(limit)
 
 
-def _view(workspace_id: WorkspaceId, had: Account, lines: tuple[Entry, ...]) -> CreditsReport:
+def _view(workspace_id: WorkspaceId, had: CreditAccount, lines: tuple[CreditEntry, ...]) -> CreditsReport:
     return CreditsReport(
         workspace_id,
         had.unlimited,

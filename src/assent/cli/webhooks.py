@@ -13,7 +13,7 @@ import typer
 from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
 from assent.engine import webhook_hosts, webhooks
-from assent.engine.webhooks import Delivery, Resent, Try
+from assent.engine.webhooks import DeliveryRecord, Resent, Try
 from assent.failures import Failure
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_PAGE
@@ -205,7 +205,7 @@ def _log(workspace_id: WorkspaceId, most: int) -> Transaction[list[DeliveryView]
     return views
 
 
-def _view(delivery: Delivery, lines: tuple[Try, ...]) -> DeliveryView:
+def _view(delivery: DeliveryRecord, lines: tuple[Try, ...]) -> DeliveryView:
     return DeliveryView(
         delivery_id=delivery.delivery_id,
         run_id=delivery.run_id,

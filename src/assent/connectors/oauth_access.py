@@ -21,7 +21,7 @@ from assent.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
-from assent.lifecycle.connection import Access, Connection, ConnectionState, Credentials
+from assent.lifecycle.connection import Access, Connection, ConnectionState, OpenedSecrets
 from assent.lifecycle.preflight import Readiness
 from assent.ports import Clock, Connections, NotSent
 
@@ -141,7 +141,7 @@ class OAuthAccess:
             raise NotSent(
                 Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
             ) from None
-        kept = Credentials({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
+        kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
             return await self._held(held.connection.workspace_id)  # ended, or made again meanwhile

@@ -127,7 +127,7 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
     return checkpoint if written else None
 
 
-class Finding(msgspec.Struct, frozen=True, rename="camel"):
+class AuditFinding(msgspec.Struct, frozen=True, rename="camel"):
     """One thing that is not as it was written."""
 
     what: str
@@ -141,7 +141,7 @@ class Verdict(msgspec.Struct, frozen=True, rename="camel"):
     streams: int
     events: int
     checkpoints: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
 
 async def verify(
@@ -149,7 +149,7 @@ async def verify(
 ) -> Verdict:
     """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere. For somebody who may
     see one workspace only its streams are checked, and of the checkpoints what they say about it."""
-    findings: list[Finding] = []
+    findings: list[AuditFinding] = []
     streams = events = 0
     seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
     async for head in _heads(store, workspace_id):
@@ -159,7 +159,7 @@ async def verify(
         findings += found
     findings += await store.read(lambda: _headless(workspace_id))
     findings += [
-        Finding(f"action {action_id} has no journal", of, run_id)
+        AuditFinding(f"action {action_id} has no journal", of, run_id)
         for of, run_id, action_id in await store.read(lambda: action_audit.list_unlogged(workspace_id))
     ]
     findings += await _verify_runs(store, workspace_id)
@@ -177,14 +177,14 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
         after = (heads[-1].workspace_id, heads[-1].stream_id)
 
 
-async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[Finding]]:
+async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
     """One stream, a page at a time, and the actions that it tells of."""
     story = action_audit.Story()
     at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
     count = 0
 
-    def found(flaw: Flaw, seq: int) -> list[Finding]:
-        return [Finding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
+    def found(flaw: Flaw, seq: int) -> list[AuditFinding]:
+        return [AuditFinding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
 
     while page := await store.read(_page_of_events(head, at.seq)):
         count += len(page)
@@ -197,24 +197,24 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
         return count, found(problem.flaw, problem.seq)
     compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq, seals)
     differing = await store.read(compare)
-    return count, [Finding(what, head.workspace_id, head.stream_id) for what in differing]
+    return count, [AuditFinding(what, head.workspace_id, head.stream_id) for what in differing]
 
 
-async def _verify_runs(store: Store, workspace_id: str | None) -> list[Finding]:
+async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFinding]:
     """What is kept of workflow runs beside the journal, against what the journal sealed."""
     # Programs and snapshots are another world than chains and signatures: it is loaded by who verifies.
     from assent.engine.session_audit import find_flaws
 
     return [
-        Finding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
+        AuditFinding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
         async for flaw in find_flaws(store, workspace_id)
     ]
 
 
 async def _verify_checkpoints(
     store: Store, signer: Signer, kept: Checkpoint | None
-) -> tuple[int, list[Finding]]:
-    findings: list[Finding] = []
+) -> tuple[int, list[AuditFinding]]:
+    findings: list[AuditFinding] = []
     previous, number = GENESIS, 0
     bodies: dict[int, str] = {}
     while page := await store.read(_page_of_checkpoints(number)):
@@ -222,34 +222,34 @@ async def _verify_checkpoints(
         for row_number, checkpoint in page:
             number += 1
             if not signer.genuine(checkpoint):
-                findings.append(Finding(f"checkpoint {row_number} is not signed by this server"))
+                findings.append(AuditFinding(f"checkpoint {row_number} is not signed by this server"))
             content = checkpoint.readable()
             if content is None or (row_number, content.number, content.previous) != (
                 number,
                 number,
                 previous,
             ):
-                findings.append(Finding(f"checkpoint {number} does not follow the one before it"))
+                findings.append(AuditFinding(f"checkpoint {number} does not follow the one before it"))
             if content is not None:
                 findings += await store.read(_check_signed_heads(content))
             number, previous = row_number, checkpoint.digest()
             bodies[number] = checkpoint.body
     if kept is not None:
         if not signer.genuine(kept):
-            findings.append(Finding("the given checkpoint is not signed by this server"))
+            findings.append(AuditFinding("the given checkpoint is not signed by this server"))
         content = kept.readable()
         if content is None:
-            return len(bodies), [*findings, Finding("the given checkpoint cannot be read")]
+            return len(bodies), [*findings, AuditFinding("the given checkpoint cannot be read")]
         if bodies.get(content.number) != kept.body:
             findings.append(
-                Finding(f"checkpoint {content.number} is not in the database as it was written out")
+                AuditFinding(f"checkpoint {content.number} is not in the database as it was written out")
             )
         findings += await store.read(_check_signed_heads(content))
     return len(bodies), findings
 
 
 def _check_signed_heads(content: CheckpointBody) -> Any:
-    def begin() -> Transaction[list[Finding]]:
+    def begin() -> Transaction[list[AuditFinding]]:
         missing = []
         for head in content.heads:
             rows = yield statements.find_event_hash(
@@ -257,7 +257,7 @@ def _check_signed_heads(content: CheckpointBody) -> Any:
             )
             if not rows or rows[0]["hash"] != head.hash:
                 what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
-                missing.append(Finding(what, head.workspace_id, head.stream_id, head.seq))
+                missing.append(AuditFinding(what, head.workspace_id, head.stream_id, head.seq))
         return missing
 
     return begin
@@ -290,12 +290,12 @@ def _page_of_checkpoints(after: int) -> Any:
     return begin
 
 
-def _headless(workspace_id: str | None) -> Transaction[list[Finding]]:
+def _headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
     if workspace_id is not None:
         rows = yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE)
     else:
         rows = yield statements.list_headless_streams(most=PAGE)
-    return [Finding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
+    return [AuditFinding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
 
 
 async def stream_pages(

@@ -28,7 +28,7 @@ class Recorded(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Place(msgspec.Struct, frozen=True):
+class AuditCursor(msgspec.Struct, frozen=True):
     """Where a page of the journal begins: before this event."""
 
     at_ms: int = LAST_MS
@@ -38,11 +38,11 @@ class Place(msgspec.Struct, frozen=True):
 
 class EventPage(msgspec.Struct, frozen=True):
     events: tuple[Recorded, ...]
-    older: Place | None
+    older: AuditCursor | None
 
 
 def events(
-    workspace_id: WorkspaceId, *, kinds: tuple[str, ...] = (), before: Place, most: int
+    workspace_id: WorkspaceId, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
 ) -> Transaction[EventPage]:
     """What happened in a workspace, newest first."""
     rows = yield statements.list_events_before(
@@ -67,7 +67,7 @@ def events_since(
 
 
 def stream_events(
-    workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: Place, most: int
+    workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
 ) -> Transaction[EventPage]:
     """What happened in one stream, newest first."""
     rows = yield statements.list_stream_before(
@@ -84,7 +84,9 @@ def stream_events(
 def _page(found: list[Recorded], most: int) -> EventPage:
     shown = tuple(found[:most])
     last = shown[-1] if shown else None
-    older = Place(last.at_ms, last.stream_id, last.seq) if last is not None and len(found) > most else None
+    older = (
+        AuditCursor(last.at_ms, last.stream_id, last.seq) if last is not None and len(found) > most else None
+    )
     return EventPage(shown, older)
 
 

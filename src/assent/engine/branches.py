@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from assent.engine import workflow_store as stored
-from assent.engine.workflow_answers import BranchView, Desk
-from assent.engine.workflow_store import RunRecord
+from assent.engine.workflow_answers import BranchView, WorkflowCall
+from assent.engine.workflow_store import StoredRun
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 from assent.workflow import Program, pending
@@ -35,7 +35,7 @@ class OtherBranches(msgspec.Struct, frozen=True):
 
 
 def describe_others(
-    desk: Desk, run: RunRecord, program: Program, node: int, *, from_here: int = FROM_HERE
+    desk: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
 ) -> Transaction[OtherBranches]:
     """The branches that do not lead to a node, the oldest first."""
     named = {"workspace_id": desk.workspace_id, "run_id": run.run_id}
@@ -72,7 +72,7 @@ def title_of(program: Program, place: Row) -> str:
     return shown.title if shown is not None else ""
 
 
-def read_place(desk: Desk, run: RunRecord, node: int) -> Transaction[tuple[str, str]]:
+def read_place(desk: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
     """Where a node of a run waits, and the first line of what was noted on the way there."""
     program = yield from stored.load_program(desk.workspace_id, run.workflow_hash)
     rows = yield statements.list_workflow_places(

@@ -18,8 +18,8 @@ from assent.engine import actions, journal, session_notes
 from assent.engine import workflow_store as stored
 from assent.engine.session_notes import SessionNote
 from assent.engine.sessions import COMPLETE, OPERATOR, RUNNING
-from assent.engine.workflow_answers import ADVANCE, Answer
-from assent.engine.workflow_store import RunRecord
+from assent.engine.workflow_answers import ADVANCE, WorkflowAnswer
+from assent.engine.workflow_store import StoredRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.tokens import TokenInvalid
 from assent.lifecycle.records import Run
@@ -314,7 +314,7 @@ def _import_run(
     series: int,
     now_ms: int,
 ) -> Transaction[None]:
-    record = RunRecord(
+    record = StoredRun(
         run_id=run_id,
         session_id=session_id,
         workflow_id=run.workflow_id,
@@ -379,21 +379,25 @@ def _import_run(
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
 
 
-def _first_ways(run: ExportedRun, keys: tuple[bytes, ...], record: RunRecord) -> dict[int, stored.Way]:
+def _first_ways(
+    run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
+) -> dict[int, stored.FirstTransition]:
     """By child, the first way on from each node of which the bundle has no answer word for word, with this server's
     tokens."""
     told = lineage_of(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
     return {
-        child: stored.Way(edge, child, *_tokens(keys, record, child, 0, pending=child not in complete))
+        child: stored.FirstTransition(
+            edge, child, *_tokens(keys, record, child, 0, pending=child not in complete)
+        )
         for (parent, edge), child in _steps_taken(told).items()
         if (parent, edge) in first
     }
 
 
 def _tokens(
-    keys: tuple[bytes, ...], run: RunRecord, node: int, attempt: int, *, pending: bool
+    keys: tuple[bytes, ...], run: StoredRun, node: int, attempt: int, *, pending: bool
 ) -> tuple[str, str | None]:
     state = mint(keys, Handle("st", run.run_id, node, run.series))
     return state, mint(keys, Handle("ack", run.run_id, node, run.series, attempt)) if pending else None
@@ -405,7 +409,7 @@ def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
     return {**event.body, "sessionId": session_id}
 
 
-def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> stored.KeptAnswer:
+def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> stored.KeptAnswer:
     """An answer with this server's tokens in it."""
     state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
     own: dict[str, Any] = {
@@ -421,7 +425,7 @@ def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: RunRecord) -> sto
 
     kept = _BRANCH_MARK.sub(token, json.dumps(given.answer))
     try:
-        answer = msgspec.convert({**json.loads(kept), **own}, Answer)
+        answer = msgspec.convert({**json.loads(kept), **own}, WorkflowAnswer)
     except msgspec.ValidationError as error:
         raise BundleRefused(f"An answer in this bundle cannot be read: {error}.") from error
     text = _BRANCH_MARK.sub(token, given.text).replace(_STATE_MARK, state).replace(_ACK_MARK, ack or "")

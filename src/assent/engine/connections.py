@@ -24,8 +24,8 @@ from assent.lifecycle.connection import (
     Account,
     Connection,
     ConnectionState,
-    Credentials,
     NewConnection,
+    OpenedSecrets,
 )
 from assent.ports import Clock, Row, Store, Transaction
 from assent.stores.loader import statements
@@ -36,7 +36,7 @@ _ACCOUNTS: Final = msgspec.json.Decoder(tuple[Account, ...])
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
-class Connections:
+class ConnectionStore:
     """The connections of every workspace of a store. Connectors reach theirs through the port of the same name."""
 
     def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
@@ -69,7 +69,7 @@ class Connections:
             log.error("secrets of %s in workspace %s: %s", provider, workspace_id, broken)
             return None
 
-    async def renew(self, used: Connection, secrets: Credentials, expires_ms: int | None) -> bool:
+    async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool:
         """Fresh tokens in place of those of the connection in hand. Every secret is given: the others are gone."""
         await self._store.open()
         seal, now_ms = self._vault.seal(len(list(secrets))), self._clock.now_ms()
@@ -163,7 +163,7 @@ def access(vault: Vault, workspace_id: WorkspaceId, provider: str) -> Transactio
 
 
 def renew(
-    vault: Vault, used: Connection, secrets: Credentials, expires_ms: int | None, seal: Seal, now_ms: int
+    vault: Vault, used: Connection, secrets: OpenedSecrets, expires_ms: int | None, seal: Seal, now_ms: int
 ) -> Transaction[bool]:
     rows = yield statements.renew_connection(
         workspace_id=used.workspace_id,

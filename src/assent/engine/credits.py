@@ -16,7 +16,7 @@ import msgspec
 from assent.engine import journal
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.credits import Account, Entry, Kind
+from assent.lifecycle.credits import CreditAccount, CreditEntry, Kind
 from assent.lifecycle.preflight import CREDITS_MISSING, price
 from assent.lifecycle.records import Action
 from assent.ports import Row, Rows, Transaction
@@ -26,26 +26,28 @@ MAX_CREDITS: Final = 1_000_000_000_000
 """What one entry may hold: far from the end of the integers that add them up."""
 
 
-def account(workspace_id: WorkspaceId) -> Transaction[Account]:
+def account(workspace_id: WorkspaceId) -> Transaction[CreditAccount]:
     """Where a workspace stands."""
     rows = yield statements.find_credits(workspace_id=workspace_id)
-    return _account(rows[0]) if rows else Account()
+    return _account(rows[0]) if rows else CreditAccount()
 
 
-def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[Entry, ...]]:
+def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntry, ...]]:
     """The end of the ledger, newest first."""
     rows = yield statements.list_recent_credit_entries(workspace_id=workspace_id, most=most)
     return _entries(rows)
 
 
-def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[Account]:
+def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
     """Add credits. A workspace without a limit has what was granted from then on, and no more."""
     yield from _journal(workspace_id, "credits_granted", amount, by, now_ms)
     rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
 
 
-def limit(workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str) -> Transaction[Account]:
+def limit(
+    workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
+) -> Transaction[CreditAccount]:
     """Let a workspace spend so much from now on, or without limit (None)."""
     if amount is None:
         yield from _journal(workspace_id, "credits_unlimited", 0, by, now_ms)
@@ -139,7 +141,7 @@ def _write(
     by: str,
     now_ms: int,
     action: Action | None = None,
-) -> Transaction[Account]:
+) -> Transaction[CreditAccount]:
     """The line that explains a change of the account, whose row this transaction holds."""
     found = _account(rows[0])
     attempt = action.attempt if action is not None else None
@@ -161,13 +163,13 @@ def _journal(workspace_id: WorkspaceId, kind: str, amount: int, by: str, now_ms:
     yield from journal.append(workspace_id, workspace_id, [event], now_ms)
 
 
-def _account(row: Row) -> Account:
-    return Account(bool(row["unlimited"]), row["granted"], row["spent"], row["reserved"], row["seq"])
+def _account(row: Row) -> CreditAccount:
+    return CreditAccount(bool(row["unlimited"]), row["granted"], row["spent"], row["reserved"], row["seq"])
 
 
-def _entries(rows: Rows) -> tuple[Entry, ...]:
+def _entries(rows: Rows) -> tuple[CreditEntry, ...]:
     return tuple(
-        Entry(
+        CreditEntry(
             seq=row["seq"],
             kind=row["kind"],
             amount=row["amount"],

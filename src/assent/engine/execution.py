@@ -89,7 +89,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks for which action to be executed, by which tool and under which key."""
 
     workspace_id: WorkspaceId
@@ -108,7 +108,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
         return canonical.digest({"actionId": self.action_id})
 
 
-async def execute(services: Services, order: Order) -> Executed:
+async def execute(services: Services, order: ExecutionOrder) -> Executed:
     """Fire an approved action at most once (E72), or refuse."""
     task = asyncio.create_task(_execute(services, order))
     _running.add(task)
@@ -122,7 +122,7 @@ async def finish_running() -> None:
         await asyncio.wait(set(_running))
 
 
-async def _execute(services: Services, order: Order) -> Executed:
+async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     try:
         held = await claimed(services, order)
     except Refusal as refusal:
@@ -142,12 +142,12 @@ async def _execute(services: Services, order: Order) -> Executed:
     return reply
 
 
-async def claimed(services: Services, order: Order) -> Action | Executed:
+async def claimed(services: Services, order: ExecutionOrder) -> Action | Executed:
     """Claim, asking the connector first where it has to be asked.
 
     Which connector that is only the stored action says, so the first try finds out and takes itself back.
     """
-    asked: Asked | None = None
+    asked: ReadinessAnswer | None = None
     while True:
         now_ms = services.clock.now_ms()
         begin = partial(claim, services, order, services.new_id(now_ms), now_ms, asked)
@@ -162,10 +162,10 @@ async def claimed(services: Services, order: Order) -> Action | Executed:
                     raise newly_bound(services, order, bound) from None
                 advice = addressing.advise(services, order.workspace_id, effect, readiness)
                 readiness = msgspec.structs.replace(readiness, fix_hint=advice)
-            asked = Asked(ask.connector.id, ask.action.digest, readiness)
+            asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness)
 
 
-def newly_bound(services: Services, order: Order, bound: Action) -> Refusal:
+def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
     """The account was named just now: a human sees the action with it before it goes out."""
     now_ms = services.clock.now_ms()
     return Refusal(
@@ -177,7 +177,7 @@ def newly_bound(services: Services, order: Order, bound: Action) -> Refusal:
     )
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ReadinessAnswer(msgspec.Struct, frozen=True):
     """What a connector said just now about performing an effect."""
 
     connector_id: str
@@ -194,7 +194,7 @@ class _AskFirst(Exception):  # noqa: N818 - what to do
         self.action = action
 
 
-def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusal | None:
+def _obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
     """What keeps the connector from performing an approved action (E24)."""
     if action.effect.connector == MANUAL:
         return by_hand(action)
@@ -209,7 +209,11 @@ def _obstacle(services: Services, action: Action, asked: Asked | None) -> Refusa
 
 
 def claim(
-    services: Services, order: Order, attempt_id: str, now_ms: int, asked: Asked | None = None
+    services: Services,
+    order: ExecutionOrder,
+    attempt_id: str,
+    now_ms: int,
+    asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
     """Judge and claim, so that at most one attempt is in flight (E29), or answer what was answered before under the
     same idempotency key (E27, E49)."""

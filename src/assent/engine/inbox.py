@@ -38,7 +38,7 @@ class Waiting(msgspec.Struct, frozen=True):
     prepared_by: str
 
 
-class Filter(msgspec.Struct, frozen=True):
+class InboxFilter(msgspec.Struct, frozen=True):
     """What somebody wants to see of it. `until_ms`: only what ends before."""
 
     workspace: str = ""
@@ -60,7 +60,7 @@ class Inbox(msgspec.Struct, frozen=True):
 
 
 def look(
-    person: Person, wanted: Filter, page: tuple[int, int], since_ms: int, now_ms: int
+    person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
 ) -> Transaction[Inbox]:
     """A page (how many to skip, how many to show) of what needs somebody; the rest is on the first one."""
     skipped, most = page
@@ -89,7 +89,7 @@ def look(
     unknown: Rows = ()
     stopped: Rows = ()
     done: Rows = ()
-    if skipped == 0 and wanted == Filter():
+    if skipped == 0 and wanted == InboxFilter():
         unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
         stopped = yield statements.list_stopped_for(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED

@@ -69,7 +69,7 @@ class Flaw(enum.StrEnum):
     HEAD_ALTERED = "head_altered"
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ChainBreak(msgspec.Struct, frozen=True):
     """The first event at which a chain does not hold."""
 
     seq: int
@@ -158,20 +158,20 @@ def link(
     return hashlib.sha256(bytes.fromhex(previous) + digest).hexdigest()
 
 
-def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> Problem | None:
+def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> ChainBreak | None:
     """Whether the events lead from `start` (or from the beginning) to `head`; the first flaw, or None."""
     seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
     for event in events:
         seq += 1
         if event.seq != seq:
-            return Problem(seq, Flaw.MISSING)
+            return ChainBreak(seq, Flaw.MISSING)
         chained = link(
             head.workspace_id, head.stream_id, seq, event.kind, event.at_ms, event.body.encode(), chained
         )
         if event.hash != chained:
-            return Problem(seq, Flaw.ALTERED)
+            return ChainBreak(seq, Flaw.ALTERED)
     if seq < head.seq:
-        return Problem(seq + 1, Flaw.TRUNCATED)
+        return ChainBreak(seq + 1, Flaw.TRUNCATED)
     if seq > head.seq:
-        return Problem(head.seq + 1, Flaw.BEYOND_HEAD)
-    return None if chained == head.hash else Problem(seq, Flaw.HEAD_ALTERED)
+        return ChainBreak(head.seq + 1, Flaw.BEYOND_HEAD)
+    return None if chained == head.hash else ChainBreak(seq, Flaw.HEAD_ALTERED)

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import audit_views
-from assent.engine.audit_views import Place
+from assent.engine.audit_views import AuditCursor
 from assent.lifecycle.records import Action
 from assent.ports import Transaction
 
@@ -27,7 +27,7 @@ LOOKED_AT: Final = 60
 """Decisions of a run that are read to find one action's: runs have a handful of actions."""
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Who decided what about an action, when, and in which words."""
 
     what: str
@@ -38,15 +38,15 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     comment: str
 
 
-def last_decision(action: Action) -> Transaction[Decision | None]:
+def last_decision(action: Action) -> Transaction[LastDecision | None]:
     """The newest decision about an action; None where there is none among the newest of its run."""
     page = yield from audit_views.stream_events(
-        action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=Place(), most=LOOKED_AT
+        action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=AuditCursor(), most=LOOKED_AT
     )
     for event in page.events:
         facts: dict[str, Any] = msgspec.json.decode(event.body)
         if facts.get("actionId") == action.action_id:
-            return Decision(
+            return LastDecision(
                 what=DECISIONS[event.kind],
                 by=str(facts.get("by", "")),
                 at_ms=event.at_ms,

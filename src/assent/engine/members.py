@@ -23,7 +23,7 @@ TERMINAL: Final = "terminal"
 """Who invited somebody, where that was a command."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class MemberWorkspace(msgspec.Struct, frozen=True):
     """A workspace that somebody may see."""
 
     workspace_id: WorkspaceId
@@ -39,7 +39,7 @@ class Device(msgspec.Struct, frozen=True):
     expires_ms: int
 
 
-class Known(msgspec.Struct, frozen=True):
+class ListedPerson(msgspec.Struct, frozen=True):
     """Somebody in the list of people."""
 
     person: Person
@@ -123,7 +123,7 @@ def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
     return tuple(row["name"] for row in rows)
 
 
-def everybody(now_ms: int) -> Transaction[tuple[Known, ...]]:
+def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
     """Who can sign in, and who was asked to."""
     rows = yield statements.list_people(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
     members = yield statements.list_memberships()
@@ -131,7 +131,7 @@ def everybody(now_ms: int) -> Transaction[tuple[Known, ...]]:
     for row in members:
         places.setdefault(row["person_id"], []).append(row["name"])
     return tuple(
-        Known(
+        ListedPerson(
             people.person_of(row),
             tuple(places.get(row["person_id"], ())),
             row["devices"],
@@ -159,13 +159,13 @@ def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
     yield from people.note("person_renamed", {"person": person_id, "name": name}, now_ms)
 
 
-def places(person: Person) -> Transaction[tuple[Place, ...]]:
+def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
     """The workspaces that somebody may see."""
     if person.is_owner:
         found = yield from tenancy.list_workspaces()
-        return tuple(Place(each.workspace_id, each.name) for each in found)
+        return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
     rows = yield statements.list_workspaces_of(person_id=person.person_id)
-    return tuple(Place(WorkspaceId(row["workspace_id"]), row["name"]) for row in rows)
+    return tuple(MemberWorkspace(WorkspaceId(row["workspace_id"]), row["name"]) for row in rows)
 
 
 def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:

@@ -20,7 +20,7 @@ from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
-from assent.lifecycle.connection import Credentials
+from assent.lifecycle.connection import OpenedSecrets
 from assent.lifecycle.records import Action, ExecutionState, Status
 from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
@@ -41,7 +41,7 @@ _NAMED: Final = 4
 """Kinds of drafts that a note names."""
 
 
-class Target(msgspec.Struct, frozen=True):
+class NotificationTarget(msgspec.Struct, frozen=True):
     """One place at which people are told, as it may be shown."""
 
     target_id: str
@@ -52,7 +52,7 @@ class Target(msgspec.Struct, frozen=True):
     problem: str | None
 
 
-class Note(msgspec.Struct, frozen=True):
+class Notification(msgspec.Struct, frozen=True):
     """What is said."""
 
     title: str
@@ -148,7 +148,7 @@ def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transacti
     )
 
 
-def targets(workspace_id: WorkspaceId) -> Transaction[tuple[Target, ...]]:
+def targets(workspace_id: WorkspaceId) -> Transaction[tuple[NotificationTarget, ...]]:
     rows = yield statements.list_notification_targets(workspace_id=workspace_id)
     return tuple(_target(row) for row in rows)
 
@@ -167,7 +167,7 @@ async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address
             shown=mask(kind, address),
             created_ms=now_ms,
         )
-        secrets = Credentials({_ADDRESS: address})
+        secrets = OpenedSecrets({_ADDRESS: address})
         yield from services.vault.put(workspace_id, _holder(target_id), secrets, seal, now_ms)
         yield from _journal(workspace_id, "notification_added", mask(kind, address), by, now_ms)
 
@@ -211,7 +211,7 @@ async def tell(services: Services, job: Job) -> None:
 
 def _prepare(
     services: Services, workspace_id: WorkspaceId, target_id: str, run_id: str, cause: str
-) -> Transaction[tuple[Target, str, Note] | None]:
+) -> Transaction[tuple[NotificationTarget, str, Notification] | None]:
     """Where to and what; None where there is nothing to say any more."""
     rows = yield statements.find_notification_target(workspace_id=workspace_id, target_id=target_id)
     if not rows:
@@ -220,7 +220,7 @@ def _prepare(
     address = dict(secrets.items()).get(_ADDRESS, "")
     place = yield from tenancy.get_workspace(workspace_id)
     if cause == "test":
-        note = Note(
+        note = Notification(
             "Assent can reach you", f"Notes about {place.name} arrive here.", f"{services.base_url}/inbox"
         )
         return _target(rows[0]), address, note
@@ -235,10 +235,10 @@ def _prepare(
     count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
     verb = words.one if len(about) == 1 else words.several
     text = f"{count} in {place.name} {verb}: {named}."
-    return _target(rows[0]), address, Note(words.title, text, f"{services.base_url}/runs/{run_id}")
+    return _target(rows[0]), address, Notification(words.title, text, f"{services.base_url}/runs/{run_id}")
 
 
-async def _send(services: Services, kind: str, address: str, note: Note, key: str) -> str:
+async def _send(services: Services, kind: str, address: str, note: Notification, key: str) -> str:
     """What went wrong, or nothing."""
     if kind == "email":
         try:
@@ -253,7 +253,7 @@ async def _send(services: Services, kind: str, address: str, note: Note, key: st
     return reply.detail or f"it answered {reply.status}"
 
 
-def _build_post(kind: str, address: str, note: Note) -> tuple[str, bytes]:
+def _build_post(kind: str, address: str, note: Notification) -> tuple[str, bytes]:
     if kind == "slack":
         return address, msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
     # A push server takes JSON at its root; the last part of the address is the topic.
@@ -284,7 +284,7 @@ def _holder(target_id: str) -> str:
     return f"notify:{target_id}"
 
 
-def _target(row: Row) -> Target:
-    return Target(
+def _target(row: Row) -> NotificationTarget:
+    return NotificationTarget(
         row["target_id"], row["kind"], row["shown"], row["created_ms"], row["told_ms"], row["problem"]
     )

@@ -45,7 +45,7 @@ KINDS: Final = (
 """Events that are about an action."""
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt to send that the server refused."""
 
     action_id: str
@@ -63,7 +63,7 @@ class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     hash: str
 
 
-class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The newest signature over the heads of all chains."""
 
     number: int
@@ -79,9 +79,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Whether more happened than is listed."""
     steps: int
     """Confirmations of workflow steps among what happened; they are not listed."""
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedSend, ...]
     heads: tuple[StreamHead, ...]
-    checkpoint: Checkpoint | None
+    checkpoint: ReportedCheckpoint | None
 
 
 def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
@@ -116,13 +116,13 @@ def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
     )
 
 
-def _read_refused(facts: dict[str, Any], at_ms: int) -> Refused:
+def _read_refused(facts: dict[str, Any], at_ms: int) -> RefusedSend:
     said = {name: str(facts.get(name, "")) for name in ("reason", "detail", "by")}
-    return Refused(action_id=str(facts.get("actionId", "")), at_ms=at_ms, **said)
+    return RefusedSend(action_id=str(facts.get("actionId", "")), at_ms=at_ms, **said)
 
 
-def _checkpoint(row: Any) -> Checkpoint:
+def _checkpoint(row: Any) -> ReportedCheckpoint:
     signed = audit_log.Checkpoint(row["body"], row["signature"], row["public_key"])
-    return Checkpoint(
+    return ReportedCheckpoint(
         number=row["number"], at_ms=row["at_ms"], digest=signed.digest(), public_key=signed.public_key
     )

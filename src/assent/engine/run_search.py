@@ -13,7 +13,7 @@ import msgspec
 
 from assent.engine import workflow_store as stored
 from assent.engine.branches import read_place
-from assent.engine.workflow_answers import Desk
+from assent.engine.workflow_answers import WorkflowCall
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 from assent.workflow.handles import Handle, mint
@@ -29,7 +29,7 @@ LATEST: Final = 5
 """Runs that are listed where nothing fits."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A run that was found again, at its preferred tip (W27)."""
 
     session_id: str
@@ -48,8 +48,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 def find_runs(
-    desk: Desk, *, session_id: str, workflow_id: str, query: str, most: int
-) -> Transaction[tuple[Found, ...]]:
+    desk: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
+) -> Transaction[tuple[FoundRun, ...]]:
     """Earlier runs: those that fit the query best first, then the freshest."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     words = split_query(query)
@@ -71,7 +71,7 @@ def find_runs(
     return (yield from _describe(desk, [(row, row["words_found"]) for row in rows]))
 
 
-def latest_runs(desk: Desk) -> Transaction[tuple[Found, ...]]:
+def latest_runs(desk: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
     """The freshest runs of the workspace, whatever they are."""
     rows = yield statements.list_workflow_runs(
         workspace_id=desk.workspace_id, session_id="", workflow_id="", most=LATEST
@@ -79,7 +79,7 @@ def latest_runs(desk: Desk) -> Transaction[tuple[Found, ...]]:
     return (yield from _describe(desk, [(row, 0) for row in rows]))
 
 
-def _describe(desk: Desk, rows: list[tuple[Row, int]]) -> Transaction[tuple[Found, ...]]:
+def _describe(desk: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tuple[FoundRun, ...]]:
     found = []
     for row, words_found in rows:
         run = stored.run_of(row)
@@ -89,7 +89,7 @@ def _describe(desk: Desk, rows: list[tuple[Row, int]]) -> Transaction[tuple[Foun
             continue
         step, noted = yield from read_place(desk, run, tip.node)
         found.append(
-            Found(
+            FoundRun(
                 session_id=run.session_id,
                 run_id=run.run_id,
                 workflow_id=run.workflow_id,

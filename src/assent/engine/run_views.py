@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import actions, audit_views, measurement
-from assent.engine.audit_views import EventPage, Place
+from assent.engine.audit_views import AuditCursor, EventPage
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.records import Action, Asset, Run
@@ -25,7 +25,7 @@ CHILDREN_SHOWN: Final = 20
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
-class Standing(msgspec.Struct, frozen=True):
+class ActionCount(msgspec.Struct, frozen=True):
     """How many actions of a run are in one state."""
 
     status: str
@@ -45,7 +45,7 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
     inputs: dict[str, Any]
     parent_run_id: str | None
     created_ms: int
-    standings: tuple[Standing, ...]
+    standings: tuple[ActionCount, ...]
     status: str
 
 
@@ -72,7 +72,7 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
 
     run: Run
     status: str
-    standings: tuple[Standing, ...]
+    standings: tuple[ActionCount, ...]
     actions: tuple[Action, ...]
     after: ActionPlace | None
     assets: tuple[Asset, ...]
@@ -102,14 +102,14 @@ def runs(
 
 
 def _lines(rows: Rows) -> tuple[RunLine, ...]:
-    standings: dict[str, list[Standing]] = {}
+    standings: dict[str, list[ActionCount]] = {}
     first: dict[str, Any] = {}
     for row in rows:
         first.setdefault(row["run_id"], row)
         counted = standings.setdefault(row["run_id"], [])
         if row["actions"]:
             counted.append(
-                Standing(row["action_status"], row["execution_state"], row["actions"], row["overdue"])
+                ActionCount(row["action_status"], row["execution_state"], row["actions"], row["overdue"])
             )
     return tuple(
         RunLine(
@@ -127,7 +127,7 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
     )
 
 
-def status_of(stored: str, standings: Iterable[Standing], *, measured: bool) -> str:
+def status_of(stored: str, standings: Iterable[ActionCount], *, measured: bool) -> str:
     """The status of a run, derived from how its actions stand."""
     states = []
     for each in standings:
@@ -143,7 +143,7 @@ def run(
     *,
     state: str = "",
     after: ActionPlace,
-    before: Place,
+    before: AuditCursor,
     most_actions: int,
     most_events: int,
     now_ms: int,
@@ -166,7 +166,7 @@ def run(
     planned = yield from measurement.find(workspace_id, run_id)
     is_workflow = yield statements.find_workflow_run(**named)
     standings = tuple(
-        Standing(r["status"], r["execution_state"], r["actions"], r["overdue"]) for r in counted
+        ActionCount(r["status"], r["execution_state"], r["actions"], r["overdue"]) for r in counted
     )
     measured = planned is not None and planned.measured_ms is not None
     return RunDetail(

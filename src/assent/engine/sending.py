@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.engine import actions, execution, notifications
-from assent.engine.execution import EXECUTE_TOOL, Order
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.jobs import Job, JobFailed
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId
@@ -21,7 +21,7 @@ CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reaso
 
 async def send(services: Services, job: Job) -> None:
     """Handle the job."""
-    order = Order(
+    order = ExecutionOrder(
         workspace_id=job.workspace_id,
         action_id=ActionId(job.payload["actionId"]),
         tool=EXECUTE_TOOL,
@@ -38,7 +38,7 @@ async def send(services: Services, job: Job) -> None:
             raise JobFailed(recovery.summary_for_user) from refusal
 
 
-def _tell(services: Services, order: Order) -> Transaction[None]:
+def _tell(services: Services, order: ExecutionOrder) -> Transaction[None]:
     """People hear of what was approved and stays where it is."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assent.engine.connections import Connections
+from assent.engine.connections import ConnectionStore
 from assent.engine.rate import RateLimiter, Window
 from assent.engine.vault import Vault
 from assent.engine.waits import Waits
@@ -14,7 +14,7 @@ from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.lifecycle.review_link import Scope
 from assent.lifecycle.seals import Seals
-from assent.lifecycle.webhooks import Reply
+from assent.lifecycle.webhooks import WebhookReply
 from assent.ports import Clock, Connector, Store
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Services:
     configured_url: str
     """The address of this server by its settings."""
     connectors: Mapping[str, Connector]
-    connections: Connections
+    connections: ConnectionStore
     """What workspaces are connected to; their secrets stay in the vault."""
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
@@ -73,7 +73,7 @@ class Services:
     """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
     webhook_host: Callable[[str], str]
     """The host of such an address, as a connection to it reads it; empty where it is no address."""
-    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[Reply]]
+    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
     """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
     can_send_notes: bool
     """Whether a mail server is set up for those."""

@@ -13,7 +13,7 @@ import msgspec
 from assent.engine import session_notes
 from assent.engine import workflow_store as stored
 from assent.engine.session_notes import SessionNote
-from assent.engine.workflow_answers import Answer, IssueView
+from assent.engine.workflow_answers import IssueView, WorkflowAnswer
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Rows, Transaction
 from assent.stores.loader import statements
@@ -26,11 +26,11 @@ RUNS_SHOWN: Final = 50
 SHOWN_AT_A_STEP: Final = 20
 """Refused attempts or checkpoints of one node on its page."""
 
-_ANSWER: Final = msgspec.json.Decoder(Answer)
+_ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
 _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
 
 
-class RunLine(msgspec.Struct, frozen=True, kw_only=True):
+class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
     """A run of a session in a list."""
 
     run_id: RunId
@@ -51,7 +51,7 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int
     updated_ms: int
     run_count: int
-    runs: tuple[RunLine, ...]
+    runs: tuple[SessionRunLine, ...]
 
 
 class SessionPage(msgspec.Struct, frozen=True):
@@ -86,16 +86,16 @@ class Confirmation(msgspec.Struct, frozen=True):
 class RunView(msgspec.Struct, frozen=True):
     """One run of a session with its tree, and the session around it."""
 
-    run: stored.RunRecord
+    run: stored.StoredRun
     nodes: tuple[TreeNode, ...]
     tip: int
     confirmations: tuple[Confirmation, ...]
-    siblings: tuple[RunLine, ...]
+    siblings: tuple[SessionRunLine, ...]
     run_count: int
     notes: tuple[SessionNote, ...]
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedAdvance(msgspec.Struct, frozen=True):
     """An advance that was answered with what is wrong with it."""
 
     at_ms: int
@@ -103,7 +103,7 @@ class Refused(msgspec.Struct, frozen=True):
     issues: tuple[IssueView, ...]
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class CheckpointNote(msgspec.Struct, frozen=True):
     notes: str
     at_ms: int
 
@@ -122,10 +122,10 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     notes: str
     artifacts: tuple[dict[str, Any], ...]
     context: dict[str, Any]
-    checkpoints: tuple[Checkpoint, ...]
+    checkpoints: tuple[CheckpointNote, ...]
     following: Pending | None
     """The step that is pending here."""
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedAdvance, ...]
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,7 +153,7 @@ class Timeline(msgspec.Struct, frozen=True):
     moments: tuple[Moment, ...]
 
 
-class Branch(msgspec.Struct, frozen=True):
+class BranchView(msgspec.Struct, frozen=True):
     """What one branch has after the place where both part, and the context at its end."""
 
     end: TreeNode
@@ -165,8 +165,8 @@ class Branch(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     view: RunView
     common: TreeNode
-    left: Branch
-    right: Branch
+    left: BranchView
+    right: BranchView
 
 
 def sessions(
@@ -281,7 +281,7 @@ def tip_of(nodes: tuple[TreeNode, ...]) -> int:
     return max((each for each in nodes if each.node not in parents), key=lambda n: (n.latest, n.node)).node
 
 
-def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> RunLine:
+def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
     parents = {each.parent for each in nodes}
     tip = tip_of(nodes)
     return _run_line(
@@ -291,14 +291,14 @@ def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> RunLine:
     )
 
 
-def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[RunLine]:
+def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[SessionRunLine]:
     leaves = yield statements.list_run_leaves(workspace_id=workspace_id, run_id=row["run_id"])
     tip = max(leaves, key=lambda leaf: (max(leaf["event_seq"], leaf["noted_seq"] or 0), leaf["node"]))
     return _run_line(row, branches=len(leaves), is_complete=bool(tip["is_complete"]))
 
 
-def _run_line(row: Row, *, branches: int, is_complete: bool) -> RunLine:
-    return RunLine(
+def _run_line(row: Row, *, branches: int, is_complete: bool) -> SessionRunLine:
+    return SessionRunLine(
         run_id=RunId(row["run_id"]),
         session_id=row["session_id"],
         workflow_id=row["workflow_id"],
@@ -311,7 +311,7 @@ def _run_line(row: Row, *, branches: int, is_complete: bool) -> RunLine:
     )
 
 
-def step(workspace_id: WorkspaceId, run: stored.RunRecord, node: int) -> Transaction[StepView | None]:
+def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
     """One node of a run that was found."""
     named = {"workspace_id": workspace_id, "run_id": run.run_id}
     rows = yield statements.read_workflow_step(**named, node=node)
@@ -337,17 +337,17 @@ def step(workspace_id: WorkspaceId, run: stored.RunRecord, node: int) -> Transac
         notes=row["notes"],
         artifacts=tuple(_ARTIFACTS.decode(row["artifacts"])),
         context=snapshot.context,
-        checkpoints=tuple(Checkpoint(each["notes"], each["created_ms"]) for each in kept),
+        checkpoints=tuple(CheckpointNote(each["notes"], each["created_ms"]) for each in kept),
         following=pending(program, snapshot),
         refused=tuple(_read_refused(each) for each in refused),
     )
 
 
-def _read_refused(row: Row) -> Refused:
+def _read_refused(row: Row) -> RefusedAdvance:
     answer = _ANSWER.decode(row["answer"])
     issues = answer.issues if answer.issues is not msgspec.UNSET else ()
     reason = answer.reason if answer.reason is not msgspec.UNSET else ""
-    return Refused(row["created_ms"], str(reason), tuple(issues))
+    return RefusedAdvance(row["created_ms"], str(reason), tuple(issues))
 
 
 def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
@@ -397,8 +397,8 @@ def compare(
 
 
 def _branch(
-    workspace_id: WorkspaceId, run: stored.RunRecord, after: tuple[TreeNode, ...], end: TreeNode, most: int
-) -> Transaction[Branch]:
+    workspace_id: WorkspaceId, run: stored.StoredRun, after: tuple[TreeNode, ...], end: TreeNode, most: int
+) -> Transaction[BranchView]:
     named = {"workspace_id": workspace_id, "run_id": run.run_id}
     passages = []
     for each in after[-most:]:
@@ -414,4 +414,4 @@ def _branch(
         )
     rows = yield statements.read_workflow_step(**named, node=end.node)
     snapshot = decode_snapshot(rows[0]["snapshot"].encode())
-    return Branch(end, tuple(passages), max(0, len(after) - most), snapshot.context)
+    return BranchView(end, tuple(passages), max(0, len(after) - most), snapshot.context)

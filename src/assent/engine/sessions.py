@@ -19,9 +19,9 @@ from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
 from assent.engine.branches import describe_others
 from assent.engine.journal import Head
-from assent.engine.workflow_answers import Answer, Desk, Spoken, token_refusal, tokens_of
-from assent.engine.workflow_confirmations import Asked
-from assent.engine.workflow_store import KeptAnswer, NewNode, NodeRecord, RunRecord, Way
+from assent.engine.workflow_answers import Spoken, WorkflowAnswer, WorkflowCall, token_refusal, tokens_of
+from assent.engine.workflow_confirmations import OpenQuestion
+from assent.engine.workflow_store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
 from assent.kernel import canonical
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
@@ -66,7 +66,7 @@ NEW_BRANCH: Final = Warning(
 
 
 def begin_run(
-    desk: Desk,
+    desk: WorkflowCall,
     workflow_id: str,
     compiled: Compiled | Refusal,
     context: dict[str, Any],
@@ -92,7 +92,7 @@ def begin_run(
     patch, notes = split_notes(context, None)
     check_notes(notes)
     outcome = start(program, patch)
-    run = RunRecord(
+    run = StoredRun(
         run_id=run_id,
         session_id=session_id,
         workflow_id=program.id,
@@ -158,7 +158,7 @@ def begin_run(
 
 
 def step(
-    desk: Desk,
+    desk: WorkflowCall,
     state: Handle,
     ack: Handle,
     context: dict[str, Any] | None,
@@ -207,11 +207,11 @@ def step(
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
 
 
-def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction[Spoken]:
+def _again(desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer) -> Transaction[Spoken]:
     """What was answered before, with the same tokens (W10), also where it completed the run (W16); nothing is judged
     again (W18)."""
     if isinstance(answered, KeptAnswer):
-        return Spoken(msgspec.json.decode(answered.answer, type=Answer), answered.text)
+        return Spoken(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
     if child is None:
         raise token_refusal("token_unknown_node")  # the run was removed meanwhile
@@ -221,7 +221,9 @@ def _again(desk: Desk, run_id: RunId, answered: Way | KeptAnswer) -> Transaction
     return _reply(program, shown, answer, ())
 
 
-def _reply(program: Program, shown: Pending | None, answer: Answer, warnings: tuple[Warning, ...]) -> Spoken:
+def _reply(
+    program: Program, shown: Pending | None, answer: WorkflowAnswer, warnings: tuple[Warning, ...]
+) -> Spoken:
     """The answer to an advance that made a node, in words too."""
     if shown is None:
         return Spoken(answer, text.write_completion(program, warnings))
@@ -248,7 +250,7 @@ def all_notes(content: Content) -> str:
 
 
 def _move(
-    desk: Desk,
+    desk: WorkflowCall,
     head: Head,
     node: NodeRecord,
     program: Program,
@@ -256,7 +258,7 @@ def _move(
     outcome: Advanced | Complete,
     edge: str,
     digest: str,
-    asked: Asked | None,
+    asked: OpenQuestion | None,
 ) -> Transaction[Spoken]:
     """A new node: the first child goes on, every further one is a branch (W12, W24, W25). A branch may be complete
     while another goes on (W28)."""
@@ -319,7 +321,7 @@ def _move(
         spoken = Spoken(answer, f"{told_of}\n\n{spoken.text}")
     # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
     lasting = not warnings and not node.children
-    way = Way(edge, child, answer.state_token, answer.ack_token) if lasting else None
+    way = FirstTransition(edge, child, answer.state_token, answer.ack_token) if lasting else None
     yield from stored.insert_node(
         desk.workspace_id, run.run_id, new, way=way, event_seq=head.seq, now_ms=now_ms
     )
@@ -330,7 +332,13 @@ def _move(
 
 
 def _block(
-    desk: Desk, head: Head, node: NodeRecord, program: Program, outcome: Blocked, ack: Handle, edge: str
+    desk: WorkflowCall,
+    head: Head,
+    node: NodeRecord,
+    program: Program,
+    outcome: Blocked,
+    ack: Handle,
+    edge: str,
 ) -> Transaction[Spoken | Refusal]:
     """The step stays, with a fresh token for the retry (W32). Ten in a row, then an error that stores nothing (W39)."""
     run, now_ms = node.run, desk.now_ms

@@ -31,7 +31,7 @@ _ID_CHARS: Final = 12
 _MEDIA: Final = msgspec.json.Decoder(tuple[Media, ...])
 
 
-class Post(msgspec.Struct, frozen=True, kw_only=True):
+class SitePost(msgspec.Struct, frozen=True, kw_only=True):
     """One page of a feed. `author` is the workspace's name."""
 
     workspace_id: WorkspaceId
@@ -130,7 +130,7 @@ def headline(title: str, body: str) -> str:
     return first if len(first) <= MAX_HEADLINE_CHARS else f"{first[: MAX_HEADLINE_CHARS - 1].rstrip()}…"
 
 
-def find_post_of(action: Action) -> Transaction[Post | None]:
+def find_post_of(action: Action) -> Transaction[SitePost | None]:
     """The page that an action became."""
     rows = yield statements.find_site_post_of_action(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
@@ -138,12 +138,14 @@ def find_post_of(action: Action) -> Transaction[Post | None]:
     return (yield from find_post(action.workspace_id, rows[0]["post_id"])) if rows else None
 
 
-def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[Post | None]:
+def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[SitePost | None]:
     rows = yield statements.find_site_post(workspace_id=workspace_id, post_id=post_id)
     return _post(rows[0]) if rows else None
 
 
-def newest_posts(workspace_id: WorkspaceId, most: int, before: Post | None = None) -> Transaction[list[Post]]:
+def newest_posts(
+    workspace_id: WorkspaceId, most: int, before: SitePost | None = None
+) -> Transaction[list[SitePost]]:
     """The newest posts, or the newest of those before one."""
     rows = yield statements.list_site_posts(
         workspace_id=workspace_id,
@@ -191,6 +193,6 @@ def _day(number: int) -> str:
     return datetime.fromtimestamp(number * DAY_MS / 1000, UTC).date().isoformat()
 
 
-def _post(row: Row) -> Post:
-    values: dict[str, Any] = {name: row[name] for name in Post.__struct_fields__}
-    return Post(**{**values, "media": _MEDIA.decode(values["media"])})
+def _post(row: Row) -> SitePost:
+    values: dict[str, Any] = {name: row[name] for name in SitePost.__struct_fields__}
+    return SitePost(**{**values, "media": _MEDIA.decode(values["media"])})

@@ -16,7 +16,7 @@ from collections import Counter
 from functools import partial
 from typing import Final, NamedTuple
 
-from assent.engine.site_feed import Post
+from assent.engine.site_feed import SitePost
 from assent.kernel.limits import DAY_MS
 from assent.ports import Clock, Store, StoreUnavailable, Transaction
 from assent.stores.loader import statements
@@ -47,7 +47,7 @@ class Visits:
         self._flushing: asyncio.Task[None] | None = None
         self._closing: asyncio.Event | None = None
 
-    def count(self, post: Post, link: str = "") -> None:
+    def count(self, post: SitePost, link: str = "") -> None:
         """Count a view, or a click on a link."""
         day = self._clock.now_ms() // DAY_MS
         self._gathered[_Where(post.workspace_id, post.post_id, day, link)] += 1

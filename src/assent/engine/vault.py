@@ -4,7 +4,7 @@ AES-256-GCM throughout. What a sealed secret belongs to (workspace, holder, fiel
 that was moved opens nowhere else. With a new master secret the workspaces' keys are sealed anew when a server starts;
 the secrets under them stay as they are.
 
-An opened secret leaves only as `Credentials`. Deliberately unaware of what a secret is for and of who may ask.
+An opened secret leaves only as `OpenedSecrets`. Deliberately unaware of what a secret is for and of who may ask.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from assent.kernel import tokens
 from assent.kernel.canonical import canonical
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.connection import Credentials
+from assent.lifecycle.connection import OpenedSecrets
 from assent.ports import StoreUnavailable, Transaction
 from assent.stores.loader import statements
 
@@ -55,7 +55,7 @@ class Vault:
         return Seal(self._entropy(KEY_BYTES), nonces)
 
     def put(
-        self, workspace_id: WorkspaceId, holder: str, secrets: Credentials, seal: Seal, now_ms: int
+        self, workspace_id: WorkspaceId, holder: str, secrets: OpenedSecrets, seal: Seal, now_ms: int
     ) -> Transaction[None]:
         """Keep these secrets of a holder and no others."""
         yield statements.add_vault_key(
@@ -72,13 +72,13 @@ class Vault:
                 workspace_id=workspace_id, holder=holder, field=field, sealed=sealed, now_ms=now_ms
             )
 
-    def open(self, workspace_id: WorkspaceId, holder: str) -> Transaction[Credentials]:
+    def open(self, workspace_id: WorkspaceId, holder: str) -> Transaction[OpenedSecrets]:
         """The secrets of a holder; none where it has none."""
         rows = yield statements.list_secrets(workspace_id=workspace_id, holder=holder)
         if not rows:
-            return Credentials({})
+            return OpenedSecrets({})
         data_key = yield from self._data_key(workspace_id)
-        return Credentials(
+        return OpenedSecrets(
             {
                 row["field"]: _open(
                     data_key, row["sealed"], _place(workspace_id, holder, row["field"])

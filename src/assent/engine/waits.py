@@ -35,7 +35,7 @@ Ending = Literal["changed", "time_up", "client_gone", "server_full", "server_sto
 Gone = Callable[[], Awaitable[object]]
 
 
-class Place(msgspec.Struct, frozen=True):
+class WaitedAction(msgspec.Struct, frozen=True):
     """An action as it was when a call began to wait for it."""
 
     workspace_id: WorkspaceId
@@ -50,7 +50,7 @@ class Waits:
         self._store = store
         self._clock = clock
         self.poll_seconds = poll_seconds
-        self._waiting: dict[asyncio.Event, Place] = {}
+        self._waiting: dict[asyncio.Event, WaitedAction] = {}
         self._by_workspace: Counter[WorkspaceId] = Counter()
         self._poller: asyncio.Task[None] | None = None
         self._written = asyncio.Event()
@@ -66,7 +66,7 @@ class Waits:
         if self._waiting:
             self._written.set()
 
-    async def wait(self, place: Place, until_ms: int, gone: Gone | None) -> Ending:
+    async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
         """Wait until the action has another version than the given one. Says why the waiting ended."""
         if (
             len(self._waiting) >= WAITING_CALLS

@@ -26,8 +26,8 @@ from assent.engine.vault import Seal, Vault
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, WEBHOOK_RETENTION_MS
 from assent.lifecycle import webhooks
-from assent.lifecycle.connection import Credentials
-from assent.lifecycle.webhooks import Reply, State, Verdict
+from assent.lifecycle.connection import OpenedSecrets
+from assent.lifecycle.webhooks import DeliveryVerdict, State, WebhookReply
 from assent.ports import Row, Transaction
 from assent.stores.loader import statements
 
@@ -44,7 +44,7 @@ Resent = Literal["resent", "waiting", "unknown"]
 """What became of the wish to send again: done, still being tried, or no such delivery here."""
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A delivery as the log shows it."""
 
     delivery_id: str
@@ -73,7 +73,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Outbound(msgspec.Struct, frozen=True):
     """A delivery that is to be tried, with what is sent."""
 
-    delivery: Delivery
+    delivery: DeliveryRecord
     body: bytes
 
 
@@ -109,7 +109,7 @@ async def deliver(services: Services, job: Job) -> None:
     if forbidden is None:
         reply = await services.post_webhook(outbound.delivery.url, outbound.body, headers)
     else:
-        reply = Reply(None, "host", forbidden)
+        reply = WebhookReply(None, "host", forbidden)
     duration_ms = int((asyncio.get_running_loop().time() - began) * 1000)
     found = webhooks.verdict(reply)
     now_ms = services.clock.now_ms()
@@ -125,9 +125,9 @@ async def deliver(services: Services, job: Job) -> None:
 
 def _record(
     workspace_id: WorkspaceId,
-    delivery: Delivery,
-    found: Verdict,
-    reply: Reply,
+    delivery: DeliveryRecord,
+    found: DeliveryVerdict,
+    reply: WebhookReply,
     took: tuple[int, int],
     again_ms: int | None,
     now_ms: int,
@@ -209,19 +209,19 @@ def _keep_secret(
     kept = yield from vault.open(workspace_id, HOLDER)
     if FIELD in kept and not rotate:
         return kept[FIELD]
-    yield from vault.put(workspace_id, HOLDER, Credentials({FIELD: fresh}), seal, now_ms)
+    yield from vault.put(workspace_id, HOLDER, OpenedSecrets({FIELD: fresh}), seal, now_ms)
     kind = "webhook_secret_rotated" if FIELD in kept else "webhook_secret_made"
     yield from journal.append_to(head, [journal.NewEvent(kind, {})], now_ms)
     return fresh
 
 
-def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Delivery | None]:
+def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[DeliveryRecord | None]:
     """One delivery."""
     outbound = yield from _outbound(workspace_id, delivery_id)
     return outbound.delivery if outbound is not None else None
 
 
-def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Delivery, ...]]:
+def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[DeliveryRecord, ...]]:
     """A workspace's deliveries, newest first, before a cursor (the last delivery's id)."""
     rows = yield statements.list_webhook_deliveries(workspace_id=workspace_id, before=before, most=most)
     return tuple(_delivery(row) for row in rows)
@@ -264,8 +264,8 @@ def _outbound(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Outbou
     return Outbound(_delivery(rows[0]), webhooks.without_tokens(rows[0]["body"].encode()))
 
 
-def _delivery(row: Row) -> Delivery:
-    return Delivery(
+def _delivery(row: Row) -> DeliveryRecord:
+    return DeliveryRecord(
         delivery_id=row["delivery_id"],
         run_id=row["run_id"],
         type=row["type"],

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.tenancy import Principal
-from assent.engine.workflow_store import RunRecord
+from assent.engine.workflow_store import StoredRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.lifecycle.seals import Seals
@@ -69,7 +69,7 @@ class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     state_token: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint. It holds nothing of
     the context (W51)."""
 
@@ -97,11 +97,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 class Spoken(msgspec.Struct, frozen=True):
     """An answer and its readable text (W76)."""
 
-    answer: Answer
+    answer: WorkflowAnswer
     text: str
 
 
-class Desk(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
     """What a call brings with it: who, when, the token keys, new ids, and links for a human."""
 
     principal: Principal
@@ -170,8 +170,13 @@ def _problems(issues: Iterable[Issue]) -> list[Problem]:
 
 
 def make(
-    desk: Desk, run: RunRecord, node: int, attempt: int, shown: Pending | None, warnings: tuple[Warning, ...]
-) -> Answer:
+    desk: WorkflowCall,
+    run: StoredRun,
+    node: int,
+    attempt: int,
+    shown: Pending | None,
+    warnings: tuple[Warning, ...],
+) -> WorkflowAnswer:
     """The answer at a node of a run, with tokens of the newest key."""
     state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
     ack_token = (
@@ -181,14 +186,14 @@ def make(
 
 
 def shape_answer(
-    run: RunRecord,
+    run: StoredRun,
     state_token: str,
     ack_token: str | None,
     shown: Pending | None,
     warnings: tuple[Warning, ...],
-) -> Answer:
+) -> WorkflowAnswer:
     """The answer at a node: its tokens, its pending step, and the call that comes next."""
-    return Answer(
+    return WorkflowAnswer(
         kind="step" if shown is not None else "complete",
         state_token=state_token,
         pending=view(shown) if shown is not None else None,
@@ -203,7 +208,7 @@ def shape_answer(
     )
 
 
-def block_answer(answer: Answer, outcome: Blocked) -> Answer:
+def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
     """The same where the way is not free: what stands in it, and what would pass (W32, W60)."""
     return msgspec.structs.replace(
         answer,
@@ -227,5 +232,5 @@ def view(shown: Pending) -> PendingView:
     )
 
 
-def tokens_of(answer: Answer) -> text.Tokens:
+def tokens_of(answer: WorkflowAnswer) -> text.Tokens:
     return text.Tokens(answer.state_token, answer.ack_token or "")

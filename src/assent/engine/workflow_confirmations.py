@@ -16,7 +16,7 @@ from assent.engine import actions, change_requests
 from assent.engine import workflow_store as stored
 from assent.engine.confirming import is_cut
 from assent.engine.journal import Head
-from assent.engine.workflow_answers import ADVANCE, Desk
+from assent.engine.workflow_answers import ADVANCE, WorkflowCall
 from assent.engine.workflow_store import NodeRecord
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
@@ -37,7 +37,7 @@ MAX_CALL_CHARS: Final = 4_096
 """Of the content of an advance that is kept beside its question; the agent has a longer one itself."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class OpenQuestion(msgspec.Struct, frozen=True):
     """The action for exactly this content of this node. Only one that is locked may be acted on."""
 
     action: Action
@@ -45,32 +45,34 @@ class Asked(msgspec.Struct, frozen=True):
     locked: bool
 
 
-def lock(desk: Desk, state: Handle, content: str) -> Transaction[Asked | None]:
+def lock(desk: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
     """The action that a human was asked about, locked. Before the run is: whoever decides takes them in this order."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None:
         return None
     action, policy = yield from actions.lock(desk.workspace_id, action_id)
-    return Asked(action, policy, locked=True)
+    return OpenQuestion(action, policy, locked=True)
 
 
-def settle(desk: Desk, state: Handle, content: str, asked: Asked | None) -> Transaction[Asked | None]:
+def settle(
+    desk: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
+) -> Transaction[OpenQuestion | None]:
     """The same once the run is locked: where another caller has asked meanwhile, what that one asked about."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None or (asked is not None and asked.action.action_id == action_id):
         return asked
     action, policy = yield from actions.find(desk.workspace_id, action_id)
-    return Asked(action, policy, locked=False)
+    return OpenQuestion(action, policy, locked=False)
 
 
-def _action_id(desk: Desk, state: Handle, content: str) -> Transaction[ActionId | None]:
+def _action_id(desk: WorkflowCall, state: Handle, content: str) -> Transaction[ActionId | None]:
     rows = yield statements.find_workflow_confirmation(
         workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, content=content
     )
     return ActionId(rows[0]["action_id"]) if rows else None
 
 
-def decision(desk: Desk, asked: Asked | None) -> Decision | None:
+def decision(desk: WorkflowCall, asked: OpenQuestion | None) -> Decision | None:
     """What a human has decided about this content. Raises the gate's refusal where an approval is not enough."""
     if asked is None or not asked.locked:
         return None
@@ -88,13 +90,13 @@ def decision(desk: Desk, asked: Asked | None) -> Decision | None:
 
 
 def ask(
-    desk: Desk,
+    desk: WorkflowCall,
     head: Head,
     node: NodeRecord,
     content: Content,
     digest: str,
     outcome: NeedsConfirmation,
-    asked: Asked | None,
+    asked: OpenQuestion | None,
     ack: Handle,
 ) -> Transaction[Refusal]:
     """Stage the action that a person confirms, once for the same content (W40); after a rejection new content needs a
@@ -134,12 +136,12 @@ def ask(
     return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
 
 
-def _is_unread(asked: Asked) -> bool:
+def _is_unread(asked: OpenQuestion) -> bool:
     """What could not be read whole is asked about again, which refuses it as too long."""
     return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 
-def supersede(desk: Desk, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
+def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
     """End the questions about other content of the same node: the agent submits something else now, or has passed. An
     approval that was given stays. The run is locked."""
     rows = yield statements.lock_waiting_confirmations(
@@ -213,7 +215,7 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
     )
 
 
-def warn(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
+def warn(desk: WorkflowCall, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
     """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
     if shown is None or not shown.require_confirmation:
         return ()
@@ -221,7 +223,7 @@ def warn(desk: Desk, run_id: RunId, shown: Pending | None) -> Transaction[tuple[
 
 
 def warn_again(
-    desk: Desk, run_id: RunId, node: int, shown: Pending | None
+    desk: WorkflowCall, run_id: RunId, node: int, shown: Pending | None
 ) -> Transaction[tuple[Warning, ...]]:
     """The same for whoever comes back to a node, where a question about it may be open."""
     if shown is None or not shown.require_confirmation:
@@ -240,7 +242,9 @@ def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
     return (Warning("decided_before", earlier, shown.step_key),) if earlier is not None else ()
 
 
-def _earlier(desk: Desk, run_id: RunId, step_key: str, but: ActionId | None) -> Transaction[str | None]:
+def _earlier(
+    desk: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
+) -> Transaction[str | None]:
     """What became of the same step before: an effect is told, an approval is not inherited."""
     rows = yield statements.list_step_confirmations(
         workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=desk.now_ms
@@ -267,7 +271,7 @@ _TOLD: Final = {
 }
 
 
-def _call(desk: Desk, ack: Handle, content: Content) -> dict[str, Any]:
+def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
     """The advance with this content: its arguments, and the names of those that are too long to be kept."""
     state = Handle("st", ack.run_id, ack.node, ack.series)
     tokens = {"stateToken": mint(desk.keys, state), "ackToken": mint(desk.keys, ack)}
@@ -279,7 +283,7 @@ def _call(desk: Desk, ack: Handle, content: Content) -> dict[str, Any]:
 
 
 def stage(
-    desk: Desk,
+    desk: WorkflowCall,
     node: NodeRecord,
     content: Content,
     digest: str,
@@ -372,7 +376,7 @@ def _json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def pass_step(desk: Desk, action: Action, child: int) -> Transaction[None]:
+def pass_step(desk: WorkflowCall, action: Action, child: int) -> Transaction[None]:
     """The advance that passes is the action's effect: executed, once."""
     changed = msgspec.structs.replace(
         action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None

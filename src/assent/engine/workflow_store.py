@@ -28,7 +28,7 @@ from assent.workflow.snapshot import decode as decode_snapshot
 from assent.workflow.snapshot import encode as encode_snapshot
 
 
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
     run_id: RunId
     session_id: str
     workflow_id: str
@@ -44,7 +44,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A node and the run it belongs to."""
 
-    run: RunRecord
+    run: StoredRun
     node: int
     snapshot: Snapshot
     children: int
@@ -107,7 +107,7 @@ class KeptAnswer(msgspec.Struct, frozen=True):
     text: str
 
 
-class Way(msgspec.Struct, frozen=True):
+class FirstTransition(msgspec.Struct, frozen=True):
     """The first way on from a node: what was sent, the child that it led to, and the tokens that were given there,
     which another key would make otherwise (W10). The rest of that answer follows from the child (W11)."""
 
@@ -185,7 +185,7 @@ def find_pin(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[str,
     return (rows[0]["workflow_id"], rows[0]["workflow_hash"]) if rows else None
 
 
-def insert_run(workspace_id: WorkspaceId, run: RunRecord, now_ms: int) -> Transaction[None]:
+def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transaction[None]:
     yield statements.touch_workflow_session(
         workspace_id=workspace_id, session_id=run.session_id, now_ms=now_ms
     )
@@ -206,7 +206,7 @@ def insert_node(
     run_id: RunId,
     new: NewNode,
     *,
-    way: Way | None = None,
+    way: FirstTransition | None = None,
     event_seq: int,
     now_ms: int,
 ) -> Transaction[None]:
@@ -249,7 +249,7 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
 
 def find_step(
     workspace_id: WorkspaceId, state: Handle, edge: str
-) -> Transaction[NodeRecord | Way | KeptAnswer | None]:
+) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
     """The node that a token names, or what was answered at it to the same tokens and content before."""
     rows = yield statements.find_workflow_node(
         workspace_id=workspace_id, run_id=state.run_id, node=state.node
@@ -262,9 +262,9 @@ def find_step(
 
 def _find_answer(
     workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
-) -> Transaction[Way | KeptAnswer | None]:
+) -> Transaction[FirstTransition | KeptAnswer | None]:
     if row["next_edge"] == edge:
-        return Way(edge, row["next_node"], row["next_state"], row["next_ack"])
+        return FirstTransition(edge, row["next_node"], row["next_state"], row["next_ack"])
     if not (node.children or node.snapshot.blocked):
         return None  # nothing was answered here yet
     kept = yield statements.find_workflow_answer(
@@ -275,7 +275,7 @@ def _find_answer(
 
 def look_again(
     workspace_id: WorkspaceId, seen: NodeRecord, edge: str
-) -> Transaction[NodeRecord | Way | KeptAnswer | None]:
+) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
     """The same under its run's lock: what others did meanwhile counts."""
     rows = yield statements.find_workflow_changes(
         workspace_id=workspace_id,
@@ -357,8 +357,8 @@ def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction
     return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
 
 
-def run_of(row: Row) -> RunRecord:
-    return RunRecord(
+def run_of(row: Row) -> StoredRun:
+    return StoredRun(
         run_id=RunId(row["run_id"]),
         session_id=row["session_id"],
         workflow_id=row["workflow_id"],

@@ -75,7 +75,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return tuple(each for each in chosen if each.active)[:1]
 
 
-class Credentials:
+class OpenedSecrets:
     """Opened secrets by field. Shows nothing of itself: it may end up in a log or a traceback."""
 
     __slots__ = ("_fields",)
@@ -103,14 +103,14 @@ class Access(msgspec.Struct, frozen=True):
     """A connection with its opened secrets, for the moment of a call."""
 
     connection: Connection
-    secrets: Credentials
+    secrets: OpenedSecrets
 
 
 class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
     """What a human granted, on its way into the vault."""
 
     label: str
-    secrets: Credentials
+    secrets: OpenedSecrets
     accounts: tuple[Account, ...] = ()
     scopes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}

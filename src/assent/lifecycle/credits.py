@@ -12,7 +12,7 @@ import msgspec
 Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "charge"]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One line of the ledger. `charge` is a `settle` of what was given back before it turned out to have happened."""
 
     seq: int
@@ -24,7 +24,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     at_ms: int
 
 
-class Account(msgspec.Struct, frozen=True, rename="camel"):
+class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
     """Where a workspace stands. `reserved` is set aside for what is being sent or whose outcome is unknown."""
 
     unlimited: bool = True

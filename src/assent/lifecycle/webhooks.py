@@ -30,7 +30,7 @@ Outcome = Literal["delivered", "redirect", "gone", "rejected", "failed", "refuse
 State = Literal["waiting", "delivered", "failed"]
 
 
-class Reply(msgspec.Struct, frozen=True):
+class WebhookReply(msgspec.Struct, frozen=True):
     """What came of one POST: the status that was answered, or `why` there was none and a sentence about it."""
 
     status: int | None
@@ -38,7 +38,7 @@ class Reply(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class DeliveryVerdict(msgspec.Struct, frozen=True):
     """What a try amounts to. `final` ends the delivery, whatever its schedule says."""
 
     outcome: Outcome
@@ -89,18 +89,18 @@ REFUSED: Final = frozenset({"url", "scheme", "port", "address", "host"})
 may lead to a private address by a mistake that its owner mends, and refusing it again costs nothing."""
 
 
-def verdict(reply: Reply) -> Verdict:
+def verdict(reply: WebhookReply) -> DeliveryVerdict:
     """What an answer means. Only 2xx is a delivery; only 410 says that there is no use in trying again."""
     status = reply.status
     if status is None:
-        return Verdict("refused" if reply.why in REFUSED else "unreachable", reply.detail)
+        return DeliveryVerdict("refused" if reply.why in REFUSED else "unreachable", reply.detail)
     if 200 <= status < 300:
-        return Verdict("delivered", f"answered {status}", final=True)
+        return DeliveryVerdict("delivered", f"answered {status}", final=True)
     if status == 410:
-        return Verdict("gone", "answered 410: the receiver wants no more of it", final=True)
+        return DeliveryVerdict("gone", "answered 410: the receiver wants no more of it", final=True)
     if 300 <= status < 400:
-        return Verdict("redirect", f"answered {status}; redirects are not followed")
-    return Verdict("rejected" if status < 500 else "failed", f"answered {status}")
+        return DeliveryVerdict("redirect", f"answered {status}; redirects are not followed")
+    return DeliveryVerdict("rejected" if status < 500 else "failed", f"answered {status}")
 
 
 def next_try_ms(tries: int, now_ms: int) -> int | None:

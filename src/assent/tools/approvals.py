@@ -21,7 +21,7 @@ from assent.engine import (
     rechecking,
 )
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, Order
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.failpoints import failpoint
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
@@ -181,7 +181,7 @@ async def _send(call: Call, answer: Decided) -> Decided:
     if approval is None or (action.digest, iso_time(approval.at_ms)) != (answer.digest, answer.approved_at):
         # A repeated call: the yes that it recorded was for what the action is no longer.
         return msgspec.structs.replace(answer, sent=False, user_message=OVERTAKEN, show=OVERTAKEN)
-    order = Order(
+    order = ExecutionOrder(
         workspace_id=call.caller.workspace_id,
         action_id=action_id,
         tool=EXECUTE_TOOL,

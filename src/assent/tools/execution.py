@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine import actions, execution, reconciliation
 from assent.engine.decisions import once_only
-from assent.engine.execution import EXECUTE_TOOL, Executed, Order
+from assent.engine.execution import EXECUTE_TOOL, Executed, ExecutionOrder
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall
@@ -60,7 +60,7 @@ class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
 async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
     return await execution.execute(
         call.services,
-        Order(
+        ExecutionOrder(
             workspace_id=call.caller.workspace_id,
             action_id=actions.require_action_id(request.action_id),
             tool=tool,

@@ -57,7 +57,7 @@ class HelpReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...]
 
 
-class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class StatusRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     tenant_id: TenantIdArgument | None = None
 
 
@@ -151,7 +151,7 @@ async def show_help(call: Call, request: Help) -> HelpReply:
     )
 
 
-async def status(call: Call, request: Status) -> StatusReply:
+async def status(call: Call, request: StatusRequest) -> StatusReply:
     workspace_id, now_ms = call.caller.workspace_id, call.now_ms
     found = await call.services.store.read(lambda: overview.look(workspace_id, request.tenant_id, now_ms))
     listed = tuple(action for section in SHOWN for action in found.sections.get(section, ()))
@@ -348,7 +348,7 @@ TOOLS = (
         "calls. USE WHEN a session starts, or the user asks how things are or whether it went out.",
         category="primary",
         behaviour=READS,
-        request=Status,
+        request=StatusRequest,
         reply=StatusReply,
         handler=status,
     ),

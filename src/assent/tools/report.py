@@ -75,7 +75,7 @@ class RefusedAttempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     by: str
 
 
-class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class CheckpointView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     number: int
     at: str
     digest: str
@@ -87,7 +87,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     statement: str
     heads: tuple[StreamHead, ...]
-    checkpoint: Checkpoint | None
+    checkpoint: CheckpointView | None
     link: str
     """Where a signed-in person sees every event and has them checked."""
 
@@ -152,7 +152,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         proof=Proof(
             statement=WHAT_HASHES_PROVE,
             heads=found.heads,
-            checkpoint=Checkpoint(
+            checkpoint=CheckpointView(
                 number=signed.number,
                 at=iso_time(signed.at_ms),
                 digest=signed.digest,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from assent.engine import actions, measurement, run_views
-from assent.engine.run_views import Standing
+from assent.engine.run_views import ActionCount
 from assent.kernel.ids import is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
@@ -129,7 +129,7 @@ async def list_runs(call: Call, request: ListRuns) -> RunList:
     )
 
 
-def _counts(standings: tuple[Standing, ...]) -> dict[str, int]:
+def _counts(standings: tuple[ActionCount, ...]) -> dict[str, int]:
     plain = ("none", "done")
     return {
         each.status if each.execution_state in plain else each.execution_state: each.actions

@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from assent.engine import actions, circumstances, decisions, jobs, measurement
-from assent.engine.last_decision import Decision, last_decision
-from assent.engine.waits import Place
+from assent.engine.last_decision import LastDecision, last_decision
+from assent.engine.waits import WaitedAction
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
@@ -87,11 +87,11 @@ class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...]
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FoundAction(msgspec.Struct, frozen=True):
     """What one read found."""
 
     action: Action
-    decision: Decision | None
+    decision: LastDecision | None
     measured_ms: int | None
     sending: bool
     """Whether a job sends it within the time that the call may wait."""
@@ -105,7 +105,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     if ended is None and call.peer is not None:
         call.peer.step_aside()
     while ended is None:
-        place = Place(seen.action.workspace_id, action_id, seen.action.version)
+        place = WaitedAction(seen.action.workspace_id, action_id, seen.action.version)
         ended = await call.services.waits.wait(place, until_ms, call.peer.gone if call.peer else None)
         seen = await _look(call, action_id, until_ms)
         if ended == "changed" and seen.sending:
@@ -117,7 +117,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     return shown(seen, waited, outlook.of(seen.action), now_ms)
 
 
-def _at_once(seen: Seen, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
+def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
     """Why a call is answered without waiting; None where it waits."""
     action = seen.action
     if request.wait_seconds == 0:
@@ -140,10 +140,10 @@ def _same(action: Action, digest: str) -> bool:
     return bool(given) and action.digest.removeprefix(DIGEST_PREFIX).startswith(given)
 
 
-async def _look(call: Call, action_id: ActionId, until_ms: int) -> Seen:
+async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
     workspace_id = call.caller.workspace_id
 
-    def begin() -> Transaction[Seen]:
+    def begin() -> Transaction[FoundAction]:
         action, _ = yield from actions.find(workspace_id, action_id)
         decision = yield from last_decision(action)
         planned = None
@@ -153,7 +153,7 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> Seen:
         if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
             due_ms = yield from jobs.due_of(workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}")
             sending = due_ms is not None and due_ms <= until_ms
-        return Seen(action, decision, planned.due_ms if planned is not None else None, sending)
+        return FoundAction(action, decision, planned.due_ms if planned is not None else None, sending)
 
     return await call.services.store.read(begin)
 
@@ -167,7 +167,7 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
     return tuple(changed)
 
 
-def shown(seen: Seen, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
+def shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     """The answer."""
     action, decision = seen.action, seen.decision
     record = record_of(action, now_ms)
@@ -201,7 +201,7 @@ def _title(action: Action, now_ms: int) -> str:
     return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
 
 
-def _result(seen: Seen) -> ResultView | None:
+def _result(seen: FoundAction) -> ResultView | None:
     action = seen.action
     over = action.status in (Status.EXECUTED, Status.FAILED)
     if not over and action.execution_state in (ExecutionState.NONE, ExecutionState.EXECUTING):
@@ -216,7 +216,7 @@ def _result(seen: Seen) -> ResultView | None:
     )
 
 
-def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
+def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
     """The present state and why, in a sentence for the person."""
     action, decision = seen.action, seen.decision
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
@@ -237,12 +237,12 @@ def _message(seen: Seen, blocker: str | None, now_ms: int) -> str:
     return "It waits for approval."
 
 
-def _name(decision: Decision) -> str:
+def _name(decision: LastDecision) -> str:
     """Who decided, for the person: a key is their agent's."""
     return decision.by if decision.assurance != Assurance.AGENT else "Your agent"
 
 
-def _next(seen: Seen, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
+def _next(seen: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = seen.action
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):

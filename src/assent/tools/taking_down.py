@@ -31,7 +31,7 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
     action_id = actions.require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
 
-    def look() -> Transaction[tuple[Action, site_feed.Post | None]]:
+    def look() -> Transaction[tuple[Action, site_feed.SitePost | None]]:
         action, _ = yield from actions.find(workspace_id, action_id)
         return action, (yield from site_feed.find_post_of(action))
 

@@ -13,11 +13,11 @@ import msgspec
 
 from assent.engine import health, recollection, run_search, sessions
 from assent.engine import workflow_store as stored
-from assent.engine.run_search import Found
+from assent.engine.run_search import FoundRun
 from assent.engine.workflow_answers import (
-    Answer,
-    Desk,
     Spoken,
+    WorkflowAnswer,
+    WorkflowCall,
     content_refusal,
     handle_of,
 )
@@ -90,9 +90,9 @@ class WorkflowResume(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
 class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
-    runs: tuple[Found, ...]
-    resumed: Answer | None
-    latest: tuple[Found, ...] | msgspec.UnsetType = msgspec.UNSET
+    runs: tuple[FoundRun, ...]
+    resumed: WorkflowAnswer | None
+    latest: tuple[FoundRun, ...] | msgspec.UnsetType = msgspec.UNSET
     """The freshest runs of the workspace, where nothing fits."""
 
 
@@ -176,13 +176,13 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer), said)
 
 
-def _best(found: tuple[Found, ...]) -> Found:
+def _best(found: tuple[FoundRun, ...]) -> FoundRun:
     """The run to go on with: of those that fit best the freshest that is not complete."""
     fitting = [each for each in found if each.words_found == found[0].words_found]
     return next((each for each in fitting if not each.is_complete), fitting[0])
 
 
-async def _rehydrated(call: Call, desk: Desk, best: Found) -> Spoken:
+async def _rehydrated(call: Call, desk: WorkflowCall, best: FoundRun) -> Spoken:
     state = handle_of(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
     return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
@@ -204,14 +204,14 @@ def _spoken(spoken: Spoken) -> Prose:
     return Prose(spoken.answer, spoken.text)
 
 
-async def _desk(call: Call) -> Desk:
+async def _desk(call: Call) -> WorkflowCall:
     try:
         keys = call.services.workflow_keys()
     except StoreUnavailable:
         # The first call of a process: its secrets are known once the store is open.
         await call.services.store.read(health.ping)
         keys = call.services.workflow_keys()
-    return Desk(
+    return WorkflowCall(
         principal=call.caller,
         keys=keys,
         now_ms=call.now_ms,
@@ -221,7 +221,7 @@ async def _desk(call: Call) -> Desk:
     )
 
 
-async def _with_drift(call: Call, desk: Desk, run_id: RunId) -> Desk:
+async def _with_drift(call: Call, desk: WorkflowCall, run_id: RunId) -> WorkflowCall:
     """With the warning that the workflow's file has changed. Files are looked at here, not in the transaction."""
     key = (desk.workspace_id, run_id)
     pin = _pins.get(key) or await call.services.store.read(lambda: stored.find_pin(*key))
@@ -261,7 +261,7 @@ TOOLS = (
         category="workflow",
         behaviour=WRITES,
         request=WorkflowStart,
-        reply=Answer,
+        reply=WorkflowAnswer,
         handler=start_workflow,
         tell_refusal=render_refusal,
         scope=SCOPE,
@@ -276,7 +276,7 @@ TOOLS = (
         category="workflow",
         behaviour=DECIDES,
         request=WorkflowAdvance,
-        reply=Answer,
+        reply=WorkflowAnswer,
         handler=advance_workflow,
         tell_refusal=render_refusal,
         scope=SCOPE,
@@ -289,7 +289,7 @@ TOOLS = (
         category="workflow",
         behaviour=DECIDES,
         request=WorkflowCheckpoint,
-        reply=Answer,
+        reply=WorkflowAnswer,
         handler=checkpoint_workflow,
         tell_refusal=render_refusal,
         scope=SCOPE,

@@ -13,7 +13,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.lifecycle.credits import Account
+from assent.lifecycle.credits import CreditAccount
 from assent.ports import Transaction
 from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, Tool
@@ -110,7 +110,7 @@ class WorkspaceReply(msgspec.Struct, frozen=True, rename="camel"):
 async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
     caller = call.caller
 
-    def describe() -> Transaction[tuple[tenancy.Workspace, list[str], Account]]:
+    def describe() -> Transaction[tuple[tenancy.Workspace, list[str], CreditAccount]]:
         workspace, tenants = yield from tenancy.describe(caller.workspace_id)
         return workspace, tenants, (yield from credits.account(caller.workspace_id))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from assent.workflow.characters import CLASSES, is_word
-from assent.workflow.syntax import Edge, Node, Place
+from assent.workflow.syntax import Anchor, CharacterSet, Node
 
 _SAMPLES: Final = ("0", "a", " ", "-")
 """One of each kind that the classes tell apart: a digit, another word character, a blank, and the rest."""
@@ -33,8 +33,8 @@ class Alphabet(dict[int, int]):
     def __init__(self, nodes: Iterable[Node]) -> None:
         super().__init__()
         nodes = list(nodes)
-        edges = [node for node in nodes if isinstance(node, Edge)]
-        self._places = list(dict.fromkeys(node for node in nodes if isinstance(node, Place)))
+        edges = [node for node in nodes if isinstance(node, Anchor)]
+        self._places = list(dict.fromkeys(node for node in nodes if isinstance(node, CharacterSet)))
         self._words = any(edge.kind in ("boundary", "inside") for edge in edges)
         self._lines = any(edge.lines for edge in edges)
         self._by_class = self._words or any(place.classes for place in self._places)
@@ -53,7 +53,7 @@ class Alphabet(dict[int, int]):
     def _number(self) -> dict[tuple[int, int], int]:
         """A byte for each kind: what is between two bounds and of one class is of one kind."""
         words, others = iter(_WORD_BYTES), iter(_OTHER_BYTES)
-        self._accepted: dict[Place, list[int]] = {place: [] for place in self._places}
+        self._accepted: dict[CharacterSet, list[int]] = {place: [] for place in self._places}
         made: dict[tuple[tuple[bool, ...], bool, bool], int] = {}
         numbered: dict[tuple[int, int], int] = {}
         for index in range(len(self._bounds)):
@@ -113,7 +113,7 @@ class Alphabet(dict[int, int]):
             return coded.translate(bytes(self[ord(char)] for char in chars).ljust(256, b"\0"))
         return text.translate(self).encode("latin-1")
 
-    def accepted(self, place: Place) -> list[int]:
+    def accepted(self, place: CharacterSet) -> list[int]:
         """The kinds that a place of the pattern takes."""
         return sorted({*self._accepted[place]})
 

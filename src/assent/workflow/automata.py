@@ -11,7 +11,16 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_REGEX_STATES
 from assent.workflow.characters import Test, accepts, is_word
-from assent.workflow.syntax import BadPattern, Choice, Edge, Look, Node, Place, Repeat, Sequence
+from assent.workflow.syntax import (
+    Anchor,
+    BadPattern,
+    CharacterSet,
+    Choice,
+    Lookaround,
+    Node,
+    Repetition,
+    Sequence,
+)
 
 _CACHE_ENTRIES: Final = 4_000
 MAX_LOOK_AROUNDS: Final = 16
@@ -63,14 +72,14 @@ class Automaton:
     def __init__(self, tree: Sequence, *, backwards: bool, budget: _Budget | None = None) -> None:
         self.backwards = backwards
         self.budget = budget or _Budget()
-        self.consumers: dict[Place, _Consumer] = {}
+        self.consumers: dict[CharacterSet, _Consumer] = {}
         self.free: list[list[tuple[int | None, int]]] = []
-        self.assertions: dict[Edge | int, int] = {}
-        self._looks: dict[int, tuple[Look, Automaton]] = {}
+        self.assertions: dict[Anchor | int, int] = {}
+        self._looks: dict[int, tuple[Lookaround, Automaton]] = {}
         self.start = self._state()
         self.accept = self._sequence(tree, self.start)
         self._plain = not backwards and all(
-            isinstance(each, Edge) and each.kind in ("begin", "end") and not each.lines
+            isinstance(each, Anchor) and each.kind in ("begin", "end") and not each.lines
             for each in self.assertions
         )
         self._leaps: list[tuple[int, int]] = []
@@ -96,7 +105,7 @@ class Automaton:
     def _item(self, part: Node, at: int) -> int:
         self.budget.spend_work()
         match part:
-            case Place():
+            case CharacterSet():
                 after = self._state()
                 self._consume(part, at, after)
                 return after
@@ -109,11 +118,11 @@ class Automaton:
                     self.free[at].append((None, begin))
                     self.free[self._sequence(choice, begin)].append((None, after))
                 return after
-            case Repeat():
+            case Repetition():
                 return self._repeat(part, at)
-            case Edge():
+            case Anchor():
                 return self._assert(part, at)
-            case Look():
+            case Lookaround():
                 # A repetition meets the same part of the tree again and again: one automaton serves all its copies.
                 if id(part) not in self._looks:
                     self.budget.spend_look()
@@ -121,7 +130,7 @@ class Automaton:
                     self._looks[id(part)] = (part, inner)
                 return self._assert(id(part), at)
 
-    def _repeat(self, part: Repeat, at: int) -> int:
+    def _repeat(self, part: Repetition, at: int) -> int:
         if max(part.least, part.most or 0) > MAX_REGEX_STATES:
             raise BadPattern(f"A repetition counts at most to {MAX_REGEX_STATES}; use a length rule instead.")
         for _ in range(part.least):
@@ -141,13 +150,13 @@ class Automaton:
             self.free[end].append((None, after))
         return after
 
-    def _assert(self, what: Edge | int, at: int) -> int:
+    def _assert(self, what: Anchor | int, at: int) -> int:
         after = self._state()
         number = self.assertions.setdefault(what, len(self.assertions))
         self.free[at].append((number, after))
         return after
 
-    def _consume(self, place: Place, at: int, after: int) -> None:
+    def _consume(self, place: CharacterSet, at: int, after: int) -> None:
         if place not in self.consumers:
             self.consumers[place] = _Consumer(accepts(place))
         consumer = self.consumers[place]
@@ -220,8 +229,8 @@ class Automaton:
         last = self._closed(self._moved(states, text[-1]) | begin, self._holding_at(text, len(text)))
         return bool((states | last) & accept)
 
-    def _truth(self, what: Edge | int, text: str) -> Callable[[int], bool]:
-        if isinstance(what, Edge):
+    def _truth(self, what: Anchor | int, text: str) -> Callable[[int], bool]:
+        if isinstance(what, Anchor):
             return lambda here: _at(what, text, here)
         look, inner = self._looks[what]
         table, wanted = inner.run(text, first=False), look.wanted
@@ -232,7 +241,7 @@ class Automaton:
         return sum(
             1 << number
             for edge, number in self.assertions.items()
-            if isinstance(edge, Edge) and _at(edge, text, here)
+            if isinstance(edge, Anchor) and _at(edge, text, here)
         )
 
     def _close(self, states: int, holding: int) -> int:
@@ -295,7 +304,7 @@ def _keep(cache: dict[Any, Any], key: Any, value: Any) -> None:
     cache[key] = value
 
 
-def _at(edge: Edge, text: str, here: int) -> bool:
+def _at(edge: Anchor, text: str, here: int) -> bool:
     before, after = text[here - 1 : here], text[here : here + 1]
     match edge.kind:
         case "begin":

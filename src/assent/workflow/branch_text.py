@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Branch(Protocol):
+class BranchFacts(Protocol):
     """The facts of a branch that are told."""
 
     @property
@@ -23,7 +23,9 @@ class Branch(Protocol):
     def state_token(self) -> str: ...
 
 
-def tell_branches(from_here: Sequence[Branch], elsewhere: Sequence[Branch], omitted: int = 0) -> str:
+def tell_branches(
+    from_here: Sequence[BranchFacts], elsewhere: Sequence[BranchFacts], omitted: int = 0
+) -> str:
     """The section about branches; empty where there is no other."""
     if not (from_here or elsewhere):
         return ""
@@ -36,7 +38,7 @@ def tell_branches(from_here: Sequence[Branch], elsewhere: Sequence[Branch], omit
     return "\n".join([head, *lines, ask])
 
 
-def _describe(branch: Branch) -> str:
+def _describe(branch: BranchFacts) -> str:
     came = (
         "is complete"
         if branch.is_complete

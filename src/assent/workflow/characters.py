@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from assent.workflow.syntax import Choice, Look, Place, Repeat, Sequence
+from assent.workflow.syntax import CharacterSet, Choice, Lookaround, Repetition, Sequence
 
 Test = Callable[[str], bool]
 
@@ -26,7 +26,7 @@ CLASSES: Final[dict[str, Test]] = {
 """As Python's `re` has them: letters and digits of every script."""
 
 
-def accepts(place: Place, *, fold: bool = True) -> Test:
+def accepts(place: CharacterSet, *, fold: bool = True) -> Test:
     """The test of one place of a pattern."""
     tests = [CLASSES[name] for name in place.classes]
     folded = fold and place.fold
@@ -56,15 +56,15 @@ def sample(tree: Sequence, *, roomy: bool = False) -> str:
     text = ""
     for part in tree.parts:
         match part:
-            case Place():
+            case CharacterSet():
                 text += _character(part)
             case Sequence():
                 text += sample(part, roomy=roomy)
             case Choice():
                 text += sample(part.choices[0], roomy=roomy)
-            case Repeat():
+            case Repetition():
                 text += _sample_repeat(part, roomy=roomy)
-            case Look(ahead=True, wanted=True):
+            case Lookaround(ahead=True, wanted=True):
                 # What must be seen ahead is put there.
                 text += sample(part.body, roomy=roomy)
             case _:
@@ -72,7 +72,7 @@ def sample(tree: Sequence, *, roomy: bool = False) -> str:
     return text
 
 
-def _character(place: Place) -> str:
+def _character(place: CharacterSet) -> str:
     fits = accepts(place, fold=False)
     named = [chr(low) for low, _ in place.ranges]
     literal = (
@@ -81,7 +81,7 @@ def _character(place: Place) -> str:
     return next((char for char in (named if literal else [*_LIKELY, *named]) if fits(char)), "")
 
 
-def _sample_repeat(part: Repeat, *, roomy: bool) -> str:
+def _sample_repeat(part: Repetition, *, roomy: bool) -> str:
     most = len(A_WORD) if part.most is None else part.most
     if roomy and most >= len(A_WORD) and _takes_words(part.body):
         return A_WORD.ljust(min(part.least, 200), "x")
@@ -94,6 +94,6 @@ def _takes_words(body: Sequence) -> bool:
         return _takes_words(body.parts[0])
     return (
         len(body.parts) == 1
-        and isinstance(body.parts[0], Place)
+        and isinstance(body.parts[0], CharacterSet)
         and all(map(accepts(body.parts[0], fold=False), A_WORD))
     )

@@ -37,7 +37,7 @@ RULE: Final = record(
 _NEEDS: Final = {"contains": "value", "regex": "pattern", "schema": "schema"}
 
 
-class Failure(msgspec.Struct, frozen=True):
+class FailedRule(msgspec.Struct, frozen=True):
     """A rule that does not hold: its message, and the code of its type."""
 
     code: str
@@ -99,14 +99,14 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
     return _check(criteria[key], f"{path}.{key}", level + 1)
 
 
-def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[Failure]:
+def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[FailedRule]:
     """The rules that do not hold, each with its message (W35), in the author's order; notes that a rule cannot be held
     against fail alone."""
     applying = _applying(criteria, scope) if criteria is not None else None
     try:
         return [] if applying is None else _failures(applying, notes, output, scope.engine)
     except TextTooLong as error:
-        return [Failure("too_long", str(error))]
+        return [FailedRule("too_long", str(error))]
 
 
 def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
@@ -124,7 +124,7 @@ def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
     return criteria if conditions.holds(criteria.get("condition"), scope) else None
 
 
-def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> list[Failure]:
+def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> list[FailedRule]:
     if isinstance(criteria, list):
         return [failure for part in criteria for failure in _failures(part, notes, output, engine)]
     if "and" in criteria:
@@ -139,8 +139,10 @@ def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> li
     if "not" in criteria:
         if _failures(criteria["not"], notes, output, engine):
             return []
-        return [Failure("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
-    return [] if _holds(criteria, notes, output, engine) else [Failure(criteria["type"], criteria["message"])]
+        return [FailedRule("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
+    return (
+        [] if _holds(criteria, notes, output, engine) else [FailedRule(criteria["type"], criteria["message"])]
+    )
 
 
 def requirements(criteria: Criteria) -> list[tuple[str, dict[str, Any] | None]]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 
-class Step(msgspec.Struct, frozen=True, rename="camel"):
+class LineageStep(msgspec.Struct, frozen=True, rename="camel"):
     """A node as the log tells it. `edge` is what led to it, `latest` the last event about it."""
 
     node: int
@@ -29,7 +29,7 @@ class Step(msgspec.Struct, frozen=True, rename="camel"):
 class Lineage(msgspec.Struct, frozen=True):
     """The nodes of a run in the order in which they came to be."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LineageStep, ...]
 
     @property
     def tip(self) -> int | None:
@@ -47,12 +47,14 @@ class Lineage(msgspec.Struct, frozen=True):
 
 def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
     """The lineage of a run from its events: number, kind, time, body."""
-    steps: dict[int, Step] = {}
+    steps: dict[int, LineageStep] = {}
     for seq, kind, at_ms, body in events:
         if kind == "workflow_started":
-            steps[0] = Step(0, None, "", bool(body.get("complete")), at_ms, seq, str(body.get("seal", "")))
+            steps[0] = LineageStep(
+                0, None, "", bool(body.get("complete")), at_ms, seq, str(body.get("seal", ""))
+            )
         elif kind == "step_acked":
-            steps[body["node"]] = Step(
+            steps[body["node"]] = LineageStep(
                 body["node"],
                 body["parent"],
                 body["stepKey"],

@@ -76,7 +76,7 @@ class Consequence(Data, frozen=True):
     assessment: str | None = None
 
 
-class Action(Data, frozen=True):
+class StepAction(Data, frozen=True):
     """An operator's tool that the step is about, with a template for its arguments."""
 
     tool: str
@@ -97,7 +97,7 @@ class Ask(Data, frozen=True, tag="ask"):
     assessments: tuple[Assessment, ...] = ()
     consequences: tuple[Consequence, ...] = ()
     notes_required: bool = False
-    action: Action | None = None
+    action: StepAction | None = None
     model_tier: str | None = None
     ask_for_files: bool = False
 

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 ENTER: Final = "To go on with one, call workflow_advance with its stateToken alone."
 
 
-class Run(Protocol):
+class RunFacts(Protocol):
     """The facts of a run that are told."""
 
     @property
@@ -29,7 +29,7 @@ class Run(Protocol):
     def words_found(self) -> int: ...
 
 
-def tell_latest(runs: Sequence[Run]) -> str:
+def tell_latest(runs: Sequence[RunFacts]) -> str:
     """The answer to a search that nothing fits: the latest runs, so that none is started a second time."""
     if not runs:
         return (
@@ -45,7 +45,7 @@ def tell_latest(runs: Sequence[Run]) -> str:
     )
 
 
-def tell_found(resumed: str, best: Run, runs: Sequence[Run], words: int) -> str:
+def tell_found(resumed: str, best: RunFacts, runs: Sequence[RunFacts], words: int) -> str:
     """The run that fits best, and the others in a line each."""
     others = [each for each in runs if each.run_id != best.run_id]
     missed = f"Of the {words} words of the query, {best.words_found} occur in this run.\n\n"
@@ -54,7 +54,7 @@ def tell_found(resumed: str, best: Run, runs: Sequence[Run], words: int) -> str:
     return f"{head}{resumed}{tail}"
 
 
-def _line(run: Run) -> str:
+def _line(run: RunFacts) -> str:
     came = "complete" if run.is_complete else f"at “{run.step}”" if run.step else "under way"
     noted = f", last noted “{run.noted}”" if run.noted else ""
     return f"- {run.name}, session {run.session_id}, {came}{noted}; stateToken {run.state_token}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from assent.workflow.alphabets import Alphabet, TooManyKinds, join_ranges
-from assent.workflow.syntax import Choice, Edge, Node, Place, Repeat, Sequence, parts_of
+from assent.workflow.syntax import Anchor, CharacterSet, Choice, Node, Repetition, Sequence, parts_of
 
 _MEMORY_BYTES: Final = 4 << 20
 """What one pattern may keep of what it has met."""
@@ -36,17 +36,17 @@ def search_by_re2(tree: Sequence) -> Callable[[str], bool] | None:
 
 def _write(node: Node, alphabet: Alphabet) -> str:
     match node:
-        case Place():
+        case CharacterSet():
             return _set(alphabet.accepted(node))
         case Sequence():
             return "".join(_write(part, alphabet) for part in node.parts)
         case Choice():
             return f"(?:{'|'.join(_write(each, alphabet) for each in node.choices)})"
-        case Repeat():
+        case Repetition():
             body = _write(node.body, alphabet)
             most = "" if node.most is None else node.most
             return f"(?:{body}){{{node.least},{most}}}" if body else ""
-        case Edge():
+        case Anchor():
             return (_LINES if node.lines else _EDGES)[node.kind]
         case _:
             raise ValueError("a pattern that looks around is not for RE2")

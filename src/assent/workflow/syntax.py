@@ -30,7 +30,7 @@ class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
     """The pattern cannot be used; the message says why and what to write instead."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class CharacterSet(msgspec.Struct, frozen=True):
     """One character: in the ranges or the classes, or in none of them where `negate` is set."""
 
     ranges: tuple[tuple[int, int], ...] = ()
@@ -39,7 +39,7 @@ class Place(msgspec.Struct, frozen=True):
     fold: bool = False
 
 
-class Edge(msgspec.Struct, frozen=True):
+class Anchor(msgspec.Struct, frozen=True):
     """A place between two characters: `begin` or `end` of the text or with `lines` of a line, a word's `boundary`, or
     `inside` where no boundary is."""
 
@@ -47,7 +47,7 @@ class Edge(msgspec.Struct, frozen=True):
     lines: bool = False
 
 
-class Look(msgspec.Struct, frozen=True):
+class Lookaround(msgspec.Struct, frozen=True):
     """What must, or must not, stand before or after a place."""
 
     ahead: bool
@@ -55,7 +55,7 @@ class Look(msgspec.Struct, frozen=True):
     body: Sequence
 
 
-class Repeat(msgspec.Struct, frozen=True):
+class Repetition(msgspec.Struct, frozen=True):
     """A part some times over; without `most` there is no end to it."""
 
     least: int
@@ -75,7 +75,7 @@ class Sequence(msgspec.Struct, frozen=True):
     parts: tuple[Node, ...] = ()
 
 
-Node = Place | Edge | Look | Repeat | Choice | Sequence
+Node = CharacterSet | Anchor | Lookaround | Repetition | Choice | Sequence
 
 
 class _Flags(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class _Flags(msgspec.Struct, frozen=True):
 
 def parse(source: str, flags: str) -> Sequence:
     """The tree of a pattern, or `BadPattern`. `flags` are some of i, m and s."""
-    reader = _Reader(source)
+    reader = _PatternReader(source)
     on = frozenset(flags) & frozenset("ims")
     while True:
         reader.at, reader.names, reader.added = 0, set(), frozenset()
@@ -107,7 +107,7 @@ def _bad(what: str, at: int) -> BadPattern:
     )
 
 
-class _Reader:
+class _PatternReader:
     """Reads from left to right; `at` is the next character."""
 
     def __init__(self, source: str) -> None:
@@ -175,11 +175,11 @@ class _Reader:
     def item(self, char: str, flags: _Flags, begun: int) -> Node:
         match char:
             case ".":
-                return Place(negate=True) if flags.has("s") else Place(((10, 10),), negate=True)
+                return CharacterSet(negate=True) if flags.has("s") else CharacterSet(((10, 10),), negate=True)
             case "^":
-                return Edge("begin", flags.has("m"))
+                return Anchor("begin", flags.has("m"))
             case "$":
-                return Edge("end", flags.has("m"))
+                return Anchor("end", flags.has("m"))
             case "[":
                 return self.set(flags, begun)
             case "\\":
@@ -200,14 +200,14 @@ class _Reader:
             raise _bad("a repetition counts down", begun)
         return int(least or 0), int(most) if most else None
 
-    def repeated(self, parts: list[Node], least: int, most: int | None, begun: int) -> Repeat:
-        if not parts or isinstance(parts[-1], Edge):
+    def repeated(self, parts: list[Node], least: int, most: int | None, begun: int) -> Repetition:
+        if not parts or isinstance(parts[-1], Anchor):
             raise _bad("there is nothing to repeat", begun)
-        if isinstance(parts[-1], Repeat):
+        if isinstance(parts[-1], Repetition):
             raise _bad("a repetition is repeated; put it into a group", begun)
         # How much is taken at once changes what is found, never whether.
         _ = self.takes("?") or self.takes("+")
-        return Repeat(least, most, Sequence((parts.pop(),)))
+        return Repetition(least, most, Sequence((parts.pop(),)))
 
     def group(self, flags: _Flags, level: int, begun: int, *, first: bool) -> Node | None:
         look: tuple[bool, bool] | None = None
@@ -230,7 +230,7 @@ class _Reader:
         body = self.alternatives(flags, level + 1)
         if not self.takes(")"):
             raise _bad("a ( has no )", begun)
-        return body if look is None else Look(*look, body)
+        return body if look is None else Lookaround(*look, body)
 
     def name(self, begun: int) -> None:
         name = self.until(">", "the name of a group")
@@ -259,22 +259,22 @@ class _Reader:
     def escape(self, flags: _Flags, begun: int) -> Node:
         char = self.take()
         edges = {
-            "A": Edge("begin"),
-            "Z": Edge("end"),
-            "b": Edge("boundary"),
-            "B": Edge("inside"),
+            "A": Anchor("begin"),
+            "Z": Anchor("end"),
+            "b": Anchor("boundary"),
+            "B": Anchor("inside"),
         }
         if char and char in edges:
             return edges[char]
         if char and char in _CLASSES:
-            return Place(classes=(char,))
+            return CharacterSet(classes=(char,))
         if char and char in "123456789":
             more = self.source[self.at : self.at + 2]
             if len(more) < 2 or any(each not in _OCTAL for each in char + more):
                 raise BadPattern(_NO_AUTOMATON)
         return _literal(self.code(char, begun), flags)
 
-    def set(self, flags: _Flags, begun: int) -> Place:
+    def set(self, flags: _Flags, begun: int) -> CharacterSet:
         ranges: list[tuple[int, int]] = []
         classes: list[str] = []
         negate = self.takes("^")
@@ -294,7 +294,7 @@ class _Reader:
                 classes.append(low)
             else:
                 ranges.append((low, low))
-        return Place(tuple(ranges), tuple(classes), negate, flags.has("i"))
+        return CharacterSet(tuple(ranges), tuple(classes), negate, flags.has("i"))
 
     def member(self, char: str, begun: int) -> int | str:
         """A character of a set, or the letter of a class."""
@@ -329,8 +329,8 @@ class _Reader:
         raise _bad("\\ stands before something that it gives no meaning", begun)
 
 
-def _literal(code: int, flags: _Flags) -> Place:
-    return Place(((code, code),), fold=flags.has("i"))
+def _literal(code: int, flags: _Flags) -> CharacterSet:
+    return CharacterSet(((code, code),), fold=flags.has("i"))
 
 
 def parts_of(tree: Any) -> list[Node]:
@@ -344,6 +344,6 @@ def parts_of(tree: Any) -> list[Node]:
                 stack += node.parts
             case Choice():
                 stack += node.choices
-            case Repeat() | Look():
+            case Repetition() | Lookaround():
                 stack.append(node.body)
     return found

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from starlette.responses import Response, StreamingResponse
 
 from assent.engine import audit_log, audit_views
-from assent.engine.audit_log import Finding, Verdict
-from assent.engine.audit_views import LAST_MS, EventPage, Place
+from assent.engine.audit_log import AuditFinding, Verdict
+from assent.engine.audit_views import LAST_MS, AuditCursor, EventPage
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time, parse_time
@@ -48,7 +48,7 @@ async def audit(visit: Visit) -> Response:
 async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: bool = False) -> Response:
     group = next((each for each in GROUPS if each.id == visit.query("group")), None)
     stream, until = visit.query("run").strip()[:250], visit.query("until")[:10]
-    before = _place(visit.query("before")) or _day_end(until) or Place()
+    before = _place(visit.query("before")) or _day_end(until) or AuditCursor()
     kinds = group.kinds if group is not None else ()
     of_server = visit.query("scope") == "server" and visit.person.is_owner
     workspace_id = SYSTEM_WORKSPACE if of_server else visit.workspace_id
@@ -102,7 +102,7 @@ async def verify(visit: Visit) -> Response:
     return await _show(visit, verdict, whole_server=whole_server)
 
 
-def finding_words(finding: Finding) -> dict[str, str]:
+def finding_words(finding: AuditFinding) -> dict[str, str]:
     """Where the journal does not hold, and what is wrong there."""
     what = FLAWS.get(finding.what, finding.what[:1].upper() + finding.what[1:])
     where = ""
@@ -156,21 +156,21 @@ def inert(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def _place(text: str) -> Place | None:
+def _place(text: str) -> AuditCursor | None:
     at, _, rest = text.partition(":")
     stream_id, _, seq = rest.rpartition(":")
     if not all(part.isascii() and part.isdigit() and len(part) < 20 for part in (at, seq)):
         return None
-    return Place(min(int(at), LAST_MS), stream_id[:300], min(int(seq), LAST_MS))
+    return AuditCursor(min(int(at), LAST_MS), stream_id[:300], min(int(seq), LAST_MS))
 
 
-def _write_place(place: Place) -> str:
+def _write_place(place: AuditCursor) -> str:
     return f"{place.at_ms}:{place.stream_id}:{place.seq}"
 
 
-def _day_end(day: str) -> Place | None:
+def _day_end(day: str) -> AuditCursor | None:
     start = parse_time(f"{day}T00:00:00Z") if day else None
-    return Place(start + DAY_MS) if start is not None else None
+    return AuditCursor(start + DAY_MS) if start is not None else None
 
 
 SCREENS: Final[tuple[Screen, ...]] = (

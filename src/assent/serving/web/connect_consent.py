@@ -19,7 +19,7 @@ from assent.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.engine import oauth
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
+from assent.lifecycle.connection import Account, ConnectionState, NewConnection, OpenedSecrets
 from assent.serving.web import connect_words as words
 from assent.serving.web.connect_door import address, at_place, door, subject
 from assent.serving.web.console import LOOK, SEND, Screen, Visit
@@ -72,7 +72,7 @@ async def callback(visit: Visit) -> Response:
     account = granted.account
     kept = NewConnection(
         label=label if account is None else f"{label} account {account}",
-        secrets=Credentials({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
+        secrets=OpenedSecrets({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
         accounts=()
         if account is None
         else (Account(account, at.id, f"{label} account {account}", default=True),),

@@ -17,7 +17,7 @@ from assent.connectors.oauth import revoke
 from assent.connectors.oauth_access import REFRESH, OAuthAccess
 from assent.connectors.registry import CONNECTORS
 from assent.engine import connections
-from assent.lifecycle.connection import Account, ConnectionState, Credentials, NewConnection
+from assent.lifecycle.connection import Account, ConnectionState, NewConnection, OpenedSecrets
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 from assent.serving.web import connect_mail
 from assent.serving.web.connect_door import Door, address, at_place, door, subject
@@ -122,7 +122,7 @@ async def enter_key(visit: Visit) -> Response:
         return await show(visit, at, {"key": said.replace(key, "…")})
     new = NewConnection(
         label=verified.label,
-        secrets=Credentials({API_KEY: key}),
+        secrets=OpenedSecrets({API_KEY: key}),
         accounts=verified.accounts,
         settings=verified.settings,
     )
@@ -147,7 +147,7 @@ async def enter_mail(visit: Visit) -> Response:
         return await show(visit, at, advice, connect_mail.safe(form))
     new = NewConnection(
         label=verified.label,
-        secrets=Credentials({API_KEY: read.url}),
+        secrets=OpenedSecrets({API_KEY: read.url}),
         accounts=verified.accounts,
         settings={**verified.settings, **read.settings},
     )

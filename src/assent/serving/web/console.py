@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assent.engine import members, people
-from assent.engine.members import Place
+from assent.engine.members import MemberWorkspace
 from assent.engine.people import Person, Session
 from assent.engine.services import Services
 from assent.engine.tenancy import LOCAL_WORKSPACE
@@ -82,8 +82,8 @@ class Visit:
     request: Request
     services: Services
     session: Session
-    places: tuple[Place, ...]
-    place: Place
+    places: tuple[MemberWorkspace, ...]
+    place: MemberWorkspace
     waiting: int
     position: str
     now_ms: int
@@ -246,7 +246,7 @@ class Console:
         now_ms = self._services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
-        def look() -> Transaction[tuple[Session, tuple[Place, ...], int, str]]:
+        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, str]]:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
                 raise PageRefused(SIGN_IN_FIRST)
@@ -276,7 +276,7 @@ class Console:
         )
 
 
-def _choose(places: tuple[Place, ...], wished: str) -> Place:
+def _choose(places: tuple[MemberWorkspace, ...], wished: str) -> MemberWorkspace:
     by_id = {place.workspace_id: place for place in places}
     for workspace_id in (wished, LOCAL_WORKSPACE):
         if workspace_id in by_id:

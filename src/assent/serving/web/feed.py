@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from assent.engine import pictures, site_feed
 from assent.engine.services import Services
-from assent.engine.site_feed import Post, feed_path, post_path
+from assent.engine.site_feed import SitePost, feed_path, post_path
 from assent.engine.site_visits import Visits
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.times import iso_time
@@ -197,7 +197,7 @@ class FeedPages:
             return Response(status_code=304, headers=headers)
         return Response(body, media_type=media_type, headers=headers)
 
-    async def _post(self, workspace_id: WorkspaceId, post_id: str) -> Post:
+    async def _post(self, workspace_id: WorkspaceId, post_id: str) -> SitePost:
         if _POST_ID.fullmatch(post_id) is None:
             raise PageRefused(NOT_FOUND)
         post = await self._store.read(partial(site_feed.find_post, workspace_id, post_id))
@@ -207,13 +207,13 @@ class FeedPages:
             raise PageRefused(GONE)
         return post
 
-    def _count(self, request: Request, post: Post, link: str = "") -> None:
+    def _count(self, request: Request, post: SitePost, link: str = "") -> None:
         if is_view(request):
             self._visits.count(post, link)
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
-def show(post: Post) -> ShownPost:
+def show(post: SitePost) -> ShownPost:
     """A post with its links counted: first those of the text, then its own link and what goes along with it."""
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
@@ -226,7 +226,7 @@ def show(post: Post) -> ShownPost:
 
 
 @lru_cache(maxsize=RENDERED_KEPT)
-def whole(post: Post, base_url: str) -> str:
+def whole(post: SitePost, base_url: str) -> str:
     """A post's HTML for feed readers, with links as they are."""
     shown = "".join(
         f'<p><img src="{escape(base_url + address)}" alt="{escape(alt)}"></p>'
@@ -236,7 +236,7 @@ def whole(post: Post, base_url: str) -> str:
     return markdown.render(post.body).html + shown + below
 
 
-def pictures_of(post: Post) -> tuple[tuple[str, str], ...]:
+def pictures_of(post: SitePost) -> tuple[tuple[str, str], ...]:
     """The address and the words of each picture of a post."""
     path = post_path(post.workspace_id, post.post_id)
     return tuple(
@@ -246,13 +246,13 @@ def pictures_of(post: Post) -> tuple[tuple[str, str], ...]:
     )
 
 
-def go_path(post: Post) -> markdown.Href:
+def go_path(post: SitePost) -> markdown.Href:
     """Makes the counted address of a post's Nth link."""
     path = post_path(post.workspace_id, post.post_id)
     return lambda number, url: f"{path}/go?u={number}"
 
 
-def summarise(post: Post) -> ListedPost:
+def summarise(post: SitePost) -> ListedPost:
     text = markdown.plain(post.body[: 4 * MAX_EXCERPT_CHARS])
     excerpt = text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1].rstrip()}…"
     return ListedPost(

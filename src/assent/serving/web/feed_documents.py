@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Xml
 
 import msgspec
 
-from assent.engine.site_feed import Post, feed_path, post_path
+from assent.engine.site_feed import SitePost, feed_path, post_path
 from assent.kernel.times import iso_time
 
 ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -28,7 +28,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 class FeedEntry(msgspec.Struct, frozen=True):
     """A post and its content as HTML."""
 
-    post: Post
+    post: SitePost
     html: str
 
 
@@ -82,11 +82,11 @@ def json_feed(base_url: str, entries: list[FeedEntry]) -> bytes:
     )
 
 
-def _entry_id(post: Post) -> uuid.UUID:
+def _entry_id(post: SitePost) -> uuid.UUID:
     return uuid.uuid5(uuid.UUID(post.action_id), str(post.revision))
 
 
-def _url(base_url: str, post: Post) -> str:
+def _url(base_url: str, post: SitePost) -> str:
     return base_url + post_path(post.workspace_id, post.post_id)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from assent.engine import inbox
-from assent.engine.inbox import Filter
+from assent.engine.inbox import InboxFilter
 from assent.kernel.limits import DAY_MS
 from assent.lifecycle.records import Severity
 from assent.serving.web.console import Screen, Visit
@@ -21,7 +21,7 @@ INBOX_PAGE: Final = 50
 MAX_SEARCH_CHARS: Final = 100
 
 
-def read_filter(visit: Visit) -> tuple[Filter, dict[str, str]]:
+def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
     """The filter that an address names, and the part of the address that names it."""
     risk, channel, text = (
         visit.query("risk"),
@@ -30,7 +30,7 @@ def read_filter(visit: Visit) -> tuple[Filter, dict[str, str]]:
     )
     workspace = visit.query("workspace")
     known = {place.workspace_id for place in visit.places}
-    wanted = Filter(
+    wanted = InboxFilter(
         workspace=workspace if workspace in known else "",
         severity=Severity(risk) if risk in tuple(Severity) else None,
         until_ms=visit.now_ms + EXPIRES_SOON_MS if visit.query("soon") else 0,
@@ -65,7 +65,7 @@ async def show(visit: Visit) -> Response:
         "found": found.found,
         "pages": pages_of(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
-        "filtered": wanted != Filter(),
+        "filtered": wanted != InboxFilter(),
         "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),
         "done_together": _describe_batch(visit),
         "batches": any(line.batch for line in lines),

@@ -10,8 +10,8 @@ import msgspec
 from starlette.responses import Response
 
 from assent.engine import run_views
-from assent.engine.audit_views import Place
-from assent.engine.run_views import ActionPlace, RunDetail, Standing
+from assent.engine.audit_views import AuditCursor
+from assent.engine.run_views import ActionCount, ActionPlace, RunDetail
 from assent.engine.session_views import like
 from assent.kernel.ids import RunId, is_uuid
 from assent.lifecycle.records import Action, Asset, ExecutionState, Status
@@ -85,7 +85,7 @@ def operator_name(operator: str) -> str:
     return OPERATOR_NAMES.get(operator, operator.removeprefix("chieflab-").replace("-", " ").capitalize())
 
 
-def standing_badges(standings: Iterable[Standing]) -> tuple[Badge, ...]:
+def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
     """`2 Done`, `1 Waits for approval`: in the order in which actions live."""
     order = list(STATES)
     known = sorted(
@@ -265,8 +265,10 @@ def _write_place(place: ActionPlace) -> str:
     return f"{place.position}:{place.action_id}"
 
 
-def _before(text: str) -> Place:
-    return Place(seq=int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else Place()
+def _before(text: str) -> AuditCursor:
+    return (
+        AuditCursor(seq=int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else AuditCursor()
+    )
 
 
 SCREENS: Final[tuple[Screen, ...]] = (

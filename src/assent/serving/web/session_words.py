@@ -12,12 +12,12 @@ import msgspec
 from markupsafe import Markup
 
 from assent.engine.session_views import (
-    Branch,
+    BranchView,
     Comparison,
     Confirmation,
     Passage,
-    RunLine,
     RunView,
+    SessionRunLine,
     StepView,
     TreeNode,
 )
@@ -58,7 +58,7 @@ def render_text(text: str) -> RenderedText | None:
     return RenderedText(None, cut(text, SHOWN_BYTES))
 
 
-def run_badge(line: RunLine) -> Badge:
+def run_badge(line: SessionRunLine) -> Badge:
     return Badge("Complete", "ok") if line.is_complete else Badge("Running", "info")
 
 
@@ -329,7 +329,7 @@ def describe_comparison(found: Comparison) -> Compared:
     )
 
 
-def pairs(left: Branch, right: Branch, steps: Steps) -> tuple[Pair, ...]:
+def pairs(left: BranchView, right: BranchView, steps: Steps) -> tuple[Pair, ...]:
     """Steps by their key, in the order of the left branch; what only the right one has comes where it stands there."""
     there = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [

@@ -16,7 +16,16 @@ from assent.workflow.constructs.prompts import (
 )
 from assent.workflow.contracts import REGISTRY
 from assent.workflow.lowering import Lowering, Within
-from assent.workflow.program import Action, Ask, Assessment, Confirm, Consequence, Contract, Dimension, Text
+from assent.workflow.program import (
+    Ask,
+    Assessment,
+    Confirm,
+    Consequence,
+    Contract,
+    Dimension,
+    StepAction,
+    Text,
+)
 from assent.workflow.source import Delegation, Step
 
 
@@ -32,7 +41,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     prompt += form_texts(contract, assessments, consequences, written)
     if step.validation_criteria is not None:
         prompt += criteria_text(step.validation_criteria)
-    action = Action(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
+    action = StepAction(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
     # An action always waits for a human, whatever the step says beside it (W40).
     confirm = Confirm() if action is not None else lower_confirm(step.require_confirmation)
     prompt += confirmation_text(step, confirm)
