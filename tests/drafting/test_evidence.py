@@ -12,7 +12,7 @@ from assent.drafting.language import language_of, sentences
 from assent.drafting.naming import name_of
 from assent.drafting.page import read_page, read_text
 from assent.drafting.readme import read_readme
-from assent.drafting.sources import REPO_FIELDS, SOURCES
+from assent.drafting.sources import SOURCES
 
 
 def test_a_page_is_read_by_what_it_says_of_itself() -> None:
@@ -194,12 +194,6 @@ def test_odd_shapes_of_context_are_taken_as_text(context: dict[str, object]) -> 
 )
 def test_enough_is_what_could_be_written_about(given: dict[str, object], is_enough: bool) -> None:
     assert enough(gather(**given)) is is_enough  # type: ignore[arg-type]
-
-
-def test_the_seven_fields_are_named_as_the_contract_names_them() -> None:
-    assert REPO_FIELDS == (
-        "whatChanged", "recentCommits", "changedFiles", "routes", "readme", "targetCustomer", "launchGoal",
-    )  # fmt: skip
 
 
 INJECTIONS = [

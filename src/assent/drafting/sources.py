@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-REPO_FIELDS: Final = (
-    "whatChanged",
-    "recentCommits",
-    "changedFiles",
-    "routes",
-    "readme",
-    "targetCustomer",
-    "launchGoal",
-)
-"""What to ask for when there is nothing to go on (missing_repo_context)."""
-
 SOURCES: Final[dict[str, str]] = {
     "brand_name": "the brand's name",
     "brand_audience": "the brand's audience",
