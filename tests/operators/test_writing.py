@@ -32,6 +32,7 @@ FACTS: dict[str, Any] = {"brand": CLUB["brand"], "repoContext": CLUB["repoContex
         ("Stellenanzeige für eine Entwicklerin", False),
         ("bedanke dich bei den ersten Nutzern", False),
         ("say something nice", False),
+        ("photos of the new office", False),
         ("first users for the import", True),
         ("announce the new import", True),
         ("Launch Assent", True),
@@ -111,6 +112,31 @@ async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop:
     better = "Treasurers, you get your Sundays back."
     edited = (await loop.call(EDIT, {**offered[0]["args"], "body": better})).payload
     assert edited["ok"] is True and better in edited["show"]
+
+
+async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
+    asked = {"channels": ["site", "hn"], "drafts": {"site": "We taught it to read."}, "goal": "announce it"}
+    run = (await loop.call(LAUNCH, asked)).payload
+    (offered,) = [call for call in run["next"] if call["name"] == POST]
+
+    for said in (run["show"], run["agentGuide"]["userMessage"]):
+        assert "1 of 2 drafts are there: Hacker News" in said
+    assert offered["args"] == {"channel": "hn", "runId": run["runId"]}
+    assert "80" in offered["needs"]["body"] and "title" in offered["needs"]
+    assert run["writing"]["goal"] == "announce it"
+    brought = {**offered["args"], "title": "Show HN: Tern", "body": "Tern turns files into tables."}
+    assert (await loop.call(POST, brought)).payload["ok"] is True
+
+
+@pytest.mark.rule("E101")
+async def test_a_launch_pack_has_every_part_of_the_contract(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, CLUB)).payload
+    pack = run["launchPack"]
+
+    assert pack["positioning"] and pack["launchAngle"]
+    assert {each["channel"] for each in pack["channels"]} >= {"site", "linkedin", "x", "email", "landing"}
+    assert pack["measurement"]["afterHours"] > 0
+    assert [image["type"] for image in run["images"]] == ["image"]
 
 
 async def test_a_text_of_the_agent_needs_no_help(loop: Loop) -> None:

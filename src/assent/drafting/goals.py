@@ -10,11 +10,12 @@ import re
 from typing import Final
 
 _ANNOUNCES: Final = re.compile(
-    r"\b(?:announc\w*|launch\w*|releas\w*|ship(?:s|ped|ping)?|introduc\w*|unveil\w*|present\w*|updates?|upgrades?|"
-    r"news|new|versions?|v\d[\w.]*|changelog|promot\w*|show|showcase|spread|publici[sz]e|awareness|traffic|visit\w*|"
-    r"users?|customers?|sign-?ups?|downloads?|installs?|stars?|adopt\w*|testers?|traction|growth|reach|leads?|features?|"
-    r"ankünd\w*|ankuend\w*|veröffentlich\w*|veroeffentlich\w*|vorstell\w*|einführ\w*|einfuehr\w*|neu\w*|freigabe|"
-    r"aktualisier\w*|bewerben|bekannt\w*|nutzer\w*|kund(?:en|innen)\w*|besuch\w*|anmeldungen)\b",
+    r"\b(?:announc\w*|launch\w*|releas\w*|ship(?:s|ped|ping)?|introduc\w*|unveil\w*|updates?|upgrades?|versions?|"
+    r"v\d[\w.]*|changelog|promot\w*|publici[sz]e|awareness|traffic|visits|visitors|users?|customers?|sign-?ups?|"
+    r"downloads?|installs?|stars|adopt\w*|testers?|traction|growth|features?|show hn|"
+    r"tell (?:people|everyone|everybody|the world|the community)|spread the word|"
+    r"ankünd\w*|ankuend\w*|veröffentlich\w*|veroeffentlich\w*|vorstell\w*|vorzustellen|einführ\w*|einfuehr\w*|"
+    r"freigabe|aktualisier\w*|bewerben|bekannt\w*|nutzer\w*|kund(?:en|innen)\w*|besucher\w*|anmeldungen)\b",
     re.IGNORECASE,
 )
 """Words of a goal that a note about the product serves."""

@@ -139,7 +139,8 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     following = tuple(write_missing(note) for note in plan.missing)
     preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
     preparation = msgspec.structs.replace(preparation, notes=tell_missing(plan))
-    preparation = offer_writing(bench, preparation, request.goal)
+    missing = tuple(note.channel for note in plan.missing)
+    preparation = offer_writing(bench, preparation, request.goal, missing)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
     if request.images_needed is False or not any(each in SIZES for each in plan.channels):

@@ -78,13 +78,15 @@ def too_little(bench: Workbench, argument: str = "body") -> Refusal:
     return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}", fix=fix)
 
 
-def offer_writing(bench: Workbench, made: Preparation, goal: str | None) -> Preparation:
-    """A preparation that hands on what helps to write, where a text of it was composed."""
-    composed = [each.effect.channel for each in made.effects if each.rewrite]
-    if not composed:
+def offer_writing(
+    bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
+) -> Preparation:
+    """A preparation that hands on what helps to write, where a text of it was composed or is missing."""
+    composed = tuple(each.effect.channel for each in made.effects if each.rewrite)
+    if not composed and not missing:
         return made
-    notes = (*made.notes, KEPT if goal else PLAIN)
-    return msgspec.structs.replace(made, notes=notes, writing=_known(bench, tuple(composed), goal))
+    notes = (*made.notes, KEPT if goal else PLAIN) if composed else made.notes
+    return msgspec.structs.replace(made, notes=notes, writing=_known(bench, (*composed, *missing), goal))
 
 
 PLAIN: Final = (
