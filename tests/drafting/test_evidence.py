@@ -6,8 +6,9 @@ import time
 
 import pytest
 
+from assent.drafting.changes import Change, read_changes, read_commit
 from assent.drafting.cleaning import one_line, speaks_to_a_model, usable
-from assent.drafting.evidence import Fact, MemoryEntry, commit_subject, enough, gather
+from assent.drafting.evidence import Fact, MemoryEntry, enough, gather
 from assent.drafting.language import language_of, sentences
 from assent.drafting.naming import name_of
 from assent.drafting.page import read_page, read_text
@@ -29,7 +30,7 @@ def test_a_page_is_read_by_what_it_says_of_itself() -> None:
     assert page.title == "Kettle & Co | warm starts"
     assert page.description == "It's warm."
     assert (page.og_title, page.og_description, page.site_name) == ("OG", "OG text", "Kettle")
-    assert page.headings == ("Big claim here", "Second")
+    assert (page.headline, page.headings) == ("Big claim here", ("Second",))
     assert page.paragraphs == ("A paragraph.",)
     assert page.language == "en"
 
@@ -115,26 +116,58 @@ def test_a_hostile_readme_is_read_quickly(markdown: str) -> None:
 
 
 COMMITS = [
-    ("feat: add dark mode (#12)", "add dark mode"),
-    ("feat(ui)!: new toolbar", "new toolbar"),
-    ("fix: late alerts", "Fixed late alerts"),
-    ("fix: stop late alerts", "stop late alerts"),
-    ("a1b2c3d4 perf: faster search", "faster search"),
-    ("chore: bump deps", ""),
-    ("Merge pull request #1", ""),
-    ("Bump left-pad from 1 to 2", ""),
-    ("docs: typo", ""),
-    ("refactor(core): split", ""),
-    ("v1.2.3", ""),
-    ("wip", ""),
-    ("Add export\n\nLong body", "Add export"),
-    ("", ""),
+    ("feat: add dark mode (#12)", Change("add dark mode", "new")),
+    ("feat(ui)!: new toolbar", Change("new toolbar", "new")),
+    ("fix: late alerts", Change("late alerts", "fixed")),
+    ("a1b2c3d4 perf: faster search", Change("faster search")),
+    ("Add export\n\nLong body", Change("Add export", "new")),
+    ("chore: bump deps", None),
+    ("Merge pull request #1", None),
+    ("Bump left-pad from 1 to 2", None),
+    ("docs: typo", None),
+    ("refactor(core): split", None),
+    ("v1.2.3", None),
+    ("wip", None),
+    ("", None),
 ]
 
 
-@pytest.mark.parametrize(("message", "subject"), COMMITS)
-def test_a_commit_says_what_it_did_for_readers(message: str, subject: str) -> None:
-    assert commit_subject(message) == subject
+@pytest.mark.parametrize(("message", "change"), COMMITS)
+def test_a_commit_says_what_it_did_for_readers(message: str, change: Change | None) -> None:
+    assert read_commit(message) == change
+
+
+NOTES = """# Release notes
+
+## v2.1.0
+
+This release focuses on reliability. Compaction runs in the background.
+
+### Bug fixes
+* Timezone of the handover by @ann in https://github.com/a/b/pull/9
+
+### What's changed
+* A list that
+  goes on in the next line (#12)
+  * with a detail
+* chore: update dependencies
+
+## New Contributors
+* @ann made their first contribution in https://github.com/a/b/pull/9
+
+**Full Changelog**: https://github.com/a/b/compare/v2.0.0...v2.1.0
+"""
+
+
+def test_release_notes_give_the_version_and_what_changed_with_repairs_last() -> None:
+    read = read_changes(NOTES.splitlines())
+    assert read.version == "2.1.0"
+    assert read.items == (
+        Change("This release focuses on reliability."),
+        Change("Compaction runs in the background.", "more"),
+        Change("A list that goes on in the next line"),
+        Change("Timezone of the handover", "fixed"),
+    )
 
 
 def test_every_fact_has_a_known_source() -> None:
@@ -161,7 +194,7 @@ def test_every_fact_has_a_known_source() -> None:
     texts = [fact.text for fact in evidence.facts if fact.source == "whatChanged"]
     assert texts == ["One thing", "Another thing.", "And more."]
     assert [fact.entry_id for fact in evidence.facts if fact.entry_id] == ["1"]
-    assert evidence.of("commit")[0][1] == Fact(source="commit", text="Add x y")
+    assert evidence.of("commit")[0][1] == Fact(source="commit", text="Add x y", kind="new")
 
 
 @pytest.mark.parametrize(

@@ -144,19 +144,23 @@ def test_a_refused_claim_is_not_made_again() -> None:
     assert "c1" in {use.entry_id for use in written.memory_used}
 
 
-def test_a_remembered_proof_and_fact_are_quoted_and_named() -> None:
+def test_a_remembered_fact_is_quoted_and_named_and_a_proof_where_it_belongs_to_the_change() -> None:
     evidence = gather(
-        repo_context={"whatChanged": "Added quiet hours"},
+        repo_context={"whatChanged": "Added quiet hours for alerts"},
         brand={"name": "Cronicle"},
         entries=[
             MemoryEntry(entry_id="f1", kind="repo_fact", text="Cronicle runs on your own machines."),
-            MemoryEntry(entry_id="p1", kind="proof", text="“It found a job that had not run since May.” Jo"),
+            MemoryEntry(
+                entry_id="p1", kind="proof", text="Quiet hours are on at 40 of 52 teams that get alerts."
+            ),
+            MemoryEntry(entry_id="p2", kind="proof", text="“It found a job that had not run since May.” Jo"),
             MemoryEntry(entry_id="x1", kind="channel_performance", text="x: 12 clicks"),
         ],
     )
     written = draft("linkedin", evidence)
     assert "Cronicle runs on your own machines." in written.body
-    assert "“It found a job that had not run since May.” Jo" in written.body
+    assert "Quiet hours are on at 40 of 52 teams that get alerts." in written.body
+    assert "since May" not in written.body
     assert {use.entry_id for use in written.memory_used} == {"f1", "p1"}
 
 

@@ -119,7 +119,7 @@ async def test_a_model_that_is_not_there_is_done_without() -> None:
 
 async def test_where_neither_can_write_a_draft_is_asked_for() -> None:
     model = Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m")
-    assert isinstance(await draft(model, "bluesky", EVIDENCE), NeedsDraft)
+    assert isinstance(await draft(model, "bluesky", gather()), NeedsDraft)
 
 
 def test_a_key_is_not_shown() -> None:

@@ -155,11 +155,22 @@ async def test_a_channel_that_nobody_knows_is_refused_with_the_names(loop: Loop)
     assert "linkedin" in outcome.payload["problems"][0]["expected"]
 
 
-async def test_a_channel_without_a_composer_asks_for_a_draft(loop: Loop) -> None:
-    payload = (await loop.call("chieflab_launch_product", {"channels": ["site", "hn"], **CLUB})).payload
+async def test_every_channel_of_the_contract_gets_a_draft(loop: Loop) -> None:
+    wanted = ["linkedin", "x", "hn", "reddit", "product_hunt", "threads", "email", "site", "landing"]
+    payload = (await loop.call("chieflab_launch_product", {"channels": wanted, **CLUB})).payload
 
-    assert [need["channel"] for need in payload["launchPack"]["draftsNeeded"]] == ["hn"]
-    assert [action["channel"] for action in payload["actions"]] == ["site"]
+    assert payload["launchPack"]["draftsNeeded"] == []
+    assert [action["channel"] for action in payload["actions"]] == [
+        name for name in wanted if name != "landing"
+    ]
+
+
+@pytest.mark.parametrize("channel", ["hn", "reddit", "product_hunt", "threads", "bluesky", "slack"])
+async def test_one_post_for_any_channel_is_drafted_with_one_action(loop: Loop, channel: str) -> None:
+    payload = (await loop.call("chieflab_post", {"channel": channel, **CLUB})).payload
+
+    assert [action["channel"] for action in payload["actions"]] == [channel]
+    assert "bank statements" in payload["agentGuide"]["renderInChat"][channel]["body"]
 
 
 async def test_a_mail_without_recipients_is_staged_and_does_not_go_out(loop: Loop) -> None:

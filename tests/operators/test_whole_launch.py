@@ -137,8 +137,8 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     # On the page: that one is edited, which takes the approval back, and another is approved.
     first_text = (await house.record(mail))["content"]["body"]
     opening = next(line for line in first_text.splitlines() if "Ledgerleaf" in line)
-    new_text = first_text.replace(opening, NEW_OPENING).replace("small clubs", "small associations")
-    assert NEW_OPENING in new_text and "small associations" in new_text
+    new_text = first_text.replace(opening, NEW_OPENING).replace("for clubs", "for associations")
+    assert NEW_OPENING in new_text and "for associations" in new_text
     await house.on_page(link, mail, "edit", body=new_text)
     early = await house.loop.call("chieflab_send_approved_email", {"actionId": mail})
     assert early.reason == "requires_approval"
@@ -198,7 +198,7 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
         assert "bank statements" not in after, channel
     # The edit exchanged words. No later draft does.
     mail_body = second["agentGuide"]["renderInChat"]["email"]["body"]
-    assert "small associations" not in mail_body and NEW_OPENING not in mail_body
+    assert "for associations" not in mail_body and NEW_OPENING not in mail_body
     used = {use["kind"] for asset in second["assets"] for use in asset.get("memoryUsed", [])}
     assert used == {"rejection"}
     assert len(house.inbox.taken) == 1

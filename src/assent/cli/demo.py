@@ -31,7 +31,8 @@ PRODUCT: dict[str, Any] = {
         "voice": "plain, warm",
     },
     "repoContext": {
-        "whatChanged": "Ledgerleaf now imports bank statements as CSV and matches them to members.",
+        "whatChanged": "Ledgerleaf now imports bank statements as CSV and matches them to members. Payments without a "
+        "member are listed for a second look. An import can be undone.",
         "readme": "# Ledgerleaf\n\nBookkeeping for clubs and small societies.\n\n- Members and their dues in one list\n"
         "- Bank statements import as CSV\n- A yearly report that the auditors can read\n",
         "targetCustomer": "treasurers of small clubs",
@@ -202,7 +203,7 @@ async def _when_due(agent: Client, run_id: str) -> dict[str, Any]:
 async def _show_learning(stage: Stage, agent: Client) -> None:
     stage.step("Remember. The user rejects a second draft and says why; the server keeps it.")
     run = await agent.call("chieflab_post", channel="site", **PRODUCT)
-    reason = "Open differently, and keep it shorter."
+    reason = "Too long, keep it shorter."
     await agent.call("chieflab_reject_action", actionId=run["actions"][0]["id"], reason=reason)
     stage.tell(f"Rejected: {reason}")
 

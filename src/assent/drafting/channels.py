@@ -51,8 +51,6 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     links_most: int | None = None
     preheader_advice: int | None = None
     title_advice: int | None = None
-    composed: bool = False
-    """Whether the composer writes for it by itself."""
     action: bool = True
     habits: str = ""
 
@@ -63,12 +61,12 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
 
 TABLE: Final[tuple[Channel, ...]] = (
     Channel(
-        id="linkedin", label="LinkedIn", shape="post", connectors=("zernio",), verb="post", composed=True,
+        id="linkedin", label="LinkedIn", shape="post", connectors=("zernio",), verb="post",
         body=Limit(3_000), fold=210, short=1_300, hashtags_habit=3, links_habit=1,
         habits="The first two lines decide; short paragraphs; few hashtags, at the end; one link.",
     ),
     Channel(
-        id="x", label="X", shape="post", connectors=("zernio",), verb="post", composed=True,
+        id="x", label="X", shape="post", connectors=("zernio",), verb="post",
         body=Limit(280, counting.x_weight, "as X counts"), splits=True, hashtags_habit=2, links_habit=1,
         habits="One thought a post; a long text becomes a thread; hashtags are rare.",
     ),
@@ -121,19 +119,19 @@ TABLE: Final[tuple[Channel, ...]] = (
         habits="The tagline says what it does; the maker's comment tells why.",
     ),
     Channel(
-        id="email", label="E-mail", shape="email", connectors=("resend", "smtp"), verb="send", composed=True,
+        id="email", label="E-mail", shape="email", connectors=("resend", "smtp"), verb="send",
         body=Limit(100_000, counting.code_points), title=Limit(255, counting.code_points), title_required=True,
         title_advice=60, preheader_advice=90, short=2_500, hashtags_habit=0, links_habit=2,
         habits="A subject that says what is inside; one thing to do.",
     ),
     Channel(
-        id="site", label="Site", shape="page", connectors=("site",), verb="publish", composed=True,
+        id="site", label="Site", shape="page", connectors=("site",), verb="publish",
         body=Limit(100_000, counting.code_points), title=Limit(200, counting.code_points), title_required=True,
         title_advice=70, hashtags_habit=0,
         habits="A page of its own that stays; says it whole.",
     ),
     Channel(
-        id="landing", label="Landing page", shape="page", connectors=("manual",), verb="copy", composed=True,
+        id="landing", label="Landing page", shape="page", connectors=("manual",), verb="copy",
         body=Limit(20_000, counting.code_points), title=Limit(120, counting.code_points), title_advice=70, action=False,
         hashtags_habit=0,
         habits="One promise, three reasons, one thing to do.",
@@ -156,8 +154,6 @@ ALIASES: Final = {
     "ig": "instagram",
 }
 """What people and models write instead."""
-
-COMPOSED: Final = tuple(row.id for row in TABLE if row.composed)
 
 _HASHTAG: Final = re.compile(r"(?<![\w&/])#(?=\w*[^\W\d])\w+")
 

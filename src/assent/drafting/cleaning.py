@@ -28,7 +28,8 @@ _TAGS: Final = re.compile(r"<(?:!--.{0,2000}?-->|/?[a-zA-Z][^<>]{0,500}>)", re.D
 _SPACES: Final = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f]+")
 
 _TO_A_MODEL: Final = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your|system)\b.{0,30}"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your|"
+    r"system)\b.{0,30}"
     r"\b(?:instructions?|prompts?|rules?|messages?|context|guidelines|directions)\b"
     r"|\b(?:system|developer|hidden|initial) (?:prompt|message|instructions?)\b"
     r"|^\s*(?:system|assistant|user|human|ai|developer|instruction|prompt)\s*:"

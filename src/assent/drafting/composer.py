@@ -1,186 +1,326 @@
-"""Drafts from evidence and memory, without a model.
+"""Drafts from evidence and memory, without a model: the change, what the product is, what belongs to it, the link.
 
-Deterministic: every sentence that states a fact is made from evidence and listed as a claim; what stands between states
-nothing. A draft that does not fit loses its least needed paragraphs, never its end. A text that a human would have to
-call a brief or a frame is not given out at all.
+Deterministic: every sentence is from the evidence or from the table of frames, and listed as a claim with its facts. A
+draft that does not fit loses its further facts, then the sentence about the product, never the change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+import msgspec
+
 from assent.drafting import channels, threads
-from assent.drafting.blocks import Block, Claimed, Opened, joined, lighter
 from assent.drafting.channels import Channel
 from assent.drafting.claims import Claim, claim, warnings_for
+from assent.drafting.cleaning import cut
 from assent.drafting.evidence import Evidence
-from assent.drafting.layouts import LAYOUTS
-from assent.drafting.lessons import Lessons, Rule, rules_from
-from assent.drafting.lines import Lines
+from assent.drafting.frames import capitalise, frames_of
+from assent.drafting.language import ended, unended
+from assent.drafting.lessons import Lessons, Rule, asked_rules, rules_from
 from assent.drafting.mail_html import mail_html
-from assent.drafting.material import material_of
+from assent.drafting.material import MOST_FACTS, Material, Saying, material_of
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
-from assent.drafting.voice import Voice, forbids, voice_of
-from assent.drafting.writer import Writer
+from assent.drafting.statements import is_price, shorten
 from assent.lifecycle.content_check import find_flaw
 
 NOTHING_LEARNED: Final = Lessons()
+PREHEADER_CHARS: Final = 90
+QUOTED: Final = "Quoted in the draft."
+LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Supply a text that tells it."
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What a draft for a channel has. `title` says which words stand above it, `most` how long they may be."""
+
+    title: str = ""
+    most: int = 0
+    facts: int = MOST_FACTS
+    link: bool = True
+    product_first: bool = False
+    introduces: bool = False
+    """Whether it speaks of the product and not of a change."""
+    bullet: str = "• "
+    advice: str = ""
+
+
+POST: Final = Shape()
+SHAPES: Final[dict[str, Shape]] = {
+    "x": Shape(facts=0),
+    "bluesky": Shape(facts=0),
+    "instagram": Shape(link=False),
+    "tiktok": Shape(link=False),
+    "hn": Shape(title="news", most=80, product_first=True, bullet="- "),
+    "reddit": Shape(
+        title="news",
+        most=120,
+        bullet="- ",
+        advice="Say in the post that the project is yours, and follow the rules of the subreddit.",
+    ),
+    "product_hunt": Shape(title="tagline", most=60, product_first=True),
+    "email": Shape(title="news", most=60, bullet="- "),
+    "site": Shape(title="news", most=70, bullet="- "),
+    "landing": Shape(title="headline", most=70, introduces=True, bullet="- "),
+}
+"""The channels whose drafts are not simply paragraphs."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A paragraph or list, and what it states."""
+
+    text: str
+    sayings: tuple[Saying, ...] = ()
 
 
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
     """A draft for the channel, or what to ask the agent for."""
     row = channels.BY_ID[channel_id]
-    if not row.composed:
-        reason = (
-            f"Readers on {row.label} notice a text that was not written for them; write this one yourself."
-        )
-        return NeedsDraft(channel_id, reason, channels.needs(row))
-    composed = _Draft(row, evidence, rules_from(lessons, row.id)).written()
+    rules = rules_from(lessons, row.id)
+    draft = _Draft(row, evidence, asked_rules(lessons, row.id), material_of(evidence, rules))
+    composed = next((each for each in draft.versions() if draft.is_fit(each)), None)
     if composed is None:
-        reason = "The evidence holds no sentence about the product that could be published."
+        reason = "The evidence holds no sentence about the product that could be published here."
         return NeedsDraft(channel_id, reason, channels.needs(row))
     return composed
 
 
 def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
     """What it is and for whom, in the evidence's words."""
-    rules = rules_from(lessons, "")
-    lines = _lines(evidence, rules, "positioning")
-    held = lines.material
-    made: list[Claimed] = []
-    if lead := next(iter(held.values or held.features or held.changes), None):
-        named = held.name and held.name.casefold() not in lead.text.casefold()
-        text = lines.say("{name}: {text}" if named else "{text}", name=held.name, text=lead.text)
-        made.append(Claimed(text, (lead.fact,)))
-    if held.audience is not None and (pattern := lines.phrases.audience_apart):
-        about = held.audience
-        whom = lines.phrases.positioning_audience if about.object else pattern
-        made.append(Claimed(lines.say(whom, audience=about.object or about.text), (about.fact,)))
-    return _statement(made, evidence, lines.joint)
+    held = material_of(evidence, rules_from(lessons, ""))
+    return _statement([each for each in (held.product or held.lead, held.audience) if each], evidence)
 
 
 def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
     """The statement that the launch leads with."""
-    opened = Writer(_lines(evidence, rules_from(lessons, ""), "angle")).opening(lambda _: True)
-    if opened is None:
-        return Statement("")
-    stated = [each for block in opened.blocks for each in block.claims][:1]
-    return _statement(stated, evidence, " ", opened.angle)
+    held = material_of(evidence, rules_from(lessons, ""))
+    return _statement([each for each in (held.lead or held.product,) if each], evidence)
 
 
-def _lines(evidence: Evidence, rules: tuple[Rule, ...], salt: str) -> Lines:
-    voice = voice_of(evidence, rules)
-    return Lines(evidence, material_of(evidence, voice, rules), voice, rules, salt)
-
-
-def _statement(made: list[Claimed], evidence: Evidence, joint: str, kind: str = "") -> Statement:
-    return Statement(joint.join(each.text for each in made), _claims(made, evidence), kind)
+def _statement(made: list[Saying], evidence: Evidence) -> Statement:
+    return Statement(" ".join(each.text for each in made), _claims(made, evidence))
 
 
 class _Draft:
     """One composition."""
 
-    def __init__(self, row: Channel, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
-        self.row = row
-        self.evidence = evidence
-        self.rules = rules
-        self.lines = _lines(evidence, self.rules, row.id)
+    def __init__(self, row: Channel, evidence: Evidence, asked: tuple[Rule, ...], held: Material) -> None:
+        self.row, self.evidence, self.asked, self.held = row, evidence, asked, held
+        self.shape = SHAPES.get(row.id, POST)
+        self.frames = frames_of(held.language)
+        self.most_facts = min(self.shape.facts, 1) if held.short else self.shape.facts
+        self.joint = "" if held.language in ("ja", "zh") else " "
 
-    def written(self) -> Composed | None:
-        """The fullest draft that the channel takes and that is a text."""
-        writer = Writer(self.lines)
-        opened = writer.opening(self._opening_fits)
-        if opened is None:
-            return None
-        for kept in lighter(LAYOUTS[self.row.id](self.row, writer, opened)):
-            composed = self._finished(kept, opened)
-            titles = [text for text in (composed.title, composed.subject) if text]
-            if not composed.problems and not any(find_flaw(text) for text in (composed.body, *titles)):
-                return composed
-        return None
+    def versions(self) -> Iterator[Composed]:
+        """The draft with everything it may say, then with less and less."""
+        held = self.held
+        lead = held.product if self.shape.introduces else held.lead or held.product
+        lead = lead or held.lead
+        if lead is None:
+            return
+        for facts in range(self.most_facts, -1, -1):
+            yield self._composed(lead, facts, with_product=True)
+        yield self._composed(lead, 0, with_product=False)
+        for shorter in (
+            shorten(lead.text, self.row.body.most // 2),
+            held.product.text if held.product else "",
+        ):
+            if shorter:
+                yield self._composed(Saying(shorter, lead.facts), 0, with_product=False)
 
-    def _opening_fits(self, text: str) -> bool:
-        if self.row.splits:
-            return self.row.body.count(text) <= self.row.body.most - threads.MARKER_ROOM
-        return self.row.fold is None or len(text.partition("\n")[0]) <= self.row.fold
+    def is_fit(self, made: Composed) -> bool:
+        """Whether the channel takes a draft and it is a text."""
+        single = self.row.id != "x" or not made.parts or self._unsplittable()
+        texts = (made.body, made.title, made.subject)
+        return single and not made.problems and not any(find_flaw(text) for text in texts if text)
 
-    def _finished(self, blocks: list[Block], opened: Opened) -> Composed:
-        row, language = self.row, self.evidence.language
-        text = {
-            kind: next((each.text for each in blocks if each.kind == kind), "")
-            for kind in ("title", "preheader")
-        }
-        title, preheader = text["title"], text["preheader"]
-        body = joined([block for block in blocks if block.kind not in text])
-        parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
-        if len(parts) > 1:
-            body = "\n\n".join(parts)
-        made = _claims([each for block in blocks for each in block.claims], self.evidence)
-        checked = channels.check(row.id, body, title=title, preheader=preheader, parts=parts)
-        used, told = self._memory(made, opened, body)
-        mail = row.shape == "email"
+    def _unsplittable(self) -> bool:
+        """Whether the change needs a thread even without anything beside it."""
+        lead = self.held.lead or self.held.product
+        room = self.row.body.most - self.row.body.count(f"\n\n{self.held.url}")
+        return lead is not None and self.row.body.count(lead.text) > room
+
+    def _composed(self, lead: Saying, facts: int, *, with_product: bool) -> Composed:
+        row, shape, held = self.row, self.shape, self.held
+        title = self._title()
+        parts = self._parts(lead, facts, title, with_product=with_product)
+        shortened = facts < self.shape.facts and parts != self._parts(
+            lead, self.shape.facts, title, with_product=with_product
+        )
+        because = (*held.left_out, *(held.shortened_by if shortened else ()))
+        if row.shape == "email" and self.frames.greeting:
+            parts.insert(0, Part(self.frames.greeting))
+        if shape.title == "headline" and title is not None:
+            parts.insert(0, Part(f"# {title.text}"))
+        if shape.link and held.url:
+            parts.append(Part(held.url))
+        body = "\n\n".join(part.text for part in parts)
+        pieces = threads.split(body, row.body.most, row.body.count) if row.splits else ()
+        body = "\n\n".join(pieces) if len(pieces) > 1 else body
+        return self._checked(body, pieces, parts, title, because)
+
+    def _checked(
+        self,
+        body: str,
+        pieces: tuple[str, ...],
+        parts: list[Part],
+        title: Saying | None,
+        because: tuple[tuple[str, str], ...],
+    ) -> Composed:
+        row, held, mail = self.row, self.held, self.row.shape == "email"
+        name = title.text if title is not None else ""
+        product = held.product if mail and held.lead is not None else None
+        preheader = cut(product.text, PREHEADER_CHARS) if product is not None else ""
+        sayings = [saying for part in parts for saying in part.sayings]
+        made = _claims([*([title] if title is not None else []), *sayings], self.evidence)
+        checked = channels.check(row.id, body, title=name, preheader=preheader, parts=pieces)
+        told = [LEFT_OUT] if held.lead is None and held.left_out_change else []
+        told += [f"The text still says “{word}”, which is not to be said." for word in held.still_said[:3]]
         return Composed(
             channel=row.id,
             body=body,
-            title="" if mail else title,
-            subject=title if mail else "",
+            title="" if mail else name,
+            subject=name if mail else "",
             preheader=preheader,
-            html=mail_html(body, preheader=preheader, language=language) if mail else "",
-            parts=parts if len(parts) > 1 else (),
+            html=mail_html(body, preheader=preheader, language=held.language) if mail else "",
+            parts=pieces if len(pieces) > 1 else (),
             claims=made,
-            warnings=(*checked.problems, *warnings_for(made, self.evidence), *self._still_said(body, opened)),
-            recommendations=(*told, *checked.advice),
+            warnings=(
+                *checked.problems,
+                *warnings_for(made, self.evidence),
+                *told,
+                *(rule.why for rule in self.asked),
+            ),
+            recommendations=(
+                *dict.fromkeys(how for _, how in because),
+                *([self.shape.advice] if self.shape.advice else []),
+                *checked.advice,
+            ),
             problems=checked.problems,
-            memory_used=used,
-            angle=opened.angle,
-            opening=opened.opening,
-            language=language,
+            memory_used=self._memory_used(made, because),
+            language=held.language,
         )
 
-    def _memory(
-        self, made: tuple[Claim, ...], opened: Opened, body: str
-    ) -> tuple[tuple[MemoryUse, ...], tuple[str, ...]]:
-        """The entries that shaped this draft and how, and what to tell of the lessons among them."""
+    def _memory_used(
+        self, made: tuple[Claim, ...], because: tuple[tuple[str, str], ...]
+    ) -> tuple[MemoryUse, ...]:
+        """The entries that shaped this draft or speak to its reviewer, and how."""
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
-        for entry, how in self.lines.voice.entries:
-            used.setdefault(entry, how)
-        applied = [rule for rule in self.rules if self._applied(rule, opened, body)]
-        for rule in applied:
-            used.setdefault(rule.entry_id, rule.why)
-        told = tuple(dict.fromkeys(rule.why for rule in applied))
-        return tuple(MemoryUse(entry, how) for entry, how in used.items()), told
+        used |= {entry: how for entry, how in because if entry not in used}
+        used |= {rule.entry_id: rule.why for rule in self.asked if rule.entry_id not in used}
+        return tuple(MemoryUse(entry, how) for entry, how in used.items())
 
-    def _applied(self, rule: Rule, opened: Opened, body: str) -> bool:
-        """Whether a rule had something to do here: what is merely remembered is not named."""
-        if rule.kind == "claim":
-            return rule.entry_id in self.lines.material.left_out
-        if rule.kind == "words":
-            return False
-        if rule.kind == "shorter":
-            return len(body) < self._length_without("shorter")
-        return True
+    def _parts(self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool) -> list[Part]:
+        """The paragraphs between greeting and link."""
+        held, shape = self.held, self.shape
+        introduces = shape.introduces or held.lead is None
+        details = (held.further if introduces else held.details)[:facts]
+        first = self._paragraph([lead, *details])
+        product = held.product if with_product and held.product is not None and lead != held.product else None
+        parts = [first] if product is None else [first, Part(product.text, (product,))]
+        if shape.product_first:
+            parts.reverse()
+        # The title stands above the page and need not be said twice.
+        if shape.title in ("news", "headline") and self.row.shape == "page" and title is not None:
+            repeats = unended(lead.text) == title.text and not details
+            parts = parts[1:] if repeats and (len(parts) > 1 or shape.introduces) else parts
+        if introduces:
+            parts += self._list(held.features[:facts])
+            shown = len(details) + len(held.features[:facts])
+            if held.audience is not None and with_product and facts:
+                parts.append(Part(held.audience.text, (held.audience,)))
+            if held.added is not None and facts and not shape.introduces:
+                parts.append(Part(held.added.text, (held.added,)))
+        else:
+            others = held.others[: facts - len(details)]
+            related = () if others else held.related[: facts - len(details)]
+            parts += self._list(others, self.frames.more)
+            parts += [self._paragraph(related)] if related else []
+            shown = len(details) + len(others) + len(related)
+        if held.proof is not None and shown < facts:
+            parts.append(Part(held.proof.text, (held.proof,)))
+        return parts
 
-    def _length_without(self, kind: str) -> int:
-        """How long the text is where nothing of this kind was learned."""
-        other = _Draft(
-            self.row, self.evidence, tuple(rule for rule in self.rules if rule.kind != kind)
-        ).written()
-        return 0 if other is None else len(other.body)
+    def _paragraph(self, sayings: Iterable[Saying]) -> Part:
+        held = tuple(sayings)
+        return Part(self.joint.join(each.text for each in held), held)
 
-    def _still_said(self, body: str, opened: Opened) -> list[str]:
-        """Where the evidence left no way to follow what was learned."""
-        found = [word for word in self.lines.voice.banned if forbids(Voice(banned=(word,)), body)]
-        told = [f"The text still says “{word}”, which is not to be said." for word in found[:3]]
-        return [*told, ALIKE] if opened.alike else told
+    def _list(self, sayings: tuple[Saying, ...], above: str = "") -> list[Part]:
+        if not sayings:
+            return []
+        if len(sayings) == 1:
+            text = sayings[0].text
+            frames = (self.frames.new, self.frames.fixed, self.frames.improved, self.frames.removed)
+            framed = not above or text.startswith(tuple(bare for _, bare in frames))
+            return [Part(ended(text if framed else f"{above} {text}", self.held.language), sayings)]
+        items = "\n".join(f"{self.shape.bullet}{each.text}" for each in sayings)
+        # Markdown needs an empty line before a list.
+        between = "\n\n" if self.row.shape == "page" else "\n"
+        return [Part(f"{above}{between}{items}" if above else items, sayings)]
+
+    def _title(self) -> Saying | None:
+        """The words above the text: never a price, a version or the bare name."""
+        kind, most, held = self.shape.title, self.shape.most, self.held
+        if not kind:
+            return None
+        options = list(self._named(most)) if kind == "news" else list(self._brief(most))
+        if kind == "headline" and held.product is not None and len(held.product.text) <= most:
+            # A headline that the sentence below it would only repeat is that sentence.
+            says = unended(held.product.text)
+            options = [
+                Saying(says, held.product.facts) if says.casefold().endswith(each.text.casefold()) else each
+                for each in options
+            ]
+        if kind == "news" and held.lead is not None:
+            options = [*self._news(most), *options]
+        fitting = [
+            each for each in options if each.text and len(each.text) <= most and not is_price(each.text)
+        ]
+        if fitting:
+            return fitting[0]
+        whole = held.lead or held.product if kind == "news" else held.product or held.lead
+        return Saying(cut(unended(whole.text), most), whole.facts) if whole is not None else None
+
+    def _news(self, most: int) -> Iterator[Saying]:
+        """The change as a title: whole, without its last clause, or its first words."""
+        lead, bare = self.held.lead, self.held.headline
+        if lead is None or bare is None:
+            return
+        name = self.held.name
+        text = lead.text
+        if name and name.casefold() not in text.casefold():
+            text = f"{name}: {text}"
+        if self.row.id == "hn" and self.held.version:
+            text = text.removeprefix("New in ")
+        yield Saying(shorten(text, most), lead.facts)
+        if name:
+            yield Saying(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
+        yield Saying(shorten(bare.text, most), bare.facts)
+
+    def _named(self, most: int) -> Iterator[Saying]:
+        """What the product is, with its name."""
+        name, show = self.held.name, "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
+        joint = " – " if show else ": "
+        for each in self.held.brief:
+            room = most - len(show)
+            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", each.text, re.IGNORECASE) is not None
+            if named or not name:
+                yield Saying(_after(show, shorten(each.text, room)), each.facts)
+            else:
+                short = shorten(each.text, room - len(name) - len(joint))
+                yield Saying(_after(f"{show}{name}{joint}", short), each.facts)
+
+    def _brief(self, most: int) -> Iterator[Saying]:
+        """What the product is, in a few words."""
+        for each in self.held.brief:
+            yield Saying(capitalise(shorten(each.text, most)), each.facts)
 
 
-QUOTED: Final = "Quoted in the draft."
-ALIKE: Final = (
-    "It begins like a draft that was rejected: the evidence has nothing else to begin with. Supply a text."
-)
+def _after(start: str, text: str) -> str:
+    return f"{start}{text}" if text else ""
 
 
-def _claims(claimed: Iterable[Claimed], evidence: Evidence) -> tuple[Claim, ...]:
-    unique = {each.text: each for each in claimed if each.text and each.facts}
+def _claims(sayings: Iterable[Saying], evidence: Evidence) -> tuple[Claim, ...]:
+    unique = {each.text: each for each in sayings if each.text and each.facts}
     return tuple(claim(each.text, each.facts, evidence) for each in unique.values())

@@ -7,15 +7,15 @@ that claims, assets and the brain show.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
+from assent.drafting.changes import Change, read_changes, read_commit
 from assent.drafting.cleaning import LINE_CHARS, one_line, usable
-from assent.drafting.language import language_of_all, sentences
+from assent.drafting.language import language_of, language_of_all, sentences, speaks
 from assent.drafting.page import Page
 from assent.drafting.readme import plain, read_readme
 from assent.drafting.sources import CHANGE_SOURCES, FEATURE_SOURCES, MEMORY_SOURCES, VALUE_SOURCES
@@ -23,27 +23,14 @@ from assent.drafting.sources import CHANGE_SOURCES, FEATURE_SOURCES, MEMORY_SOUR
 MAX_FACTS: Final = 120
 MAX_PER_LIST: Final = 30
 
-_NOISE_COMMIT: Final = re.compile(
-    r"^(?:merge\b|revert\b|wip\b|bump\b|release\b|v?\d+\.\d+|(?:chore|ci|test|tests|build|style|refactor|docs|deps)\b[(:!]|"
-    r"(?:chore|lint|format|typo|cleanup|refactor|rename|initial commit|"
-    r"update (?:deps|dependencies|lockfile|readme|changelog)|fix (?:lint|tests?|ci|build|typos?))\b)",
-    re.IGNORECASE,
-)
-_COMMIT_PREFIX: Final = re.compile(
-    r"^(?:[0-9a-f]{7,40}\s+)?(?:feat|fix|perf|feature|add)(?:\([^)]{0,60}\))?!?:\s*", re.IGNORECASE
-)
-_DONE: Final = re.compile(
-    r"(?:\w+ed|fix|stop|prevent|avoid|make|do not|don['’]t|no longer|correct|handle)\b", re.IGNORECASE
-)
-_COMMIT_TAIL: Final = re.compile(r"\s*(?:\(?#\d+\)?|\[[^\]]{0,40}\])\s*$")
-
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One thing that is known, and where from. `entry_id` is its place in the brain."""
+    """One thing that is known, and where from. `entry_id` is its place in the brain; `kind` that of a change."""
 
     source: str
     text: str
     entry_id: str | None = None
+    kind: str = ""
 
 
 class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +97,7 @@ def from_page(page: Page) -> tuple[Fact, ...]:
         *_facts("page_description", [page.description]),
         *_facts("og_title", [page.og_title], 200),
         *_facts("og_description", [page.og_description]),
+        *_facts("headline", [page.headline], 160),
         *_facts("heading", page.headings, 160),
         *_facts("page_text", page.paragraphs),
     )
@@ -128,10 +116,12 @@ def from_readme(markdown: str) -> tuple[Fact, ...]:
 def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Facts from `repoContext`; lists may be given as text with a line each, and the other way round."""
     readme = context.get("readme") or context.get("README") or ""
-    commits = [subject for raw in _lines(context.get("recentCommits")) if (subject := commit_subject(raw))]
+    changed = read_changes(_lines(context.get("whatChanged")))
+    commits = [read_commit(raw) for raw in _lines(context.get("recentCommits"))]
     return (
-        *_facts("whatChanged", _changes(context.get("whatChanged"))),
-        *_facts("commit", commits, 200),
+        *_facts("version", [changed.version], 40),
+        *_changes("whatChanged", changed.items),
+        *_changes("commit", [commit for commit in commits if commit is not None]),
         *_facts("changedFile", _lines(context.get("changedFiles")), 200, prose=False),
         *_facts("route", _lines(context.get("routes")), 200, prose=False),
         *_facts("targetCustomer", _lines(context.get("targetCustomer"))[:1], 240),
@@ -170,30 +160,9 @@ def enough(evidence: Evidence) -> bool:
     return any(_says_something(fact.text) for _, fact in grounds)
 
 
-def commit_subject(message: str) -> str:
-    """What a commit did, for readers; nothing if it was housekeeping."""
-    subject = _COMMIT_TAIL.sub("", message.strip().partition("\n")[0])
-    if _NOISE_COMMIT.match(re.sub(r"^[0-9a-f]{7,40}\s+", "", subject)):
-        return ""
-    bare = _COMMIT_PREFIX.sub("", subject).strip()
-    repaired = re.match(r"^(?:[0-9a-f]{7,40}\s+)?fix(?:\([^)]{0,60}\))?!?:", subject, re.IGNORECASE)
-    # "fix: late alerts" is about alerts that are not late any more.
-    return f"Fixed {bare}" if repaired and bare and not _DONE.match(bare) else bare
-
-
 def _says_something(text: str) -> bool:
     words = text.split()
     return len(words) >= 2 or sum(1 for char in text if char.isalpha() and ord(char) > 0x2E7F) >= 5
-
-
-def _changes(value: Any) -> list[str]:
-    """What changed, a sentence or bullet each."""
-    found = []
-    for line in _lines(value):
-        bare = re.sub(r"^\s*(?:[-*+•・]|\d{1,2}[.)])\s+", "", line)
-        if not re.match(r"^#{1,6}\s", bare):
-            found += sentences(_COMMIT_PREFIX.sub("", plain(bare)))
-    return found
 
 
 def _lines(value: Any) -> list[str]:
@@ -209,6 +178,16 @@ def _lines(value: Any) -> list[str]:
     return [str(value)]
 
 
+def _changes(source: str, changes: Iterable[Change]) -> list[Fact]:
+    """Changes as facts, each with its kind."""
+    made = [
+        msgspec.structs.replace(fact, kind=change.kind)
+        for change in changes
+        for fact in _facts(source, [change.text], LINE_CHARS if source == "whatChanged" else 200)
+    ]
+    return made[:MAX_PER_LIST]
+
+
 def _facts(
     source: str,
     texts: Iterable[str],
@@ -222,7 +201,7 @@ def _facts(
     for text in texts:
         if len(found) >= MAX_PER_LIST:
             break
-        line = one_line(plain(text) if source in ("commit", "whatChanged") else text, most)
+        line = one_line(plain(text) if source == "commit" else text, most)
         if line and prose:
             line = _safe(line)
         if line:
@@ -248,4 +227,7 @@ def _language(facts: Sequence[Fact]) -> str:
         "brand_audience",
     }
     own = [fact.text for fact in facts if fact.source in speaking]
-    return language_of_all(own or [fact.text for fact in facts if fact.source == "commit"])
+    found = language_of_all(own or [fact.text for fact in facts if fact.source == "commit"])
+    changed = " ".join(fact.text for fact in facts if fact.source == "whatChanged")
+    # Who says what changed in another language than the README wants the draft in it.
+    return found if not changed or speaks(changed, found) else language_of(changed)

@@ -72,14 +72,16 @@ RIGHT_TO_LEFT: Final = frozenset({"ar", "he"})
 UNSPACED: Final = frozenset({"ja", "zh", "th"})
 
 _NOT_AN_END: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|inc|ltd|"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|"
+    r"inc|ltd|"
     r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|\b\d{1,2})\.$",
     re.IGNORECASE,
 )
 _END_CHARS: Final = 32
 """More than any of these is long."""
 _BREAK: Final = re.compile(
-    r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
+    r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|"
+    r"(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
 )
 
 

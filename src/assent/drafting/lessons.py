@@ -162,7 +162,8 @@ _ELSEWHERE: Final = re.compile(
 """Reasons about time, sending, recipients, a change of mind or a mistake in one text."""
 _ABOUT_TEXTS: Final = re.compile(
     r"\b(?:never|always|avoid|do not|don['’]?t|please|instead|should|must|say|says|call|write|mention\w*|name|"
-    r"wording|words?|phrase\w*|tone|voice|style|sounds?|reads?|title|headline|subject|opening|opens?|begins?|starts?|ends?|"
+    r"wording|words?|phrase\w*|tone|voice|style|sounds?|reads?|title|headline|subject|opening|opens?|begins?|starts?|"
+    r"ends?|"
     r"paragraph\w*|sentences?|too (?!early|late|soon)\w+|less|more|"
     r"nie|niemals|immer|bitte|statt|stattdessen|soll\w*|klingt|ton|stil|überschrift|betreff|absatz|sätze?|wort\w*|"
     r"zu (?!früh|spät)\w+|weniger|mehr)\b|言葉|文体|口調|أسلوب|كلمة",

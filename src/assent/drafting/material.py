@@ -1,165 +1,467 @@
-"""Chooses from the evidence what a draft can say: what it is, what changed, what it does, for whom, and proofs.
+"""Chooses from the evidence what a draft can say: what the product is, what changed, what belongs to it, and for whom.
 
-Sentences are taken as the evidence has them, in the language of the draft, without those that the voice or memory
-forbids, and none twice in other words.
+Statements are taken as the evidence has them, in the language of the draft, without those that the voice or memory
+forbids, and none twice in other words. What was left out because of memory is kept with the reason.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from assent.drafting.evidence import Evidence
-from assent.drafting.language import ended, sentences, speaks, unended
+from assent.drafting.counting import without_emoji
+from assent.drafting.evidence import Evidence, Fact
+from assent.drafting.frames import capitalise, frames_of, list_change, state_change
+from assent.drafting.language import ended, sentences, speaks, unended, word_set
 from assent.drafting.lessons import Rule, similarity
 from assent.drafting.naming import SEPARATOR, name_of
 from assent.drafting.risks import risks_of
-from assent.drafting.sources import CHANGE_SOURCES
-from assent.drafting.statements import added, capitalised, inner, past, shouted, states_something
-from assent.drafting.voice import Voice, forbids
+from assent.drafting.statements import (
+    is_personal,
+    is_price,
+    is_sentence,
+    is_shouted,
+    shorten,
+    states_something,
+)
+from assent.drafting.voice import Voice, banned_words, forbids, voice_of
 
-MAX_SENTENCE_CHARS: Final = 320
-MAX_FEATURE_CHARS: Final = 160
-MAX_EACH: Final = 8
+MAX_SENTENCE_CHARS: Final = 300
+MAX_ITEM_CHARS: Final = 140
+MOST_FACTS: Final = 3
 SAME: Final = 0.7
 """From here on two statements say the same."""
 
+_UNCLEAR: Final = re.compile(
+    r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
+    r"while|in|at|as|unlike|then|thus|therefore|moreover|additionally|finally|first|no|not|es|dies\w*|das|sie|wir|und|"
+    r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of sentences that need the one before."""
+_INTERNAL: Final = re.compile(
+    r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|structs?|class(?:es)?|interfaces?|"
+    r"enums?|"
+    r"config\w*|logg\w+|telemetry|metrics|mutex|locks?|abstraction|wrappers?|helpers?|utils?|factory|provider|"
+    r"services?|"
+    r"parser|tokenizer|ast|benchmarks?|fixtures?|mocks?|stubs?|lint\w*|coverage|pipeline|workflows?|docker\w*|"
+    r"dependenc\w+|"
+    r"typ(?:es|ings)|modules?|methods?|functions?|endpoints?|handlers?|constants?|flags?|params?|props|component|"
+    r"store|state|"
+    r"repo|ci|tests?|internals?|backend|queue|retry|async|sdk|spec|scripts?|debug\w*|codegen|boilerplate|scaffold\w*)\b"
+    r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*|\.\w{1,4}\b",
+)
+"""What a commit speaks of where only developers know what it means."""
+_SPEED: Final = re.compile(
+    r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
+)
+_IS_A: Final = r"{name}(?: \([^)]*\))? (?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
+_NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
+"""The beginning of a group of words without a verb."""
+_COMMON: Final = word_set(
+    "with from that this your have their them they when what which will more than into every each about also only just "
+    "user users make makes using used like other some such over under after before without eine einen einer oder nicht "
+    "auch wird werden kann jetzt now new tool library support"
+)
+
 
 class Saying(msgspec.Struct, frozen=True):
-    """A statement and the fact it is made from.
-
-    `object` is the same for the middle of a sentence: what a change added, a group of people; empty where it has no
-    such form. A `short` one is a title, which is no sentence beside others.
-    """
+    """A statement and the facts it is made from."""
 
     text: str
-    fact: int
-    object: str = ""
-    short: bool = False
+    facts: tuple[int, ...]
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a draft may say, best first. `left_out` are the entries whose refused claims were met."""
+    """Everything a draft may say, best first."""
 
     name: str = ""
-    name_fact: int | None = None
-    values: tuple[Saying, ...] = ()
-    changes: tuple[Saying, ...] = ()
-    features: tuple[Saying, ...] = ()
-    audience: Saying | None = None
-    proofs: tuple[Saying, ...] = ()
-    pillars: tuple[Saying, ...] = ()
-    url: str = ""
+    version: str = ""
     language: str = "und"
-    left_out: tuple[str, ...] = ()
+    url: str = ""
+    lead: Saying | None = None
+    """The change, as a sentence."""
+    headline: Saying | None = None
+    """The change without its frame."""
+    details: tuple[Saying, ...] = ()
+    """Sentences that go on with the change."""
+    others: tuple[Saying, ...] = ()
+    """Further changes, as items of a list."""
+    product: Saying | None = None
+    """What the product is, as a sentence."""
+    brief: tuple[Saying, ...] = ()
+    """What it is, without its name."""
+    related: tuple[Saying, ...] = ()
+    """Other sentences that speak of what changed."""
+    features: tuple[Saying, ...] = ()
+    further: tuple[Saying, ...] = ()
+    """What it says next about itself, where it lists no features."""
+    added: Saying | None = None
+    """What a commit added, where nobody says what changed."""
+    audience: Saying | None = None
+    proof: Saying | None = None
+    """What a person recorded to be told, if it is no quote."""
+    short: bool = False
+    shortened_by: tuple[tuple[str, str], ...] = ()
+    """The entries that ask for a short text, and how."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The entries because of which something is not said, and how."""
+    left_out_change: bool = False
+    still_said: tuple[str, ...] = ()
 
 
-def material_of(evidence: Evidence, voice: Voice, rules: tuple[Rule, ...]) -> Material:
-    """What a draft in this voice can say."""
-    name, name_fact = name_of(evidence)
-    pick = _Picker(evidence, voice, rules, name)
-    changes, values, features = pick.changes(), pick.values(), pick.features()
-    return Material(
-        name=name,
-        name_fact=name_fact,
-        values=tuple(values),
-        changes=tuple(changes),
-        features=tuple(features),
-        audience=pick.audience(),
-        proofs=tuple(pick.proofs()),
-        pillars=tuple(Saying(fact.text, place) for place, fact in evidence.of("brand_pillar")),
-        url=evidence.product_url,
-        language=evidence.language,
-        left_out=tuple(sorted(pick.left_out)),
-    )
+@lru_cache(maxsize=16)
+def material_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
+    """What a draft can say."""
+    return _Picker(evidence, rules).material()
 
 
 class _Picker:
     """Takes statements out of the evidence, each once."""
 
-    def __init__(self, evidence: Evidence, voice: Voice, rules: tuple[Rule, ...], name: str) -> None:
-        self.evidence = evidence
-        self.voice = voice
-        self.refused = [rule for rule in rules if rule.kind == "claim"]
-        self.name = name
+    def __init__(self, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
+        self.evidence, self.rules = evidence, rules
+        self.language = evidence.language
+        self.voice = voice_of(evidence, rules)
+        self.name, self.name_fact = name_of(evidence)
         self.taken: list[str] = []
-        self.left_out: set[str] = set()
+        self.said = ""
+        """What the product is, as the evidence has it."""
+        self.left_out: dict[str, str] = {}
 
-    def changes(self) -> list[Saying]:
-        found: list[Saying] = []
-        for place, fact in self.evidence.of(*CHANGE_SOURCES):
-            text = past(fact.text) if self.evidence.language == "en" else fact.text
-            if len(found) < MAX_EACH and not text.endswith("…") and self._takes(text):
-                found.append(Saying(self._sentence(text), place, added(text, self.evidence.language)))
+    def material(self) -> Material:
+        changes = self._changes("whatChanged")
+        product = self._product()
+        commits = [] if changes else self._commits()
+        if not changes and product is None:
+            changes, commits = commits or self._unavoidable(), []
+        version = self.evidence.first("version")
+        lead, more = (changes[0], changes[1:]) if changes else ([], [])
+        related = self._related(lead[0].text) if lead and not more and len(lead) == 1 else []
+        features = self._features()
+        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
+        said = [
+            state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
+            for each in changes[:1]
+        ]
+        if said and product is None and self.name and not self._names_it(said[0]):
+            said = [f"{self.name}: {said[0]}"]
+        names = self._names()
+        version_facts = tuple(place for place, _ in self.evidence.of("version")[:1])
+        return Material(
+            name=self.name,
+            version=version,
+            language=self.language,
+            url=self.evidence.product_url,
+            lead=Saying(said[0], (*lead[0].facts, *names, *version_facts)) if said else None,
+            headline=lead[0] if lead else None,
+            details=tuple(self._ended(lead[1:])[:MOST_FACTS]),
+            others=tuple(
+                Saying(list_change(each[0].text, kinds[each[0].facts[0]], self.language), each[0].facts)
+                for each in more[:MOST_FACTS]
+            ),
+            product=product,
+            brief=tuple(self._brief(product)),
+            related=tuple(related[:MOST_FACTS]),
+            features=tuple(features[:MOST_FACTS]),
+            further=tuple(self._further(product)[:2]) if product and not features else (),
+            added=self._added(commits),
+            audience=self._audience(),
+            proof=self._proof(),
+            left_out_change=bool(self.evidence.of("whatChanged")) and not changes,
+            short=self.voice.short,
+            shortened_by=tuple((rule.entry_id, rule.why) for rule in self.rules if rule.kind == "shorter"),
+            left_out=tuple(self.left_out.items()),
+            still_said=tuple(
+                word
+                for word in self.voice.banned
+                if any(
+                    forbids(Voice(banned=(word,)), text) for text in (*said, product.text if product else "")
+                )
+            ),
+        )
+
+    def _changes(self, source: str) -> list[list[Saying]]:
+        """The changes, each with the sentences that go on with it."""
+        found: list[list[Saying]] = []
+        for place, fact in self.evidence.of(source):
+            text = self._unmarked(fact.text)
+            if fact.kind == "more":
+                if found and self._allows(text) and not text.endswith("…"):
+                    found[-1].append(Saying(text, (place,)))
+            elif text and not text.endswith("…") and speaks(text, self.language) and self._takes(text):
+                found.append([Saying(text, (place,))])
         return found
 
-    def values(self) -> list[Saying]:
-        found: list[Saying] = []
+    def _unmarked(self, text: str) -> str:
+        """Without emoji, and without an exclamation mark at the end where none is wanted."""
+        bare = without_emoji(text).strip()
+        if self.voice.no_exclamation and bare.endswith(("!", "！")):
+            self._note("no_exclamation")
+            return ended(bare.rstrip("!！"), self.language)
+        return bare
+
+    def _unavoidable(self) -> list[list[Saying]]:
+        """The change that says what is forbidden, where there is nothing else to say."""
+        for place, fact in self.evidence.of("whatChanged")[:1]:
+            if (
+                speaks(fact.text, self.language)
+                and not self._refused(fact.text)
+                and len(fact.text) <= MAX_SENTENCE_CHARS
+            ):
+                return [[Saying(without_emoji(fact.text).strip(), (place,))]]
+        return []
+
+    def _commits(self) -> list[list[Saying]]:
+        """Commits that a person understands as something new; never a repair."""
+        facts = self.evidence.facts
+        return [
+            each
+            for each in self._changes("commit")
+            if facts[each[0].facts[0]].kind == "new"
+            and 2 <= len(each[0].text.split()) <= 12
+            and not _INTERNAL.search(each[0].text)
+        ]
+
+    def _added(self, commits: list[list[Saying]]) -> Saying | None:
+        if not commits or self.language not in ("en", "de"):
+            return None
+        text = ended(list_change(commits[0][0].text, "", self.language), self.language)
+        new = frames_of(self.language).new[1]
+        framed = text if text.startswith(new) else new + re.sub(r"^Added ", "", text)
+        return Saying(framed, commits[0][0].facts)
+
+    def _product(self) -> Saying | None:
+        """The sentence that says best what the product is, with its name."""
+        scored: list[tuple[float, int, Saying]] = []
+        for place, fact, sentence, order in self._sentences():
+            score = self._score(fact, sentence) - order
+            if self._allows(sentence) and not self._refused(sentence):
+                scored.append((score, -len(scored), Saying(sentence, (place,))))
+        for place, _, rest in self._titles():
+            if self._allows(rest):
+                scored.append((-1.5, -len(scored), Saying(rest, (place,))))
+        if not scored or max(scored)[0] < -4:
+            return None
+        best = max(scored)[2]
+        self.taken.append(best.text)
+        self.said = best.text
+        if not self.name or self._names_it(best.text) or is_personal(best.text):
+            return Saying(ended(best.text, self.language), best.facts)
+        joint = "：" if ord(best.text[0]) > 0x2E7F else ": "
+        return Saying(ended(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names()))
+
+    def _sentences(self) -> Iterable[tuple[int, Fact, str, float]]:
+        """The sentences that may say what the product is, and how late each comes."""
+        seen: dict[str, int] = {}
         for place, fact in self.evidence.of(
-            "page_description", "og_description", "readme", "repo_fact", "page_text"
+            "page_description", "og_description", "readme", "repo_fact", "headline", "page_text"
         ):
-            for sentence in sentences(fact.text):
-                if len(found) < MAX_EACH and states_something(sentence) and self._takes(sentence):
-                    found.append(Saying(self._sentence(sentence), place))
-        for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
-            rest = self._without_name(fact.text)
-            if rest and states_something(rest) and self._takes(rest):
-                found.append(Saying(self._sentence(rest), place, short=True))
-        # A claim to be proved is a poor first sentence while there is another.
-        return sorted(found, key=lambda saying: (bool(risks_of(saying.text)), saying.short))
+            number = seen[fact.source] = seen.get(fact.source, -1) + 1
+            for order, sentence in enumerate(sentences(without_emoji(fact.text))):
+                bare = sentence.strip()
+                if states_something(bare) and speaks(bare, self.language):
+                    yield place, fact, bare, 0.5 * number + 0.7 * order
 
-    def features(self) -> list[Saying]:
+    def _score(self, fact: Fact, text: str) -> float:
+        score = {"page_description": 1.5, "og_description": 1.0, "headline": -2.0, "page_text": -1.0}.get(
+            fact.source, 0.0
+        )
+        if self.name and re.match(_IS_A.replace("{name}", re.escape(self.name)), text, re.IGNORECASE):
+            score += 6
+        elif self._starts_with_name(text):
+            score += 5
+        elif self._names_it(text):
+            score += (
+                2
+                if not re.match(r"^(?:if|when|while|because|once|since|although|to)\b", text, re.IGNORECASE)
+                else -1
+            )
+        elif _NOUN.match(text) and len(text) >= 25 and not is_sentence(text, self.language):
+            score += 3
+        elif _UNCLEAR.match(text):
+            score -= 5
+        score -= 4.0 * is_personal(text)
+        score -= 2.5 * ("superlative" in risks_of(text)) + 1.5 * ("!" in text or "！" in text)
+        score -= (
+            1.0 * (len(text) > 180)
+            + 2.0 * (len(text) > 240)
+            + 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
+        )
+        return score
+
+    def _titles(self) -> Iterable[tuple[int, Fact, str]]:
+        """What titles say beside the name."""
+        for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
+            parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]
+            rest = [part for part in parts if part.casefold() != self.name.casefold()]
+            if (
+                len(rest) == 1
+                and len(parts) > 1
+                and states_something(rest[0], 2)
+                and speaks(rest[0], self.language)
+            ):
+                yield place, fact, rest[0]
+
+    def _brief(self, product: Saying | None) -> list[Saying]:
+        """What the product is in a few words, for a title."""
         found: list[Saying] = []
-        for place, fact in self.evidence.of("readme_feature", "heading"):
-            text = unended(fact.text) if len(sentences(fact.text)) == 1 else fact.text
-            heading = fact.source == "heading"
-            if heading and (shouted(text) or text.casefold() == self.name.casefold()):
+        texts = [] if product is None else [Saying(self.said, product.facts)]
+        others = [
+            Saying(text, (place,)) for place, fact, text, _ in self._sentences() if fact.source != "page_text"
+        ]
+        for saying in (*texts, *others):
+            match = re.match(_IS_A.replace("{name}", re.escape(self.name)), saying.text, re.IGNORECASE)
+            if match and self.name:
+                found.append(Saying(match.group("what"), saying.facts))
+            elif _NOUN.match(saying.text) and not is_sentence(
+                shorten(saying.text, 60) or saying.text, self.language
+            ):
+                found.append(saying)
+        found += [Saying(rest, (place,)) for place, _, rest in self._titles()]
+        for saying in texts:
+            rest = saying.text[len(self.name) :].strip() if self._starts_with_name(saying.text) else ""
+            verb = re.match(r"[a-zäöü]+(?:s|t)\b", rest) and not re.match(r"(?:is|ist|was)\b", rest)
+            found += [saying, Saying(rest, saying.facts)] if verb else [saying]
+        found += [saying for saying in others if self.evidence.facts[saying.facts[0]].source == "headline"]
+        calm = [each for each in found if self._allows(each.text) and not is_price(each.text)]
+        return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
+
+    def _related(self, change: str) -> list[Saying]:
+        """Sentences of README and memory that speak of what changed."""
+        words, speed = _content_words(change, self.name), bool(_SPEED.search(change))
+        found = []
+        for place, fact in self.evidence.of("readme", "readme_feature", "repo_fact", "proof"):
+            for sentence in sentences(without_emoji(fact.text)):
+                shared = words & _content_words(sentence, self.name)
+                timed = speed and _SPEED.search(sentence) and re.search(r"\d", sentence)
+                whole = is_sentence(sentence, self.language) and not _UNCLEAR.match(sentence)
+                # What only says the change again adds nothing.
+                whole = whole and len(_content_words(sentence, self.name) - words) >= 2
+                belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
+                if belongs and speaks(sentence, self.language) and self._takes(sentence, same=0.6):
+                    found.append(Saying(ended(sentence, self.language), (place,)))
+        return found[:2]
+
+    def _features(self) -> list[Saying]:
+        """What it can do, what the caller's goal and audience speak of first."""
+        goal = " ".join(
+            fact.text for _, fact in self.evidence.of("launchGoal", "targetCustomer", "brand_audience")
+        )
+        wanted = _content_words(goal, self.name)
+        source = "readme_feature" if self.evidence.of("readme_feature") else "heading"
+        found: list[Saying] = []
+        for place, fact in self.evidence.of(source):
+            text = without_emoji(fact.text).strip(" -–—:")
+            said = sentences(text)
+            text = text if len(text) <= MAX_ITEM_CHARS else said[0] if said else ""
+            if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
                 continue
-            fits = len(found) < MAX_EACH and len(text) <= MAX_FEATURE_CHARS
-            if fits and states_something(text, 2 if heading else 1) and self._takes(text):
-                found.append(Saying(capitalised(text), place))
+            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 3 if source == "heading" else 2)
+            if short and speaks(text, self.language) and self._takes(text):
+                found.append(
+                    Saying(capitalise(unended(text) if len(sentences(text)) == 1 else text), (place,))
+                )
+        found.sort(key=lambda saying: -len(wanted & _content_words(saying.text, self.name)))
+        return found if len(found) > 1 else []
+
+    def _further(self, product: Saying) -> list[Saying]:
+        """The sentences that follow the one about the product."""
+        text = without_emoji(self.evidence.facts[product.facts[0]].text)
+        rest = sentences(text.partition(self.said)[2])
+        found = []
+        for sentence in rest:
+            if (
+                not states_something(sentence, 4)
+                or not speaks(sentence, self.language)
+                or not self._takes(sentence)
+            ):
+                break
+            found.append(Saying(ended(sentence, self.language), product.facts[:1]))
         return found
 
-    def audience(self) -> Saying | None:
-        for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
-            text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
-            short = len(text) <= MAX_FEATURE_CHARS and len(sentences(text)) == 1
-            if short and speaks(text, self.evidence.language) and not forbids(self.voice, text):
-                return Saying(text, place, inner(text, self.evidence.language))
+    def _proof(self) -> Saying | None:
+        for place, fact in self.evidence.of("proof"):
+            said = sentences(without_emoji(fact.text))
+            if (
+                len(said) == 1
+                and states_something(said[0])
+                and speaks(said[0], self.language)
+                and self._takes(said[0])
+            ):
+                return Saying(ended(said[0], self.language), (place,))
         return None
 
-    def proofs(self) -> list[Saying]:
-        found: list[Saying] = []
-        for place, fact in self.evidence.of("proof"):
-            if len(found) < MAX_EACH and self._takes(fact.text):
-                found.append(Saying(fact.text, place))
-        return found
+    def _audience(self) -> Saying | None:
+        frames = frames_of(self.language)
+        for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
+            text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
+            short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
+            if frames.group and short and speaks(text, self.language) and self._allows(text):
+                frame = frames.audience if text[:1].islower() else frames.group
+                return Saying(frame.replace("{audience}", text), (place,))
+        return None
 
-    def _takes(self, text: str) -> bool:
+    def _names(self) -> tuple[int, ...]:
+        return (self.name_fact,) if self.name_fact is not None else ()
+
+    def _names_it(self, text: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(self.name)}(?![a-z])", text, re.IGNORECASE) is not None or (
+            not self.name.isascii() and self.name in text
+        )
+
+    def _starts_with_name(self, text: str) -> bool:
+        return bool(self.name) and text.casefold().startswith(self.name.casefold())
+
+    def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
+        return [Saying(ended(each.text, self.language), each.facts) for each in sayings]
+
+    def _takes(self, text: str, same: float = SAME) -> bool:
         """Whether a statement may be made and was not made already."""
-        if (
-            len(text) > MAX_SENTENCE_CHARS
-            or not speaks(text, self.evidence.language)
-            or forbids(self.voice, text)
-        ):
+        if not self._allows(text) or self._refused(text):
             return False
-        if self.voice.plain and "superlative" in risks_of(text):
-            return False
-        for rule in self.refused:
-            if similarity(rule.value, text) >= SAME or rule.value.casefold() in text.casefold():
-                self.left_out.add(rule.entry_id)
-                return False
-        if any(similarity(text, other) >= SAME for other in self.taken):
+        if any(similarity(text, other) >= same for other in self.taken):
             return False
         self.taken.append(text)
         return True
 
-    def _sentence(self, text: str) -> str:
-        return capitalised(ended(text, self.evidence.language))
+    def _allows(self, text: str) -> bool:
+        """Whether neither voice nor memory speaks against a statement."""
+        if len(text) > MAX_SENTENCE_CHARS:
+            return False
+        for rule in self.rules:
+            if rule.kind == "phrase" and forbids(Voice(banned=(rule.value.casefold(),)), text):
+                self.left_out[rule.entry_id] = rule.why
+        for _, fact in self.evidence.of("brand_voice"):
+            banned = tuple(word.casefold() for word in banned_words(fact.text))
+            if fact.entry_id and forbids(Voice(banned=banned), text):
+                self.left_out[fact.entry_id] = "Left out what the brand's voice does not say."
+        if self.voice.no_exclamation and ("!" in text or "！" in text):
+            self._note("no_exclamation")
+            return False
+        if self.voice.plain and "superlative" in risks_of(text):
+            self._note("plain")
+            return False
+        return not forbids(self.voice, text)
 
-    def _without_name(self, text: str) -> str:
-        parts = [part.strip() for part in SEPARATOR.split(text) if part.strip()]
-        rest = [part for part in parts if part.casefold() != self.name.casefold()]
-        return max(rest, key=len) if rest else ""
+    def _note(self, kind: str) -> None:
+        for rule in self.rules:
+            if rule.kind == kind:
+                self.left_out[rule.entry_id] = rule.why
+
+    def _refused(self, text: str) -> bool:
+        refused = [
+            rule for rule in self.rules if rule.kind == "claim" and similarity(rule.value, text) >= SAME
+        ]
+        self.left_out |= {rule.entry_id: rule.why for rule in refused}
+        return bool(refused)
+
+
+def _content_words(text: str, name: str) -> set[str]:
+    """The words of a statement that carry its meaning, by their stem."""
+    found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if word not in _COMMON}
+    return found - {word[:6] for word in name.casefold().split()}

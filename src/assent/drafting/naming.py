@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from assent.drafting.counting import without_emoji
 from assent.drafting.evidence import Evidence
 from assent.drafting.language import word_set
 
@@ -12,6 +13,14 @@ SEPARATOR: Final = re.compile(r"\s+[|–—·•:›»-]\s+|\s*[|｜]\s*|:\s+|�
 """What stands between a name and the rest of a title."""
 _GENERIC_NAMES: Final = word_set(
     "home welcome readme index app website untitled document documentation startseite ホーム"
+)
+_HOSTS_OF_MANY: Final = word_set(
+    "github.com gitlab.com codeberg.org bitbucket.org npmjs.com pypi.org crates.io sr.ht hub.docker.com apps.apple.com "
+    "play.google.com marketplace.visualstudio.com addons.mozilla.org rubygems.org"
+)
+"""Where a product's address begins with the name of another."""
+_IS: Final = re.compile(
+    r"^(?:the )?([\w.+/-]+(?: [A-Z][\w.+-]*){0,2}) (?:is|ist) (?:an?|the|your|eine?|das|die|der)\b", re.I
 )
 
 
@@ -21,9 +30,14 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
         if _named(fact.text):
             return fact.text.rstrip(" .:"), place
     host = re.sub(r"^https?://(?:www\.)?|[/:?#].*$", "", evidence.product_url).lower()
-    label = re.sub(r"\W", "", host.partition(".")[0])
+    path = [part for part in re.sub(r"^https?://[^/]*|[?#].*$", "", evidence.product_url).split("/") if part]
+    shared = host in _HOSTS_OF_MANY
+    label = re.sub(r"\W", "", path[-1].lower() if shared and path else host.partition(".")[0])
     for place, fact in evidence.of("readme_title", "page_title", "og_title"):
-        parts = [part.strip() for part in SEPARATOR.split(fact.text) if part.strip()]
+        title = re.sub(
+            r"^welcome to (?:the )?|\s*\([^)]*\)", "", without_emoji(fact.text).strip(), flags=re.IGNORECASE
+        )
+        parts = [part.strip(" .!") for part in SEPARATOR.split(title) if part.strip(" .!")]
         for part in parts:
             if label and re.sub(r"\W", "", part).casefold() == label:
                 return part, place
@@ -35,6 +49,21 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
                 return shortest, place
         if len(parts) == 1 and _named(parts[0]) and len(parts[0].split()) <= 2 and len(parts[0]) <= 24:
             return parts[0], place
+    for place, fact in evidence.of("readme", "page_description", "og_description"):
+        match = _IS.match(fact.text)
+        if match and match.group(1).casefold() not in (
+            "this",
+            "it",
+            "that",
+            "there",
+            "here",
+            "dies",
+            "das",
+            "es",
+        ):
+            return match.group(1), place
+    if shared:
+        return (path[-1], None) if path else ("", None)
     return (host if re.search(r"\.[a-z][a-z0-9-]+$", host) else ""), None
 
 

@@ -71,6 +71,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     og_title: str = ""
     og_description: str = ""
     language: str = ""
+    headline: str = ""
+    """The first heading of the first rank; the others are `headings`."""
     headings: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
     truncated: bool = False
@@ -143,7 +145,7 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.meta: dict[str, str] = {}
-        self.found: dict[str, list[str]] = {"title": [], "heading": [], "p": []}
+        self.found: dict[str, list[str]] = {"title": [], "headline": [], "heading": [], "p": []}
         self.lang = ""
         self.unseen: str | None = None
         self.unseen_depth = 0
@@ -192,8 +194,9 @@ class _Reader(HTMLParser):
     def finish(self) -> None:
         """Keeps what was gathered for the open element."""
         if self.open is not None:
-            kind = "heading" if self.open in _HEADINGS else self.open
-            most = {"title": 1, "heading": MAX_HEADINGS, "p": MAX_PARAGRAPHS}[kind]
+            first = self.open == "h1" and not self.found["headline"]
+            kind = "headline" if first else "heading" if self.open in _HEADINGS else self.open
+            most = {"title": 1, "headline": 1, "heading": MAX_HEADINGS, "p": MAX_PARAGRAPHS}[kind]
             line = one_line("".join(self.held))
             if line and len(self.found[kind]) < most and line not in self.found[kind]:
                 self.found[kind].append(line)
@@ -208,6 +211,7 @@ class _Reader(HTMLParser):
             og_title=meta.get("og:title", "") or meta.get("twitter:title", ""),
             og_description=meta.get("og:description", "") or meta.get("twitter:description", ""),
             language=self.lang.partition("-")[0].lower(),
+            headline=next(iter(self.found["headline"]), ""),
             headings=tuple(self.found["heading"]),
             paragraphs=tuple(self.found["p"]),
         )

@@ -1,12 +1,14 @@
 """What a README says about the product: its title, what it is, and what it can do.
 
-Reads Markdown by its lines; badges, pictures, code and tables are not what a reader would be told. Sections about
-installing, contributing and licences say nothing about the product.
+Reads Markdown, reStructuredText and the HTML inside them by lines. Badges, pictures, code, tables, notices and lists of
+links are not what a reader would be told; sections about installing, contributing and licences say nothing about the
+product.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -14,23 +16,69 @@ import msgspec
 from assent.drafting.cleaning import TEXT_CHARS, one_line
 
 MAX_FEATURES: Final = 12
-MAX_PARAGRAPHS: Final = 6
+MAX_PARAGRAPHS: Final = 8
 MAX_LINES: Final = 3_000
 
 _ASIDE: Final = re.compile(
-    r"^(?:install\w*|set ?up|getting started|quick ?start|usage|development|developing|contribut\w*|licen[cs]e|credits|"
-    r"acknowledg\w*|tests?|testing|build\w*|requirements|prerequisites|deploy\w*|config\w*|changelog|roadmap|support|"
-    r"table of contents|contents|authors?|api|faq|todo|status|structure|architecture|entwicklung|einrichtung|lizenz|"
-    r"mitwirken|voraussetzungen|インストール|使い方|開発|ライセンス|貢献|التثبيت|الترخيص|المساهمة)\b",
+    r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
+    r"contribute)|"
+    r"develop\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|testing|build\w*|requirements|"
+    r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
+    r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
+    r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
+    r"screenshots?|gallery|documentation|docs|resources|references?|related|alternatives|similar|comparison|"
+    r"benchmarks?|"
+    r"limitations|caveats|known issues|troubleshooting|security|privacy|upgrad\w*|migrat\w*|download\w*|"
+    r"(?:supported )?platforms|compatibility|citation|citing|translations?|languages|star history|who uses|used by|"
+    r"users|testimonials|press|pricing|non-goals|entwicklung|einrichtung|installation|lizenz|mitwirken|mitmachen|"
+    r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|danksagung|inhalt\w*|kontakt|fehler|"
+    r"インストール|使い方|開発|ライセンス|貢献|必要|目次|ドキュメント|动手|安装|使用|许可|贡献|文档|快速开始|"
+    r"التثبيت|الترخيص|المساهمة)(?!\w)",
     re.IGNORECASE,
 )
-_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,600}\)")
+"""Headings of sections that do not say what the product is."""
+_FEATURES: Final = re.compile(
+    r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
+    r"functions)"
+    r"\b|^what (?:it|you|does|can|is in)\b|^why\b|^benefits|^at a glance|^overview|^funktion\w*|^merkmale|"
+    r"^was (?:es )?kann|"
+    r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
+    r"^características"
+    r"|^funcionalidades",
+    re.IGNORECASE,
+)
+_GENERAL_TITLE: Final = re.compile(
+    r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome)$", re.IGNORECASE
+)
+_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
 _LINK: Final = re.compile(r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
+_ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])\W*$")
 _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
-_BULLET: Final = re.compile(r"^\s{0,6}(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.+)")
-_HEADING: Final = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
+_BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.+)")
+_HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
+_UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
 _FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
-_ADDRESS_LINE: Final = re.compile(r"^\W*(?:https?://\S+|www\.\S+)\W*$")
+_NOTICE: Final = re.compile(
+    r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
+)
+_DIRECTIVE: Final = re.compile(r"^\s*\.\. |^\s*:[\w-]+:|^\s*\[[^\]]{1,80}\]:\s|^\s*<!|^\s*\|")
+_MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
+    (re.compile(r"<!--.*?-->|<(pre|table|script|style|svg|details|picture)\b.*?</\1\s*>", re.I | re.S), "\n"),
+    (re.compile(r"<(?:img|source|hr|input)\b[^>]{0,2000}>", re.I), " "),
+    (
+        re.compile(r"<h[1-6]\b[^>]{0,300}>(.{0,2000}?)</h[1-6]\s*>", re.I | re.S),
+        lambda match: f"\n\n## {' '.join(match.group(1).split())}\n\n",
+    ),
+    (re.compile(r"<li\b[^>]{0,300}>\s*", re.I), "\n- "),
+    (
+        re.compile(
+            r"</?(?:p|div|center|ul|ol|section|blockquote|br|tr|td|th|dl|dt|dd)\b[^>]{0,500}>\s*", re.I
+        ),
+        "\n\n",
+    ),
+    (re.compile(r"(?<=\n)[ \t]+(?=<)|</?[a-zA-Z][^<>\n]{0,500}>"), ""),
+)
+"""HTML as the Markdown it stands for."""
 
 
 class Readme(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,64 +90,131 @@ class Readme(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_readme(markdown: str) -> Readme:
-    """The README, from its Markdown; never raises, whatever it is given."""
-    title = ""
-    paragraphs: list[str] = []
-    features: list[str] = []
-    block: list[str] = []
-    fenced = aside = False
-
-    def close() -> None:
-        text = plain(" ".join(block))
-        if (
-            not aside
-            and len(text) > 20
-            and len(paragraphs) < MAX_PARAGRAPHS
-            and not _ADDRESS_LINE.match(text)
-        ):
-            paragraphs.append(text)
-        block.clear()
-
-    lines = markdown[:TEXT_CHARS].splitlines()[:MAX_LINES]
-    for number, line in enumerate(lines):
+    """The README, from its text; never raises, whatever it is given."""
+    text = markdown[:TEXT_CHARS].replace("\r", "\n" if "\n" not in markdown else "")
+    text = re.sub(r"\A---\n.{0,4000}?\n---\n", "", text, flags=re.DOTALL)
+    kept, fenced = [], False
+    for line in text.splitlines()[:MAX_LINES]:
         if _FENCE.match(line):
-            close()
             fenced = not fenced
-            continue
-        if fenced or (line.startswith(("    ", "\t")) and not _BULLET.match(line)):
-            continue
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        underlined = bool(block) and re.fullmatch(r"\s*(=+|-{3,})\s*", line) is not None
-        heading = _HEADING.match(line)
-        if heading or (line.strip() and re.fullmatch(r"=+\s*", following)):
-            close()
-            text = plain(heading.group(2) if heading else line)
-            if not title and text:
-                title = text
-            aside = _ASIDE.match(re.sub(r"^[^\w]+", "", text)) is not None
-        elif underlined or not line.strip() or re.fullmatch(r"[=\-*_\s|:]+", line):
-            close()
-        elif bullet := _BULLET.match(line):
-            close()
-            if not aside and len(features) < MAX_FEATURES and (text := plain(bullet.group(1))):
-                features.append(text)
-        elif (
-            line.lstrip().startswith(("|", "[!", "[![", "<!--", "<img", "![")) and not plain(line)
-        ) or line.lstrip().startswith("|"):
-            continue
+            kept.append("")
+        elif not fenced:
+            kept.append(line)
+    text = "\n".join(kept)
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
+    reader = _Reader()
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        reader.read(line, lines[place + 1] if place + 1 < len(lines) else "")
+    reader.close()
+    features = reader.features or reader.first_bullets
+    return Readme(
+        title=reader.title,
+        paragraphs=tuple(reader.paragraphs[:MAX_PARAGRAPHS]),
+        features=tuple(features[:MAX_FEATURES]),
+    )
+
+
+class _Reader:
+    """Reads lines in turn; a paragraph or list item ends where the next one begins."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.paragraphs: list[str] = []
+        self.features: list[str] = []
+        self.first_bullets: list[str] = []
+        """Items before the first section, which count where no section lists features."""
+        self.held: list[str] = []
+        self.kind = ""
+        self.section = "first"
+        self.notice = self.indented = False
+        self.depth = 0
+
+    def read(self, line: str, following: str) -> None:
+        bare = line.strip()
+        bullet = _BULLET.match(line)
+        if not bare or _DIRECTIVE.match(line):
+            self.close()
+            self.notice = False
+            # What is indented below a directive belongs to it.
+            self.indented = bool(bare)
+        elif heading := _HEADING.match(line):
+            self._head(heading.group(2))
+        elif _UNDERLINE.match(following) and not bullet and not self.held and len(bare) <= 120:
+            self._head(line)
+        elif _UNDERLINE.match(line) or re.fullmatch(r"[=\-*_~\s|:#.]+", line):
+            self.close()
+        elif self.notice or _NOTICE.match(line):
+            self.close()
+            self.notice = True
+        elif bullet:
+            self._item(len(bullet.group(1).expandtabs(4)), bullet.group(2))
+        elif self.kind == "" and line.startswith(("    ", "\t")):
+            # Code, or the detail of a list item.
+            return
         else:
-            block.append(line.lstrip("> "))
-    close()
-    return Readme(title=title, paragraphs=tuple(paragraphs), features=tuple(features))
+            self.kind = self.kind or "paragraph"
+            self.held.append(re.sub(r"^\s*(?:>\s?)*", "", line))
+
+    def close(self) -> None:
+        """Keeps what was gathered, if a reader would be told it."""
+        raw, kind = " ".join(self.held), self.kind
+        self.held, self.kind = [], ""
+        text = plain(raw)
+        if not text or self.section == "aside" or _is_links(raw, text):
+            return
+        if kind == "paragraph" and len(text) > 20:
+            self.paragraphs.append(text)
+        elif kind == "item" and self.section == "features":
+            self.features.append(text)
+        elif kind == "item" and self.section == "first":
+            self.first_bullets.append(text)
+
+    def _head(self, raw: str) -> None:
+        self.close()
+        text = plain(raw)
+        if not text:
+            return
+        bare = re.sub(r"^[\W\d_]+", "", text)
+        if not self.title and not _GENERAL_TITLE.match(bare) and not _ASIDE.match(bare):
+            self.title = text
+        elif _FEATURES.match(bare):
+            self.section = "features"
+        elif _ASIDE.match(bare):
+            self.section = "aside"
+        elif self.section != "first" or self.paragraphs:
+            self.section = "other"
+
+    def _item(self, depth: int, text: str) -> None:
+        if self.kind == "item" or self.held:
+            self.close()
+        if not self.kind:
+            self.kind = "item" if depth <= 3 else "detail"
+        self.held.append(text)
+
+
+def _is_links(raw: str, text: str) -> bool:
+    """Whether a line leads elsewhere instead of saying something."""
+    if _ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
+        return True
+    without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
+    links = len(_LINK.findall(raw))
+    words = len(re.findall(r"\w{2,}", re.sub(r"<[^>]{0,300}>", " ", without)))
+    return (links >= 2 and words <= links) or len(re.findall(r"\s[|·•]\s", text)) >= 2
 
 
 def plain(markdown: str) -> str:
     """One line of Markdown as a reader sees it."""
     text = _PICTURE.sub(" ", markdown[:4_000])
     # A badge is a picture inside a link: without its picture the link is empty.
-    text = re.sub(r"\[\s*\]\([^)\n]{0,600}\)", " ", text)
+    text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
     text = _LINK.sub(r"\1", text)
+    text = re.sub(
+        r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|\|[\w -]{1,40}\|", r"\1\2", text
+    )
+    text = re.sub(r"(?<!\w):[a-z0-9_+-]{2,40}:(?!\w)", " ", text)
     for _ in range(2):
         text = _EMPHASIS.sub(r"\2", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!-])", r"\1", text)
-    return one_line(text)
+    return re.sub(r"\s+([,.;:!?])(?=\s|$)", r"\1", one_line(text))

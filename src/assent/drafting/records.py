@@ -32,8 +32,6 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     problems: tuple[str, ...] = ()
     """What the channel would refuse; also among the warnings. Empty for everything the composer wrote."""
     memory_used: tuple[MemoryUse, ...] = ()
-    angle: str = ""
-    opening: str = ""
     language: str = "und"
     source: str = "composer"
 
@@ -51,4 +49,3 @@ class Statement(msgspec.Struct, frozen=True, rename="camel"):
 
     text: str
     claims: tuple[Claim, ...] = ()
-    kind: str = ""

@@ -1,6 +1,6 @@
-"""Which lines of a page or repository state something about the product, and the forms a statement can be put into.
+"""Which lines of a page or repository state something about the product, and the form that a change is written in.
 
-Menus, calls to sign up and notes to developers are not statements about a product.
+Menus, prices, quotes, notices, calls to sign up and notes to developers are not statements about a product.
 """
 
 from __future__ import annotations
@@ -8,61 +8,81 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.drafting.language import language_of, sentences, unended, word_set
-
-_CALLS: Final = re.compile(
-    r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|a|for|now|free)|try (?:it|now|for|free|\w+ (?:for )?free)|"
-    r"join |book a|contact|learn more|read more|subscribe|download|buy|order now|request a|schedule a|click|watch|"
-    r"see (?:pricing|more|our|the (?:demo|docs))|ready to|jetzt |mehr erfahren|kostenlos|kontakt|anmelden|registrieren|"
-    r"今すぐ|無料で|お問い合わせ|ログイン|詳しく|ابدأ|سجل|اشترك|تواصل|جرب)",
-    re.IGNORECASE,
-)
-_MENU: Final = re.compile(
-    r"^(?:home|welcome|pricing|prices|plans|features?|faqs?|frequently asked.*|about(?: us)?|blog|docs|documentation|"
-    r"testimonials|customers|how it works|what (?:our|people|customers).*|why (?:us|\w+)\??|solutions?|products?|"
-    r"resources|company|careers|legal|privacy.*|terms.*|newsletter|get in touch|follow us|latest.*|our .{0,20}|"
-    r"preise|funktionen|über uns|impressum|datenschutz|kontakt|startseite|so funktioniert.*|häufige fragen|"
-    r"ホーム|料金|機能|会社概要|よくある質問|お知らせ|特徴|الرئيسية|الأسعار|المميزات|من نحن|الأسئلة الشائعة)$",
-    re.IGNORECASE,
-)
-_FOR_DEVELOPERS: Final = re.compile(
-    r"\b(?:this (?:repo|repository|readme)|npm|yarn|pip install|docker|git clone|localhost|pull requests?|build status|"
-    r"copyright|all rights reserved|cookies?|javascript (?:is|must)|node\.?js \d|env(?:ironment)? variables?)\b"
-    r"|^(?:note|warning|todo|deprecated|see (?:the|docs|also)|run|clone|install|usage|example)\b[: ]"
-    r"|©|dieses repository|このリポジトリ",
-    re.IGNORECASE,
-)
-_ADDED: Final = re.compile(
-    r"^(?:(?:we|i)(?:['’]ve| have)?(?: just| also| now)? )?(?:added|adds?|introduced|introduces?|introducing|shipped|"
-    r"launched|released|new(?: feature)?:)\s+(?P<object>.{3,200})$",
-    re.IGNORECASE,
-)
-_GERMAN_ADDED: Final = re.compile(
-    r"^(?:neu(?: ist| sind| dabei)?:?\s+(?P<object>.{3,200})"
-    r"|(?P<first>.{3,160}?) (?:wurden?\s)?(?:hinzugefügt|eingebaut|ergänzt))$",
-    re.IGNORECASE,
-)
-PAST: Final = {
-    "add": "Added", "fix": "Fixed", "improve": "Improved", "support": "Added support for", "introduce": "Introduced",
-    "implement": "Added", "remove": "Removed", "simplify": "Simplified", "redesign": "Redesigned", "reduce": "Reduced",
-    "replace": "Replaced", "enable": "Enabled", "rewrite": "Rewrote", "extend": "Extended", "create": "Created",
-    "update": "Updated",
-}  # fmt: skip
-_LOWER: Final = word_set(
-    "small freelance independent busy remote indie solo self-employed early-stage local growing non-technical young "
-    "new people anyone everyone developers designers founders teams freelancers engineers parents teachers students "
-    "writers owners companies startups agencies marketers creators managers product software backend frontend web "
-    "mobile open-source restaurants bakeries clinics doctors therapists lawyers accountants photographers musicians "
-    "runners cyclists gardeners hobby amateur community public private mid-sized medium-sized large families couples "
-    "kleine kleinere mittlere mittelständische selbstständige freie junge alle lokale große familiengeführte"
-)
-"""First words of a group of people that are surely no names."""
-_PEOPLE: Final = ("ers", "ors", "ists", "ants", "ents", "teams", "folks", "men", "women")
-
+from assent.drafting.language import sentences, unended
 
 _GREETING: Final = re.compile(
     r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
     re.IGNORECASE,
+)
+_CALLS: Final = re.compile(
+    r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|for|now|free|using)|try (?:it|now|for|free|"
+    r"\w+ (?:for )?free|"
+    r"our)|join (?:us|the|our|\d)|book a (?:demo|call)|contact (?:us|me|sales)|learn (?:more|how)|read (?:more|"
+    r"the (?:docs|"
+    r"documentation)|our)|subscribe|download (?:now|for|the|it|on)|buy (?:now|it)|order now|request a|"
+    r"schedule a (?:demo|call)|"
+    r"click|watch (?:the (?:video|demo)|a demo)|wishlist|check out|visit (?:us|our|the)|follow (?:us|me|@)|"
+    r"star (?:us|this|the)|"
+    r"please|see (?:pricing|more|our|the|also|below|docs)|ready to|to (?:get|install|run|use|build|start|learn)|"
+    r"for (?:more|details|installation|a (?:full|complete))|if you|feel free|want to|looking for|thanks|thank you|"
+    r"jetzt |"
+    r"mehr erfahren|kostenlos|kontakt|anmelden|registrieren|siehe |bitte |今すぐ|無料で|お問い合わせ|ログイン|詳しく|"
+    r"ابدأ|سجل|"
+    r"اشترك|تواصل|جرب)",
+    re.IGNORECASE,
+)
+_MENU: Final = re.compile(
+    r"^(?:home|welcome(?: to .{0,40})?|pricing|prices|plans|features?|faqs?|frequently asked.*|about(?: us)?|blog|docs|"
+    r"documentation|testimonials|customers|how it works|what (?:our|people|customers|others).*|why (?:us|\w+)\??|"
+    r"(?:loved|trusted|used|built) by .*|solutions?|products?|resources|company|careers|legal|privacy.*|terms.*|"
+    r"newsletter|"
+    r"get in touch|follow us|latest.*|our .{0,20}|and (?:much )?more.*|many more.*|more to come.*|"
+    r"preise|funktionen|über uns|impressum|datenschutz|kontakt|startseite|so funktioniert.*|häufige fragen|"
+    r"das sagen .*|"
+    r"ホーム|料金|機能|会社概要|よくある質問|お知らせ|特徴|الرئيسية|الأسعار|المميزات|من نحن|الأسئلة الشائعة)[.…]*$",
+    re.IGNORECASE,
+)
+_NOTES: Final = re.compile(
+    r"\b(?:this (?:repo|repository|readme|document|section|fork|branch)|npm (?:i|install|run)|npx|yarn add|"
+    r"pipx? install|"
+    r"cargo (?:install|add)|brew install|apt(?:-get)? install|go (?:get|install)|docker (?:run|pull)|git clone|"
+    r"(?:prs?|pull requests?) (?:are )?welcome|build status|copyright|all rights reserved|(?:use|uses) cookies|"
+    r"cookie (?:policy|settings|consent)|javascript (?:is|must)|licen[cs]ed? under|under the (?:terms|mit|apache)|"
+    r"(?:mit|apache|gpl|bsd|agpl)(?:[ -][\d.]+)? licen[cs]e|(?:open|file) an issue|report (?:bugs|issues)|"
+    r"contributions|contributing|maintainers? wanted|sponsored by|our sponsors|semantic versioning|work in progress|"
+    r"under (?:heavy|active) development|not (?:yet )?(?:production|stable)|(?:alpha|beta|pre-?release)(?: software|"
+    r" quality|"
+    r" stage| version)|is deprecated|no longer maintained|formerly|previously known|(?:documentation|docs) (?:is|are|"
+    r"can)|"
+    r"available (?:on|at|from|via) (?:npm|pypi|crates\.io|github))\b"
+    r"|^(?:note|warning|todo|important|disclaimer|tip|attention|n\.b\.|update|clone|usage|example|requires?|"
+    r"documentation|"
+    r"source code|prerequisites?|hinweis|achtung|by default|in this|the following|the key features|here(?:['’]s| is|"
+    r" are)|"
+    r"below|above|currently|as of)\b|\((?:planned|soon|coming soon|todo|wip)\)"
+    r"|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|クッキー|このリポジトリ|ライセンス",
+    re.IGNORECASE,
+)
+_PRICE: Final = re.compile(
+    r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?|円|ドル)|\b(?:free (?:for|plan|tier|trial|forever|up to|"
+    r"during)|"
+    r"(?:per|a|pro|im) (?:user|seat|month|year|monat|jahr)\b|/ ?(?:mo|month|yr|year|user)\b|(?:no )?credit card|"
+    r"money[- ]back|pricing|kostenlos|gratis)|^free\b|無料|円",
+    re.IGNORECASE,
+)
+_QUOTE: Final = re.compile(r"^[\"“”„«»「『‘]|\s[—–-]\s*[A-Z][\w.]+(?: [A-Z][\w.]*){0,2}(?:,.{0,60})?$")
+_SAYS: Final = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|will|does|do|did|now|no longer|lets?|supports?|works?|shows?|runs?|"
+    r"helps?|makes?|"
+    r"keeps?|gives?|takes?|uses?|returns?|accepts?|appears?|opens?|loads?|starts?|comes?|gets?|remembers?|sends?|"
+    r"reads?|writes?|"
+    r"exports?|imports?|allows?|provides?|ist|sind|hat|haben|kann|können|wird|werden|lässt|lassen|zeigt|gibt|jetzt|"
+    r"läuft|"
+    r"unterstützt|erinnert|bietet)\b"
+)
+"""Verbs that make a sentence of the words before them."""
+_PARTICIPLE: Final = re.compile(
+    r"^(?:\w+ed|new|more|better|faster|rewrote|rewritten|made|built|sped)\b", re.IGNORECASE
 )
 
 
@@ -70,54 +90,69 @@ def is_greeting(line: str) -> bool:
     return _GREETING.match(line) is not None
 
 
+def is_price(text: str) -> bool:
+    return _PRICE.search(text) is not None
+
+
+def is_quote(text: str) -> bool:
+    return _QUOTE.search(text) is not None
+
+
+def is_personal(text: str) -> bool:
+    """Whether a person speaks of themselves."""
+    return re.search(r"\b(?:I|[Mm]y|me|ich|[Mm]eine?)\b", text) is not None
+
+
 def states_something(text: str, least_words: int = 3) -> bool:
     """Whether a line says something about the product."""
-    if _CALLS.match(text) or _MENU.match(text) or _FOR_DEVELOPERS.search(text):
+    if (
+        any(pattern.match(text) for pattern in (_CALLS, _MENU))
+        or _NOTES.search(text)
+        or is_price(text)
+        or is_quote(text)
+    ):
         return False
-    if text.rstrip().endswith((":", "：", "?", "？", "؟", "…")):
+    if text.rstrip().endswith((":", "：", "?", "？", "؟", "…", "...")) or re.search(
+        r"https?://|\w/\w+/|[{}<>=]|\$\w", text
+    ):
         return False
     return len(text.split()) >= least_words or sum(1 for char in text if ord(char) > 0x2E7F) >= 6
 
 
-def shouted(heading: str) -> bool:
+def is_sentence(text: str, language: str) -> bool:
+    """Whether a statement has a subject and a verb. Where no verbs are known, a full stop tells."""
+    if language not in ("en", "de"):
+        return text.rstrip()[-1:] in ".!。！؟?۔"
+    found = _SAYS.search(text)
+    return found is not None and found.start() > 0 and not _PARTICIPLE.match(text)
+
+
+def is_shouted(heading: str) -> bool:
     """A heading in capitals is decoration."""
-    return heading.isupper() and language_of(heading) in ("en", "de", "und") and len(heading) > 4
+    return heading.isupper() and len(heading) > 4
 
 
-def past(subject: str) -> str:
-    """A commit's imperative as what was done."""
-    first, _, rest = subject.partition(" ")
-    done = PAST.get(first.casefold())
-    return f"{done} {rest}" if done and rest else subject
-
-
-def added(text: str, language: str) -> str:
-    """What a change added, for the middle of a sentence; nothing if it did something else."""
-    pattern = {"en": _ADDED, "de": _GERMAN_ADDED}.get(language)
-    match = pattern.match(unended(text)) if pattern is not None else None
-    if match is None:
-        return ""
-    thing: str = next(group for group in match.groups() if group)
-    return thing if len(sentences(thing)) == 1 and not thing.endswith(("!", "?")) else ""
-
-
-def capitalised(text: str) -> str:
-    """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff."""
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    bare = first.rstrip(",.;:")
-    plain = bare.isalpha() and bare.islower()
-    return text[:1].upper() + text[1:] if plain else text
-
-
-def inner(text: str, language: str) -> str:
-    """A noun phrase for the middle of a sentence, its first word in lower case; nothing where that may be a name."""
-    first, _, rest = text.partition(" ")
-    if not first[:1].isupper():
-        return text
-    flat = first.casefold()
-    if language == "de":
-        # German nouns keep their capital; of the adjectives only the listed ones are surely none of a name.
-        return f"{flat} {rest}".strip() if flat in _LOWER and flat.endswith("e") else text
-    if language == "en" and first[1:].islower() and (flat in _LOWER or flat.endswith(_PEOPLE)):
-        return f"{flat} {rest}".strip()
+def shorten(text: str, most: int) -> str:
+    """The statement without its full stop, cut before a clause that can be left out if it is too long; empty if none
+    can."""
+    bare = unended(sentences(text)[0] if text else "")
+    if len(bare) <= most:
+        return bare
+    for match in reversed(list(_CLAUSE.finditer(bare))):
+        head = bare[: match.start()].rstrip(" ,;:–—-")
+        listed = match.group("next") and "," in head
+        # "for devices with little memory" is one group of words.
+        loose = match.group("manner") and re.search(r" (?:for|in|on|to) \S+$", head)
+        if len(head) <= most and len(head.split()) >= 3 and not listed and not loose:
+            return head
     return ""
+
+
+_CLAUSE: Final = re.compile(
+    r",? (?:that|which|who|so that|so you|written in|built (?:with|on|in|for)|powered by|designed|while|because|using|"
+    r"where|when) |, (?:and (?:it|you)|with|so|but|der|die|das|mit|damit|um|ohne|sodass) |(?P<manner> (?:with|"
+    r"without) )|"
+    r" for | [–—-] |; |: | \(|[、，](?=.{4})|(?P<next>,? and \w+s (?=(?:an?|the|your|you|it|them|where|which|who|"
+    r"what|when|how)"
+    r"\b)|, \w+s (?!and\b|or\b))"
+)

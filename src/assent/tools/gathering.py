@@ -134,7 +134,7 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
 
 def _odd(page: Page) -> tuple[str, ...]:
     """What a human should know about a page before trusting a draft that was made from it."""
-    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name)
+    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
     said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
     found = {
         "The product page was read and says nothing in words.": not said,
