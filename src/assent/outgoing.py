@@ -86,14 +86,12 @@ async def post_json(
     headers: Mapping[str, str] | None = None,
     allow_hosts: Sequence[str] = (),
     timeout_seconds: float = 10.0,
-    resolve: Resolve | None = None,
-    tls: ssl.SSLContext | None = None,
 ) -> Posted:
     """What an address answers to JSON. Redirects are not followed: their status is the answer."""
     sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
     async with _within(timeout_seconds):
-        target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
-        async with _ask("POST", target, sent, body, timeout_seconds, tls) as response:
+        target = await check(url, allow_hosts=allow_hosts)
+        async with _ask("POST", target, sent, body, timeout_seconds, None) as response:
             answered, _ = await _read(response, MAX_REPLY_BYTES)
             return Posted(
                 status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")

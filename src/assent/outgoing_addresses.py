@@ -74,14 +74,12 @@ async def check(
     return CheckedTarget(url=place.url, host=place.host, addresses=addresses)
 
 
-async def numbers_of(
-    host: str, port: int, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None
-) -> tuple[str, ...]:
+async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -> tuple[str, ...]:
     """The addresses to connect to for a host that is not asked by https, such as a mail server; else `FetchRefused`."""
     allowed = is_allowed(host.lower(), port, allow_hosts)
     if not allowed and _is_odd_number(host.lower()):
         raise FetchRefused("address", "The host is a number in an unusual form.")
-    found = await (resolve or _resolve)(host, port)
+    found = await _resolve(host, port)
     addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
     if not addresses:
         raise FetchRefused("dns", f"The name {host} has no address.")

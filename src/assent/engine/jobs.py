@@ -195,11 +195,9 @@ def due_of(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | 
     return rows[0]["due_ms"] if rows else None
 
 
-def list_dead(most: int, workspace_id: WorkspaceId | None = None) -> Transaction[list[Job]]:
-    """Jobs that wait for a human, newest first: of one workspace, or all for the operator of the server."""
-    if workspace_id is None:
-        return _jobs((yield statements.list_dead_jobs(most=most)))
-    return _jobs((yield statements.list_dead_jobs_of(workspace_id=workspace_id, most=most)))
+def list_dead(most: int) -> Transaction[list[Job]]:
+    """Jobs that wait for the operator of the server, newest first."""
+    return _jobs((yield statements.list_dead_jobs(most=most)))
 
 
 def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:

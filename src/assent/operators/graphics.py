@@ -54,14 +54,14 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def shown_in(names: list[str], paths: str = "channels") -> tuple[str, ...]:
+def shown_in(names: list[str]) -> tuple[str, ...]:
     """Channel ids that show pictures, or what the names are."""
     problems = []
     found = []
     for index, name in enumerate(names):
         channel = known.channel(name)
         if channel is None or channel.id not in SIZES:
-            problems.append(Problem(f"{paths}.{index}", f"one of {', '.join(SIZES)}", repr(name[:40])))
+            problems.append(Problem(f"channels.{index}", f"one of {', '.join(SIZES)}", repr(name[:40])))
         else:
             found.append(channel.id)
     if problems:

@@ -116,7 +116,7 @@ def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
             stack.extend((f"{path}[]"[:200], part) for part in value)
 
 
-def check_notes(notes: str | None, path: str = "notesMarkdown") -> None:
+def check_notes(notes: str | None) -> None:
     """Notes are text of bounded length, in bytes (W50)."""
     if notes is None:
         return
@@ -124,12 +124,13 @@ def check_notes(notes: str | None, path: str = "notesMarkdown") -> None:
         measured = len(notes.encode())
     except UnicodeEncodeError:
         raise ContentRefused(
-            "validation_error", (Issue(path, "not_text", "Notes hold half a character (a lone surrogate)."),)
+            "validation_error",
+            (Issue("notesMarkdown", "not_text", "Notes hold half a character (a lone surrogate)."),),
         )
     if measured > MAX_NOTES_BYTES:
         message = f"The notes have {measured} bytes; {MAX_NOTES_BYTES} are allowed. Shorten them."
         raise ContentRefused(
-            "validation_error", (Issue(path, "too_large", message),), measured, MAX_NOTES_BYTES
+            "validation_error", (Issue("notesMarkdown", "too_large", message),), measured, MAX_NOTES_BYTES
         )
 
 

@@ -52,11 +52,11 @@ def first_line(text: str, most_chars: int = 160) -> str:
     return ""
 
 
-def recap(notes: Sequence[Note], budget: int = RECAP_BYTES, left_out: int = 0) -> Recap:
+def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
     """The newest notes within the budget, those of checkpoints too (W20, W46). `notes` come oldest first; `left_out`
     older ones were not even read."""
     blocks: list[str] = []
-    left = budget
+    left = RECAP_BYTES
     for note in reversed(notes):
         if not note.text.strip():
             continue

@@ -91,10 +91,8 @@ class Cookies:
             samesite="lax",
         )
 
-    def forget(self, response: Response, name: str, path: str = "/") -> None:
-        response.delete_cookie(
-            name, path="/" if self.secure else path, secure=self.secure, httponly=True, samesite="lax"
-        )
+    def forget(self, response: Response, name: str) -> None:
+        response.delete_cookie(name, path="/", secure=self.secure, httponly=True, samesite="lax")
 
     def keep_name(self, response: Response, name: str) -> None:
         self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)

@@ -99,13 +99,6 @@ SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_
 FROM jobs WHERE state = 'dead' AND finished_ms IS NOT NULL
 ORDER BY finished_ms DESC, job_id LIMIT :most;
 
--- name: list_dead_jobs_of
--- One workspace's jobs that ran out of retries, newest first.
-SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
-    created_ms, finished_ms
-FROM jobs WHERE workspace_id = :workspace_id AND state = 'dead' AND finished_ms IS NOT NULL
-ORDER BY finished_ms DESC, job_id LIMIT :most;
-
 -- name: purge_done_jobs
 -- Removes a batch of jobs that are done for longer than their key has to stay unique. Dead ones wait for a human.
 DELETE FROM jobs
