@@ -198,8 +198,8 @@ def agent_guide(
 ) -> AgentGuide:
     """The guide of a run. Without actions it shows what there is to read and stops all the same.
 
-    Every channel that has content is there to be shown (E16); inline approval comes first, the review link is never
-    what the agent is told to give (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
+    Every channel that has content is there to be shown (E16); inline approval comes first, with the review link as a
+    fallback (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
     about the whole run, `said` replaces the message of a run without actions.
     """
     keyed, around = channel_keys(actions), circumstances or {}
