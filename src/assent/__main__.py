@@ -47,10 +47,10 @@ def run_stdio(arguments: Sequence[str]) -> int:
     for warning in loaded.warnings:
         _say(f"warning: {warning}")
 
-    from assent.app import run_stdio as run
+    from assent import stdio_process
 
     try:
-        return run(loaded.settings)
+        return stdio_process.stdio(loaded.settings)
     except KeyboardInterrupt:
         return 130
     except Exception as error:

@@ -384,17 +384,3 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         yield app
     finally:
         await app.close()
-
-
-def run_serve(settings: Settings) -> int:
-    """`assent serve`: until a signal stops it."""
-    from assent.processes import serve
-
-    return serve(settings)
-
-
-def run_stdio(settings: Settings) -> int:
-    """`assent stdio`: until the client closes its end."""
-    from assent.processes import stdio
-
-    return stdio(settings)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from assent.app import App
 from assent.engine import audit_log
 from assent.engine.audit_log import Checkpoint, Signer
 from assent.settings import SettingsError
+
+if TYPE_CHECKING:
+    from assent.app import App
 
 DIRECTORY: Final = "checkpoints"
 

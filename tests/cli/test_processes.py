@@ -80,9 +80,10 @@ def test_serve_tells_how_to_connect_and_the_pasted_key_works(tmp_path: Path) -> 
 
 def test_stdio_starts_without_what_only_people_need(tmp_path: Path) -> None:
     program = (
-        "import sys; import assent.app; from assent.__main__ import main;"
-        "assent.app.run_stdio = lambda settings: print(*sorted({'typer', 'rich', 'click', 'structlog', 'tomllib'}"
-        " & set(sys.modules)), file=sys.stderr) or 0;"
+        "import sys, types; import assent.app; from assent.__main__ import main;"
+        "loaded = lambda: sorted({'typer', 'rich', 'click', 'structlog', 'tomllib'} & set(sys.modules));"
+        "process = types.SimpleNamespace(stdio=lambda settings: print(*loaded(), file=sys.stderr) or 0);"
+        "sys.modules['assent.stdio_process'] = process;"
         "main(['stdio'])"
     )
     done = subprocess.run(

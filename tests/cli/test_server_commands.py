@@ -162,7 +162,7 @@ def test_a_bug_is_reported_without_a_traceback_unless_asked_for(
     def broken(settings: object) -> int:
         raise ZeroDivisionError("with clp_live_abcdefghijklmnop")
 
-    monkeypatch.setattr("assent.app.run_serve", broken)
+    monkeypatch.setattr("assent.processes.serve", broken)
     done = assent("serve")
     assert done.code == 1
     assert "--debug" in done.err

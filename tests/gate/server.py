@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.gate.child import delivery, die
 
-from assent import processes
+from assent import processes, stdio_process
 from assent.app import App
 from assent.engine import failpoints
 from assent.settings import load_settings
@@ -29,7 +29,7 @@ def main(command: str) -> int:
     parts.catalog_for = lambda settings: Catalog((*ALL_TOOLS, TOOL))
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)
-    run = {"serve": processes.serve, "stdio": processes.stdio}[command]
+    run = {"serve": processes.serve, "stdio": stdio_process.stdio}[command]
     return run(load_settings({}).settings)
 
 

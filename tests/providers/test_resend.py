@@ -83,7 +83,7 @@ def test_what_mail_programs_would_decode_is_not_sent_either(changes: dict[str, A
     given = {"subject": "Hi", "recipients": ("grace@example.org",), **changes}
     effect = Effect(channel="email", verb="send", connector="resend", body="Hi", **given)
     with pytest.raises(NotSent) as refused:
-        mail(claim_action(effect))
+        mail(claim_action(effect), TEST_SENDER)
     assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
 
 
@@ -97,7 +97,7 @@ def test_a_name_is_one_name_whoever_reads_it() -> None:
         sender="Löwe, Ann: x; \\ <ann@example.org>",
         recipients=("Ann-Marie O'Löwe <grace@example.org>",),
     )
-    asked = mail(claim_action(effect))
+    asked = mail(claim_action(effect), TEST_SENDER)
     assert asked["from"] == '"Löwe, Ann: x; \\\\" <ann@example.org>'
     assert asked["to"] == ["Ann-Marie O'Löwe <grace@example.org>"]
 
@@ -227,5 +227,5 @@ def test_what_cannot_be_a_mail_is_refused_before_anything_leaves(changes: dict[s
         **changes,
     }
     with pytest.raises(NotSent) as refused:
-        mail(claim_action(Effect(**fields)))
+        mail(claim_action(Effect(**fields)), TEST_SENDER)
     assert not refused.value.curable

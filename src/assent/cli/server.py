@@ -79,10 +79,10 @@ def serve(
     ] = None,
 ) -> int:
     """Serve MCP, REST and the pages over HTTP until stopped."""
-    from assent.app import run_serve
+    from assent import processes
 
     session.add_flags(host=host, port=port, base_url=base_url, log_level=log_level, log_format=log_format)
-    return run_serve(session.settings)
+    return processes.serve(session.settings)
 
 
 def stdio(session: CommandSession) -> int:
@@ -90,9 +90,9 @@ def stdio(session: CommandSession) -> int:
 
     Uses the key in ASSENT_API_KEY, or the local default workspace where none is set.
     """
-    from assent.app import run_stdio
+    from assent import stdio_process
 
-    return run_stdio(session.settings)
+    return stdio_process.stdio(session.settings)
 
 
 def migrate(session: CommandSession) -> None:

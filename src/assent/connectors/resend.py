@@ -91,7 +91,7 @@ class ResendConnector:
         from assent.connectors.resend_mail import mail
 
         action = action_of(approved)
-        body = mail(action, await self._pictures_of(action) if action.effect.media else ())
+        body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
         access = await self._access.access(action.workspace_id)
         if not _still_there(access.connection, action.effect):
             raise NotSent(

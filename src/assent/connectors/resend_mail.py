@@ -14,7 +14,6 @@ from base64 import b64encode
 from typing import Any, Final
 
 from assent.connectors.mail_server import Mailbox, parse_mailbox
-from assent.connectors.resend import TEST_SENDER
 from assent.connectors.smtp_message import html_part, refusal
 from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.lifecycle.records import Action
@@ -26,10 +25,10 @@ MAX_RECIPIENTS: Final = 50
 _BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
 
 
-def mail(action: Action, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
+def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
     """What is asked of Resend. The same action and revision always ask for the same. Raises `NotSent`."""
     effect = action.effect
-    sender, *_ = _boxes("sender", (effect.sender or TEST_SENDER,))
+    sender, *_ = _boxes("sender", (effect.sender or default_sender,))
     recipients = _boxes("recipients", effect.recipients)
     if not recipients:
         raise refusal("nobody is named to receive it")
