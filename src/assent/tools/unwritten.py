@@ -15,7 +15,7 @@ from assent.drafting.channels import Channel
 from assent.drafting.goals import announces
 from assent.drafting.writing import writing_for
 from assent.kernel.reasons import MEANINGS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle.calls import SuggestedCall
 from assent.operators.definition import Workbench
 from assent.operators.drafts import known_channel, wanted
@@ -51,8 +51,7 @@ def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Ref
     needs = {name: what for name, what in wanted(channel).items() if name not in short}
     return Refusal(
         Reason.VALIDATION_ERROR,
-        user_message=ONLY_NOTES,
-        fix=WRITE_IT,
+        words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT),
         problems=[Problem("body", needs["body"], "no text")],
         recovery_tool=tool,
         recovery_args=short,
@@ -85,14 +84,17 @@ def offer_writing(
     composed = tuple(each.effect.channel for each in made.effects if each.rewrite)
     if not composed and not missing:
         return made
-    notes = (*made.notes, KEPT if goal else PLAIN) if composed else made.notes
+    notes = (*made.notes, *_tell_composed(composed, goal))
     return msgspec.structs.replace(made, notes=notes, writing=_known(bench, (*composed, *missing), goal))
 
 
-PLAIN: Final = (
-    "What I did not write myself is a plain note made from the product's own facts; I can write it out."
-)
-KEPT: Final = f"{PLAIN} Your goal is kept; such a note does not speak about it."
+def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
+    if not composed:
+        return ()
+    labels = ", ".join(dict.fromkeys(map(channels.label_of, composed)))
+    what = "a plain note" if len(composed) == 1 else "plain notes"
+    kept = "Your goal is kept; such a note does not speak about it. " if goal else ""
+    return (f"{labels}: {what} from the product's own facts. {kept}I can write better.",)
 
 
 def _known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
