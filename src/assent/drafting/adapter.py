@@ -20,7 +20,7 @@ from assent.drafting.language import UNKNOWN, language_of
 from assent.drafting.lessons import Lessons, Rule, asked_rules, rules_from
 from assent.drafting.mail_html import mail_html
 from assent.drafting.naming import name_of
-from assent.drafting.records import Composed, MemoryUse
+from assent.drafting.records import SUPPLIED, Composed, MemoryUse
 from assent.drafting.supplied import supplied_parts
 from assent.drafting.voice import Voice, forbids, voice_of
 
@@ -36,7 +36,7 @@ def adapt(
     *,
     title: str = "",
     preheader: str = "",
-    source: str = "supplied",
+    source: str = SUPPLIED,
     personal: bool = False,
 ) -> Composed:
     """The text as a draft. `title` is the subject of an e-mail. Nothing is refused here; `problems` says what would.

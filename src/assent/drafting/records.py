@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from assent.drafting.claims import Claim
+
+COMPOSER: Final = "composer"
+SUPPLIED: Final = "supplied"
+"""Who wrote a draft; else a model."""
 
 
 class MemoryUse(msgspec.Struct, frozen=True, rename="camel"):
@@ -33,7 +39,7 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What the channel would refuse; also among the warnings. Empty for everything the composer wrote."""
     memory_used: tuple[MemoryUse, ...] = ()
     language: str = "und"
-    source: str = "composer"
+    source: str = COMPOSER
 
 
 class NeedsDraft(msgspec.Struct, frozen=True, rename="camel"):

@@ -12,7 +12,7 @@ from assent.drafting.channels import Channel
 from assent.drafting.cleaning import cut
 from assent.drafting.composer import compose
 from assent.drafting.language import sentences
-from assent.drafting.records import Composed, NeedsDraft
+from assent.drafting.records import COMPOSER, SUPPLIED, Composed, NeedsDraft
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.lifecycle.personal_mail import OWN_WORDS, is_personal
 from assent.lifecycle.records import Effect
@@ -80,13 +80,13 @@ def write(
         title=made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS),
         body=made.body,
         channel=channel.id,
-        metadata=draft_facts(bench, made, supplied is not None),
+        metadata=draft_facts(bench, made),
     )
     return Written(
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made, _paths(supplied), composed=supplied is None, own_words=own_words)
+        effect=staged(bench, channel, made, _paths(supplied), own_words=own_words)
         if channel.action
         else None,
     )
@@ -128,7 +128,6 @@ def staged(
     made: Composed,
     paths: dict[str, str],
     *,
-    composed: bool = False,
     own_words: bool = False,
 ) -> StagedEffect:
     """The effect of publishing or sending a text, with what a human should know about it."""
@@ -156,7 +155,7 @@ def staged(
         schedule_ms=bench.schedule_ms,
         metadata={OWN_WORDS: True} if own_words else {},
         paths=paths,
-        rewrite=wanted(channel) if composed else {},
+        rewrite=wanted(channel) if made.source == COMPOSER else {},
     )
 
 
@@ -176,10 +175,10 @@ def connector_for(bench: Workbench, channel: Channel) -> str:
     return next((name for name in known if name in bench.ready), fallback)
 
 
-def draft_facts(bench: Workbench, made: Composed, supplied: bool) -> dict[str, Any]:
+def draft_facts(bench: Workbench, made: Composed) -> dict[str, Any]:
     """What the draft rests on: claims with their evidence, and the memory that shaped it."""
     return {
-        "source": "agent" if supplied else "composer",
+        "source": "agent" if made.source == SUPPLIED else made.source,
         "claims": [msgspec.to_builtins(claim) for claim in made.claims],
         "preheader": made.preheader,
         "parts": list(made.parts),
