@@ -40,6 +40,15 @@ async def test_a_one_line_post_answers_in_three_kilobytes(surface: Surface, chan
     assert found <= POST_BYTES
 
 
+async def test_a_one_line_post_with_a_warning_answers_in_three_kilobytes(surface: Surface) -> None:
+    await surface.sign_in()
+    risky = {"channel": "site", "title": "Tern v2", "body": "Tern is the best tool."}
+    found, run = await size(surface, "chieflab_post", risky)
+
+    assert len(run["actions"][0]["preflight"]["warnings"]) == 1
+    assert found <= POST_BYTES
+
+
 async def test_a_launch_answers_in_twelve_kilobytes_beside_its_texts(surface: Surface) -> None:
     await surface.sign_in()
     launch = {
