@@ -131,6 +131,9 @@ async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(
     assert f"Asked before: “{asked}”" in advice(later)
     assert [(use["entryId"], use["kind"]) for use in used(later)] == [(lesson["entryId"], "lesson")]
     assert "The timer rings twice now." in shown(later)
+    composed = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    assert composed["show"].count(f"Asked before: “{asked}”") == 1
+    assert not any("Asked before" in line for line in warnings(composed))
 
 
 async def test_a_request_that_a_rule_can_follow_is_followed_and_named(loop: Loop) -> None:

@@ -78,8 +78,7 @@ def adapt(
 
 def remind(made: Composed, lessons: Lessons) -> Composed:
     """A draft with the requests that no rule can apply, for the reviewer."""
-    told = (*made.warnings, *made.recommendations)
-    asked = [rule for rule in asked_rules(lessons, made.channel) if rule.why not in told]
+    asked = asked_rules(lessons, made.channel)
     return msgspec.structs.replace(
         made,
         recommendations=(*made.recommendations, *(rule.why for rule in asked)),

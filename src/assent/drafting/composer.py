@@ -19,7 +19,7 @@ from assent.drafting.cleaning import cut
 from assent.drafting.evidence import Evidence
 from assent.drafting.frames import capitalise, frames_of
 from assent.drafting.language import ended, unended
-from assent.drafting.lessons import Lessons, Rule, asked_rules, rules_from
+from assent.drafting.lessons import Lessons, rules_from
 from assent.drafting.mail_html import mail_html
 from assent.drafting.material import MOST_FACTS, Material, Saying, material_of
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
@@ -78,7 +78,7 @@ def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEAR
     """A draft for the channel, or what to ask the agent for."""
     row = channels.BY_ID[channel_id]
     rules = rules_from(lessons, row.id)
-    draft = _Draft(row, evidence, asked_rules(lessons, row.id), material_of(evidence, rules))
+    draft = _Draft(row, evidence, material_of(evidence, rules))
     composed = next((each for each in draft.versions() if draft.is_fit(each)), None)
     if composed is None:
         reason = "The evidence holds no sentence about the product that could be published here."
@@ -105,8 +105,8 @@ def _statement(made: list[Saying], evidence: Evidence) -> Statement:
 class _Draft:
     """One composition."""
 
-    def __init__(self, row: Channel, evidence: Evidence, asked: tuple[Rule, ...], held: Material) -> None:
-        self.row, self.evidence, self.asked, self.held = row, evidence, asked, held
+    def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
+        self.row, self.evidence, self.held = row, evidence, held
         self.shape = SHAPES.get(row.id, POST)
         self.frames = frames_of(held.language)
         self.most_facts = min(self.shape.facts, 1) if held.short else self.shape.facts
@@ -186,12 +186,7 @@ class _Draft:
             html=mail_html(body, preheader=preheader, language=held.language) if mail else "",
             parts=pieces if len(pieces) > 1 else (),
             claims=made,
-            warnings=(
-                *checked.problems,
-                *warnings_for(made, self.evidence),
-                *told,
-                *(rule.why for rule in self.asked),
-            ),
+            warnings=(*checked.problems, *warnings_for(made, self.evidence), *told),
             recommendations=(
                 *dict.fromkeys(how for _, how in because),
                 *([self.shape.advice] if self.shape.advice else []),
@@ -205,10 +200,9 @@ class _Draft:
     def _memory_used(
         self, made: tuple[Claim, ...], because: tuple[tuple[str, str], ...]
     ) -> tuple[MemoryUse, ...]:
-        """The entries that shaped this draft or speak to its reviewer, and how."""
+        """The entries that shaped this draft, and how."""
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
         used |= {entry: how for entry, how in because if entry not in used}
-        used |= {rule.entry_id: rule.why for rule in self.asked if rule.entry_id not in used}
         return tuple(MemoryUse(entry, how) for entry, how in used.items())
 
     def _parts(self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool) -> list[Part]:
