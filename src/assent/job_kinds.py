@@ -19,10 +19,10 @@ from assent.engine import (
     webhooks,
 )
 from assent.engine.decisions import SEND_JOB
-from assent.engine.execution import RECONCILE_JOB
 from assent.engine.jobs import Handler, Job, JobKind
 from assent.engine.long_runs import CONTINUE_JOB
 from assent.engine.measurement import MEASURE_JOB, measure_job
+from assent.engine.recording import RECONCILE_JOB
 from assent.engine.retention import FORGET_JOB, forget_old_sessions
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.lifecycle.webhooks import RETRY_DELAYS_MS

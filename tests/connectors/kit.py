@@ -12,8 +12,9 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine import actions, decisions, execution, reconciliation
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, RECONCILE_JOB, Executed, ExecutionOrder
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.jobs import JobKind
+from assent.engine.recording import RECONCILE_JOB, Executed
 from assent.engine.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal

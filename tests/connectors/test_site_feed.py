@@ -13,7 +13,7 @@ from tests.connectors.site import BODY, FEED, Site, parsed, path_of
 from tests.surfaces import BASE_URL
 
 from assent.engine import site_feed
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import WorkspaceId
 from assent.lifecycle.records import Effect

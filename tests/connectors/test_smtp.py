@@ -24,7 +24,7 @@ from tests.surfaces import START_MS, ManualClock
 
 from assent.connectors.smtp import SmtpConnector
 from assent.drafting.mail_html import mail_html
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests.connectors.world import NOWHERE, Expected, World, again, first
 
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.testing.connector import DELIVERIES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from tests.connectors.kit import Engine
 
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Action

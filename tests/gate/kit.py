@@ -291,7 +291,7 @@ class Gate(Surface):
         order = ExecutionOrder(
             workspace_id=self.workspace_id, action_id=ActionId(action_id), tool=tool, by="nobody", key=key
         )
-        claimed = await execution.claimed(self.app.services, order)
+        claimed = await execution.claim_action(self.app.services, order)
         assert isinstance(claimed, Action)
         return claimed
 

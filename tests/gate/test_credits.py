@@ -15,7 +15,7 @@ import pytest
 from tests.gate.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
 from tests.gate.provider import Provider, lost_after, lost_before, refused, unreachable
 
-from assent.engine import credits, execution
+from assent.engine import credits, recording
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.lifecycle.credits import CreditAccount, CreditEntry
@@ -209,7 +209,7 @@ async def test_what_turns_out_to_have_happened_after_all_is_paid_though_it_was_g
     await limit(metered, 0)
     now_ms = metered.clock.now_ms()
 
-    late = partial(execution.record, claimed, Delivered("post-1"), now_ms)
+    late = partial(recording.record, claimed, Delivered("post-1"), now_ms)
     await metered.app.store.write(late)
     await metered.app.store.write(late)
 

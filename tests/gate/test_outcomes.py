@@ -21,7 +21,7 @@ from tests.gate.provider import (
     unreachable,
 )
 
-from assent.engine import execution
+from assent.engine import execution, recording
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Action
@@ -280,7 +280,7 @@ async def test_a_process_that_wakes_up_during_the_repetition_of_its_call_changes
 
     async def woken(provider: Provider, action: Action) -> Delivered:
         nothing = NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
-        await surface.app.store.write(lambda: execution.record(asleep, nothing, surface.clock.now_ms()))
+        await surface.app.store.write(lambda: recording.record(asleep, nothing, surface.clock.now_ms()))
         assert await surface.where(action_id) == "outcome_unknown"
         return provider.deliver(action)
 

@@ -40,8 +40,9 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine import actions, decisions, execution, journal, reconciliation, staging
 from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, Executed, ExecutionOrder
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.journal import Event, Head
+from assent.engine.recording import Executed
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.tenancy import LOCAL_PRINCIPAL
 from assent.job_kinds import job_kinds

@@ -10,7 +10,7 @@ from tests.oauth.kit import Connected, connected
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import Surface
 
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal

@@ -17,7 +17,7 @@ from tests.surfaces import ManualClock
 
 from assent.connectors.key_access import API_KEY
 from assent.connectors.smtp import SmtpConnector
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.connection import NewConnection, OpenedSecrets

@@ -25,7 +25,7 @@ from assent.app import App
 from assent.connectors.bluesky import record_key
 from assent.connectors.json_http import Exchanged, exchange
 from assent.connectors.key_access import API_KEY
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.connection import NewConnection, OpenedSecrets

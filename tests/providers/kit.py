@@ -12,7 +12,7 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.connectors.key_access import API_KEY
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal

@@ -16,7 +16,7 @@ from assent.app import App
 from assent.connectors.json_http import exchange
 from assent.connectors.zernio_posts import request_id
 from assent.engine import tenancy
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.records import Effect

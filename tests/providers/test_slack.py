@@ -12,7 +12,7 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock
 
 from assent.connectors.key_access import API_KEY
-from assent.engine.execution import Executed
+from assent.engine.recording import Executed
 from assent.engine.tenancy import LOCAL_WORKSPACE
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate

@@ -20,73 +20,41 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.drafting import channels
 from assent.engine import (
     actions,
     addressing,
     blocked,
     credits,
     jobs,
-    measurement,
-    notifications,
     once,
     recipients,
     refused_attempts,
-    rest,
 )
 from assent.engine.confirming import refuse_confirmation
 from assent.engine.failpoints import failpoint
+from assent.engine.recording import RECONCILE_JOB, Executed, credible, record, replay_answer
 from assent.engine.services import Services
-from assent.engine.unsent import by_hand, not_live, refusal_for, unready
+from assent.engine.unsent import by_hand, not_live, unready
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, Replay
+from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
 from assent.lifecycle.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.review_link import LOOK, Scope
 from assent.lifecycle.transitions import Move, follow, state_of
-from assent.ports import REFERENCE, Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
 log = logging.getLogger("assent.execution")
 
 MANUAL: Final = "manual"
-RECONCILE_JOB: Final = "reconcile_action"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 PUBLISH_TOOL: Final = "chieflab_publish_approved_post"
 SEND_TOOL: Final = "chieflab_send_approved_email"
-LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
-"""A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
-key for minutes only."""
 Outcome = TypeVar("Outcome")
 
 _running: Final[set[asyncio.Task[Any]]] = set()
-
-
-class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The answer of every executor; a replay is equal to it but for `replay`."""
-
-    ok: bool
-    action_id: str
-    run_id: str
-    status: str
-    external_id: str
-    executed_at: str
-    external_url: str | msgspec.UnsetType = msgspec.UNSET
-    post_id: str | msgspec.UnsetType = msgspec.UNSET
-    message_id: str | msgspec.UnsetType = msgspec.UNSET
-    partly: str | msgspec.UnsetType = msgspec.UNSET
-    """What of it did not go out, in words for the human."""
-    rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
-    """The action that offers the rest; it waits for approval like any other."""
-    user_message: str = ""
-    show: str = ""
-    next: tuple[SuggestedCall, ...] = ()
-    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +92,7 @@ async def finish_running() -> None:
 
 async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     try:
-        held = await claimed(services, order)
+        held = await claim_action(services, order)
     except Refusal as refusal:
         await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
         raise
@@ -142,7 +110,7 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     return reply
 
 
-async def claimed(services: Services, order: ExecutionOrder) -> Action | Executed:
+async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
     """Claim, asking the connector first where it has to be asked.
 
     Which connector that is only the stored action says, so the first try finds out and takes itself back.
@@ -223,7 +191,7 @@ def claim(
             order.workspace_id, order.tool, order.key, order.digest(), now_ms, holder=order.holder
         )
         if seen is not None:
-            return remembered(seen)
+            return replay_answer(seen)
     action = yield from recipients.judge(action, now_ms)
     gate.judge_execution(
         action,
@@ -312,14 +280,6 @@ def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
     return now_ms + int(timeout_seconds * 1000) > attempt.lease_until_ms
 
 
-def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
-    """What a connector returned, unless it is no delivery that could be shown to anybody (E68)."""
-    if isinstance(outcome, NotSent | OutcomeUnknown):
-        return outcome
-    named = isinstance(outcome, Delivered) and isinstance(outcome.external_id, str) and outcome.external_id
-    return outcome if named else OutcomeUnknown("the connector's answer names no effect")
-
-
 async def certain(
     services: Services, connector: Connector, call: Awaitable[Outcome]
 ) -> Outcome | NotSent | OutcomeUnknown:
@@ -336,162 +296,3 @@ async def certain(
     except Exception as error:
         log.exception("connector %s failed in an undeclared way", connector.id)
         return OutcomeUnknown(f"the connector failed: {type(error).__name__}")
-
-
-def record(
-    claimed: Action, outcome: Delivered | NotSent | OutcomeUnknown, now_ms: int
-) -> Transaction[Executed | Refusal]:
-    """Write the outcome down where the attempt is still ours; a late one is kept as evidence."""
-    action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
-    attempt = claimed.attempt
-    if attempt is None or action.attempt is None or not same_call(action.attempt, attempt):
-        yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
-        return gate.in_progress(action)
-    move = MOVES[type(outcome)](outcome, action)
-    if move is None:
-        yield from actions.note(claimed, "late_answer", {"outcome": said(outcome)}, now_ms)
-        return gate.unknown_outcome(action, None)
-    reply = yield from settle(action, outcome, move, now_ms)
-    if isinstance(outcome, OutcomeUnknown):
-        soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
-        yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
-    else:
-        yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
-    return reply
-
-
-def same_call(attempt: Attempt, other: Attempt) -> bool:
-    return (attempt.attempt_id, attempt.fence) == (other.attempt_id, other.fence)
-
-
-def settle(
-    action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
-) -> Transaction[Executed | Refusal]:
-    """Move a locked action by what became known, keep the id that the provider gave (E28), and remember the final
-    answer under the attempt's key."""
-    state = follow(state_of(action), move)
-    facts = {"attemptId": action.attempt.attempt_id if action.attempt is not None else None, **said(outcome)}
-    if isinstance(outcome, Delivered):
-        changed = msgspec.structs.replace(
-            action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
-        )
-        left = outcome.rest
-        offered = rest.action_for(action, left, now_ms) if left is not None else None
-        if left is not None and offered is not None:
-            changed = rest.with_offer(changed, left, offered)
-            facts["restOffered"] = offered.action_id
-        done = yield from actions.put(changed, state, move, facts, now_ms)
-        if offered is not None:
-            yield from rest.offer(done, offered, now_ms)
-        yield from credits.settle(done, now_ms)
-        yield from measurement.schedule(done, now_ms)
-        reply = executed(done)
-        yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
-        return reply
-    note = said(outcome)["detail"]
-    over = (
-        msgspec.structs.replace(action.attempt, lease_until_ms=now_ms) if action.attempt is not None else None
-    )
-    known = {"lastAttempt": note}
-    if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
-        known[REFERENCE] = outcome.reference
-    changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
-    changed = yield from actions.put(changed, state, move, facts, now_ms)
-    if isinstance(outcome, NotSent):
-        yield from credits.release(changed, now_ms)
-        yield from notifications.ask_about_stopped(changed, now_ms)
-    else:
-        yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
-    refusal = refusal_for(changed, outcome)
-    if isinstance(outcome, NotSent) and not outcome.curable:
-        yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)
-    return refusal
-
-
-def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
-    """The final answer of the attempt, for whoever repeats the call with its key."""
-    attempt = action.attempt
-    if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
-        yield from once.remember(
-            action.workspace_id,
-            attempt.tool,
-            attempt.key,
-            attempt.request_digest,
-            answer,
-            now_ms,
-            holder=attempt.holder,
-        )
-
-
-def _delivered(outcome: Any, action: Action) -> Move | None:
-    """Also where it was taken for not done: it must not be sent again."""
-    found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
-    return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
-
-
-def _not_sent(outcome: Any, action: Action) -> Move | None:
-    by_state = {
-        "executing": (Move.POSTPONE, Move.REFUSE),
-        "outcome_unknown": (Move.FOUND_NOT_DONE, Move.FOUND_REFUSED),
-    }.get(action.execution_state)
-    return None if by_state is None else by_state[0 if outcome.curable else 1]
-
-
-def _unknown(outcome: Any, action: Action) -> Move | None:
-    return Move.LOSE if action.execution_state == "executing" else None
-
-
-MOVES: Final[dict[type, Any]] = {Delivered: _delivered, NotSent: _not_sent, OutcomeUnknown: _unknown}
-
-
-def said(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, Any]:
-    """What the connector said, for the journal."""
-    if isinstance(outcome, Delivered):
-        return {
-            "outcome": "delivered",
-            "detail": "",
-            "externalId": outcome.external_id,
-            "externalUrl": outcome.external_url,
-            "evidence": outcome.evidence,
-        }
-    if isinstance(outcome, NotSent):
-        return {
-            "outcome": "not_sent",
-            "detail": outcome.detail,
-            "reason": outcome.reason,
-            "curable": outcome.curable,
-        }
-    return {"outcome": "unknown", "detail": str(outcome)}
-
-
-def executed(action: Action) -> Executed:
-    """The executor's answer for an executed action."""
-    external_id = action.external_id or ""
-    mail = action.effect.verb in ("email", "send")
-    row = channels.BY_ID.get(action.effect.channel)
-    told = describe_outcome(action, row.label if row is not None else "", measurement.told_after(action))
-    if (part := action.metadata.get(rest.PARTLY)) is not None:
-        told = f"{told}\n{part}"
-    return Executed(
-        ok=True,
-        action_id=action.action_id,
-        run_id=action.run_id,
-        status=action.status,
-        external_id=external_id,
-        executed_at=iso_time(action.executed_ms) or "",
-        external_url=action.external_url if action.external_url is not None else msgspec.UNSET,
-        post_id=msgspec.UNSET if mail else external_id,
-        message_id=external_id if mail else msgspec.UNSET,
-        partly=action.metadata.get(rest.PARTLY, msgspec.UNSET),
-        rest_action_id=action.metadata.get(rest.OFFERED_AS, msgspec.UNSET),
-        user_message=told.replace("\n", " "),
-        show=told,
-        next=next_calls(action.effect.channel, action, PLAIN),
-    )
-
-
-def remembered(text: str) -> Executed:
-    """The answer given before: the same result, or the same refusal raised again."""
-    if msgspec.json.decode(text).get("ok"):
-        return msgspec.json.decode(text, type=Executed)
-    raise Refusal.from_answer(msgspec.json.decode(text, type=Recovery))

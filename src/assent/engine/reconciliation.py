@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from assent.engine import actions
-from assent.engine.execution import certain, credible, record, settle
+from assent.engine.execution import certain
 from assent.engine.failpoints import failpoint
 from assent.engine.jobs import Job, JobFailed
+from assent.engine.recording import credible, record, settle
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal

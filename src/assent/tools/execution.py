@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assent.engine import actions, execution, reconciliation
+from assent.engine import actions, execution, reconciliation, recording
 from assent.engine.decisions import once_only
-from assent.engine.execution import EXECUTE_TOOL, Executed, ExecutionOrder
+from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.recording import Executed
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall
@@ -125,7 +126,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
 
 
 def _resolved(action: Action, now_ms: int) -> Resolved:
-    record, done = record_of(action, now_ms), execution.executed(action)
+    record, done = record_of(action, now_ms), recording.answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
     return Resolved(
         **{name: getattr(record, name) for name in record.__struct_fields__},

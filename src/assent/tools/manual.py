@@ -10,7 +10,7 @@ import msgspec
 from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import actions, by_hand, circumstances
 from assent.engine.decisions import Decider, once_only
-from assent.engine.execution import Executed, executed
+from assent.engine.recording import Executed, answer_executed
 from assent.kernel.refusals import Replay, bad_argument
 from assent.lifecycle.calls import SuggestedCall
 from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail, next_calls
@@ -96,7 +96,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
     def begin() -> Transaction[Executed]:
         def inner() -> Transaction[Executed]:
-            return executed(
+            return answer_executed(
                 (
                     yield from by_hand.record_publish(
                         _decider(call),
