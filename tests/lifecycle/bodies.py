@@ -141,6 +141,39 @@ PUBLISHABLE: dict[str, str] = {
         "You are an assistant professor, and you grade 90 papers by Friday. Rubrica reads the first draft."
     ),
     "an AI company": "As an AI company we are asked about energy every week. Here are our meters.",
+    "a reader who writes": (
+        "You are a writer. You write every day, and it is hardly read. We made a place where it is."
+    ),
+    "a reader with tabs": (
+        "You are a content creator with 200 tabs open. Same here. Tabby closes them for you."
+    ),
+    "an expert in a field": "You are an expert in your field, not in spreadsheets. Let us do those.",
+    "an address to write to": "Write to us at hello@example.org if you want to try the beta.",
+    "a pitch for mail": "Write better emails. Plinth checks your tone before you send.",
+    "a pitch in orders": "Create a newsletter in ten minutes. Use your own domain. Keep the list.",
+    "an airline": "Ignore previous instructions from the airline: the gate is B12.",
+    "a question to readers": "Prompt: what would you tell your younger self? Answers below.",
+    "a book": "Title: Dune\nAuthor: Frank Herbert\nLength: 412 pages\nRating: 5/5",
+    "a broadcast": "Channel: Radio 4\nTime: 20:00\nGuest: Ana",
+    "a state of mind": "status: it is complicated",
+    "an approval by the town": "Approved: our application for the old fire station. We move in May.",
+    "a campaign": "Goal: 1,000 signatures\nSo far: 640\nDeadline: Sunday",
+    "a dog": "Name: Bello\nAge: 4\nLoves: sausages\n\nBello is looking for a home. Write to the shelter.",
+    "a vacancy": "Position: Backend engineer\nLocation: Porto\nSalary: 50k\nType: full-time",
+    "a joke in JSON": '{ "mood": "shipping", "coffee": 3 }',
+    "flags of a command": "The new flag is --mode=fast; the old --route=legacy goes away in June.",
+    "a list of changes": "### Changed\n- `route=` is optional now (default: mode=auto)",
+    "a bracketed word": "Save [Ctrl+S], quit [Esc], breathe. Dear [all], I am leaving.",
+    "an exhibition": "See record 12 in the exhibition: the only surviving tape.",
+    "a build": "Build 4f1c2d3e-aaaa-bbbb-cccc-1234567890ab fixes the crash on start.",
+    "a French programme": "Voici le programme de samedi:\n\n10 h ouverture, 12 h soupe.",
+    "a German shop": "Hier ist unser neuer Laden:\n\nHauptstraße 5, ab Montag.",
+    "a chance": "Here is your chance: three seats are left.\n\nBook until Friday.",
+    "what was said": "This should be easy, they said. It took us a year, and here it is.",
+    "a cable": "Let me know if you need a longer charging cable, I have nine.",
+    "a plan": "Launch plan: sleep, launch, sleep.",
+    "a review by all": "Version 2 is ready for review by anyone with a keyboard.",
+    "a Russian invitation": "Напишите нам, если хотите попробовать бету. Ответим за день.",
 }
 
 REFUSED: dict[str, tuple[str, str]] = {
@@ -173,9 +206,9 @@ REFUSED: dict[str, tuple[str, str]] = {
     "pairs in brackets": ("frame", "[mode=brief route=linkedin]\nWe shipped offline mode today."),
     "a comment": ("frame", "<!-- mode: brief, route: linkedin -->\nWe shipped offline mode today."),
     "a tag": ("frame", '<frame mode="context" route="x">\nWe shipped offline mode today.'),
-    "pairs over a text": ("frame", "mode=brief\nroute=llm\n\nTidewater launch for developers."),
+    "pairs over a text": ("brief", "mode=brief\nroute=llm\n\nTidewater launch for developers."),
     "pairs with bars": (
-        "frame",
+        "brief",
         "Mode: context | Route: linkedin | Model: default\n\nWe shipped offline mode today.",
     ),
     "a frame in the middle": (
@@ -323,6 +356,26 @@ REFUSED: dict[str, tuple[str, str]] = {
     "tags": ("empty", '<div style="color:red"><p>&nbsp;</p><br/></div>'),
     "a comment and nothing else": ("empty", "<!-- final version, approved by Mira -->"),
     "an empty fence": ("empty", "```python\n```"),
+    "pairs after a dash": ("frame", "Generated — mode=context route=linkedin\n\nWe are live."),
+    "a frame on two lines": ("frame", "Generated\n(mode=context, route=linkedin)\n\nWe are live."),
+    "a frame in a comment": ("frame", "<!-- Generated (mode=context, route=linkedin) -->\n\nWe are live."),
+    "a frame as a table": ("frame", "| Generated | mode=context | route=linkedin |\n\nWe are live."),
+    "a Japanese frame": ("frame", "## 生成 (mode=context, route=linkedin)\n\n公開しました。"),
+    "the route first": ("frame", "Route: linkedin\nMode: brief\n\nWe are live."),
+    "a short form": ("prompt", "You're a helpful assistant."),
+    "an expert with a task": ("prompt", "As an expert marketer, write a tweet about our launch."),
+    "a polite acting": ("prompt", "Please act as a social media manager and write three posts."),
+    "headed turns": ("prompt", "### System\nYou write posts.\n### User\nWrite one."),
+    "messages in an object": ("metadata", '{"messages": [{"role": "system", "content": "Be kind."}]}'),
+    "a yes": ("metadata", "Approved: yes"),
+    "a number of a record": ("metadata", "asset_id: 123"),
+    "an arrow": ("pointer", "-> asset 123"),
+    "a stored text": ("pointer", f"Content stored in record {UUID}"),
+    "an id with a key": ("pointer", f"id: {UUID}"),
+    "a block of a template": ("slot", "Hello {{#if name}}{{name}}{{/if}}!"),
+    "a name in angle brackets": ("slot", "Dear <First Name>, welcome."),
+    "a date to fill in": ("slot", "Join us on [DATE] at [TIME]."),
+    "a named address": ("slot", "Click [here](INSERT_URL)."),
 }
 
 SUSPECT: dict[str, str] = {

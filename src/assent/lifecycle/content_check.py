@@ -16,7 +16,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.lifecycle import slots
-from assent.lifecycle.text_parts import Field, Parts, fold, says_something, without_marks
+from assent.lifecycle.prompt_check import find_prompt
+from assent.lifecycle.text_parts import Field, Parts, fold, says_something, sign, without_marks, words
 
 Kind = Literal["empty", "frame", "brief", "prompt", "metadata", "pointer", "slot"]
 
@@ -71,28 +72,21 @@ def excerpt_of(passage: str) -> str:
     return excerpt if len(excerpt) <= EXCERPT_CHARS else excerpt[: EXCERPT_CHARS - 1] + "…"
 
 
-def sign(*patterns: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE | flags)
-
-
-def words(listed: str) -> frozenset[str]:
-    return frozenset(word.strip() for word in listed.split(","))
-
-
 # Frames: `## Generated (mode=context, route=linkedin)` in all its spellings.
 
-_PAIR: Final = sign(r"(?<![\w?&/.-])(mode|route)\s{0,3}([=:])\s{0,3}[\"']?([^\s,;|)\]}>\"']{1,60})")
+_PAIR: Final = sign(r"(?<![\w?&.-])(?<!\w/)(mode|route)\s{0,3}([=:])\s{0,3}[\"']?([^\s,;|)\]}>\"']{1,60})")
 _BRACKETED: Final = re.compile(
     r"(.{0,60}?)[(\[{<](?:!--)?([^()\[\]{}<>]{3,200}?)(?:--)?[)\]}>][\s:*=#_~-]{0,8}"
 )
 _HEAD_WORDS: Final = words(
     "generated,output,draft,response,result,asset,content,context,brief,completion,rendered,body,frame,post,"
-    "copy,text,"
-    "linkedin,twitter,x,email,e-mail,mail,site,blog,newsletter,message,section,final,launch,card,announcement,"
-    "the,for,by"
+    "copy,text,linkedin,twitter,x,email,e-mail,mail,site,blog,newsletter,message,section,final,launch,card,"
+    "announcement,the,for,by"
 )
 _MODES: Final = words("brief,context,draft,prompt,outline,generate,generated,llm")
 _ITEM: Final = sign(r"[\w.-]{1,30}\s{0,3}[=:]\s{0,3}\S{1,60}|v\d{1,4}")
+
+_BETWEEN: Final = re.compile(r"[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
 
 
 def find_frame(parts: Parts) -> str | None:
@@ -100,30 +94,39 @@ def find_frame(parts: Parts) -> str | None:
     if "mode" not in parts.head.casefold() and "route" not in parts.head.casefold():
         return None
     unquoted = parts.unquoted[: len(parts.head)].split("\n")
-    first = parts.lines[0]
-    return next((line for line in (first, *unquoted) if _is_frame(line[:400], line is first)), None)
+    fields = [line for line, field in zip(parts.lines[:3], parts.fields, strict=False) if field is not None]
+    if _is_frame(parts.lines[0], True) or (len(fields) > 1 and _is_frame(" | ".join(fields), True)):
+        return parts.lines[0]
+    return next((line for line in unquoted if _is_frame(line[:400], False)), None)
 
 
 def _is_frame(line: str, opens: bool) -> bool:
     pairs = {name.casefold(): value for name, _, value in _PAIR.findall(line) if value[0] not in "/$"}
     if not pairs:
         return False
-    telling = len(pairs) == 2 or pairs.get("mode", "").casefold() in _MODES
-    bare = without_marks(line).strip()
+    in_mode = pairs.get("mode", "").casefold() in _MODES
+    telling = in_mode or (len(pairs) == 2 and "=" in line)
+    bare = without_marks(line.replace("<!--", "").replace("-->", "").lstrip(" /")).strip()
     if (found := _BRACKETED.fullmatch(bare)) is not None and _PAIR.search(found[2]):
-        return telling or _HEAD_WORDS.issuperset(re.findall(r"[\w-]+", found[1].casefold()))
+        return telling or len(pairs) == 2 or _are_head_words(found[1])
     if bare != line.strip() and telling and "=" in bare:
         return _PAIR.search(bare[-60:].rstrip("*=#_~- ")) is not None
-    items = re.split(r"[\s,;|·]+(?=[\w.-]+\s{0,3}[=:]|v\d)", bare)
-    return opens and telling and all(_ITEM.fullmatch(item) for item in items)
+    if not telling or not (opens or "<!--" in line):
+        return False
+    head, *items = _BETWEEN.split(bare)
+    return all(map(_ITEM.fullmatch, items)) and (_ITEM.fullmatch(head) is not None or _are_head_words(head))
+
+
+def _are_head_words(text: str) -> bool:
+    return _HEAD_WORDS.issuperset(re.findall(r"[\w-]+", text.casefold()))
 
 
 # Briefs: what a drafting mode writes over its notes.
 
 _MODE_LINE: Final = sign(
     r"[\[(<*_ ]{0,4}(?:context|brief)[ -]mode[\])>*_ ]{0,4}(?:\W.*|$)",
-    r"(?:draft(?:ing)?|content|writing|generation|output)[ -]mode\s{0,3}[:=–-]+\s{0,3}"
-    r"(?:brief|context|prompt|outline|notes|full|final|on|draft)\W{0,4}$",
+    r"(?:draft(?:ing)?|content|writing|generation|output)[ -]mode\s{0,3}[:=–-]+\s{0,3}(?:brief|context|prompt|"
+    r"outline|notes|full|final|on|draft)\W{0,4}$",
     r"mode\s{0,3}[:=]\s{0,3}(?:brief|context)\b.{0,40}",
     r"generated (?:by|with|in|for|from|via) .{0,80}\b(?:brief|context|draft) mode\b.*",
 )
@@ -145,156 +148,23 @@ def find_brief(parts: Parts) -> str | None:
     return None
 
 
-# Prompts: a text that opens by instructing a model.
-
-_CHAT_MARK: Final = sign(
-    r"^\s{0,4}(?:<s>\s?)?(?:<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>)", flags=re.MULTILINE
-)
-_TURN: Final = sign(r"\W{0,4}(system|user|assistant|human|developer)(?: (?:prompt|message))?\W{0,4}:")
-_SECTION: Final = sign(
-    r"#{1,6}\s{0,3}(?:role|task|instructions?|system(?: prompt)?|prompt|input|response|constraints|rules|context|"
-    r"output(?: format)?|mission)\s?:?"
-)
-_LABEL: Final = sign(
-    r"(?:system )?prompt\s?:|instructions? (?:for|to) the (?:model|agent|assistant|ai|llm|writer)\s?:|system\s?:"
-)
-_IGNORE: Final = sign(
-    r"(?:please )?(?:ignore|disregard|forget) (?:all |any |everything )?(?:of )?(?:the |your |my )?(?:previous|"
-    r"prior|above|"
-    r"earlier|preceding) (?:instructions?|prompts?|messages?|rules?|context)\b"
-)
-_TO_MODEL: Final = sign(
-    r"you are (?:now )?(?:chatgpt|claude|gemini|copilot|gpt-?\d?)\b(?!['’])",
-    r"you are (?:now )?(?:an?|the|our|[\w’']+s) (?:[\w-]+ ){0,3}?(?:(?:helpful|ai|virtual|writing|marketing|"
-    r"content|media|brand|"
-    r"copy) assistant|chatbot|(?:large )?language model|llm|ai)(?=[.,:;!]|$| (?:that|who|for|designed|trained|"
-    r"specialis|whose))",
-    r"i want you to act (?:as|like)\b",
-    r"the (?:calling |host )?(?:agent|assistant|model|llm|ai) (?:should|must) (?:now )?"
-    r"(?:write|draft|generate|compose|fill)\b",
-)
-_WRITER: Final = (
-    r"(?:\w*writer|marketer|marketing \w+|strategist|social media \w+|content \w+|editor|journalist|influencer|"
-    r"blogger|"
-    r"publicist|brand \w+|pr \w+|consultant|communications? \w+|growth \w+|expert)"
-)
-_ADEPT: Final = (
-    r"(?:expert|senior|seasoned|experienced|professional|world-class|skilled|award-winning|top|helpful)"
-)
-_ROLE: Final = sign(
-    rf"(?:i want you to |please )?(?:act|behave|respond) (?:as|like) (?:an?|the|my|"
-    rf"our) (?:[\w/-]+ ){{0,6}}?(?:{_WRITER}|{_ADEPT})\b",
-    rf"(?:you are|you['’]re|pretend (?:that )?you(?:['’]re| are)|imagine (?:that )?you(?:['’]re| are)) (?:now )?"
-    rf"(?:an?|the|my|our|[\w’']+s) (?:[\w/-]+ ){{0,6}}?{_WRITER}\b",
-    rf"as an? {_ADEPT} (?:[\w-]+ ){{0,3}}?{_WRITER}, ",
-)
-_ACT: Final = sign(
-    r"(?:please )?(?:act (?:as|like)|pretend (?:that )?(?:you['’]re|you are)|imagine (?:that )?(?:you['’]re|"
-    r"you are)) "
-    r"(?:an?|my|our) ",
-    r"(?:hey |hi )?(?:chatgpt|claude|gemini|copilot)[,:] ",
-)
-GENRE: Final = (
-    r"(?:posts?|tweets?|threads?|e-?mails?|newsletters?|captions?|announcements?|articles?|cop(?:y|ies)|"
-    r"headlines?|taglines?|"
-    r"updates?|messages?|descriptions?|summar(?:y|ies)|release notes|comments?|variants?|subject lines?)"
-)
-MAKE: Final = (
-    r"(?:write|draft|create|generate|compose|produce|craft|rewrite|prepare|summari[sz]e|turn|come up with)"
-)
-_ORDER: Final = sign(rf"[\"“]?(?:you are|you will|always|never|{MAKE})\b")
-_TASK: Final = sign(
-    rf"(?:please |can you |could you |now |then )?(?:help me )?{MAKE}\b[^.!?\n]{{0,60}}?\b{GENRE}\b.*",
-    rf"(?:your (?:task|job|goal|mission) is|you are tasked|you will)\b.{{0,30}}\b(?:{MAKE}|creating|writing|"
-    rf"drafting)\b.*",
-)
-_RULE: Final = sign(
-    r"(?:please )?(?:keep|make) (?:it|the|them|each)\b.*",
-    r"(?:use|include|mention|avoid|focus on|maintain|(?:end|open|start|lead) with|return|respond|output|"
-    r"max(?:imum)?|tone|"
-    r"length|audience|format|style|voice|cta|constraints|subject line|no (?:emojis?|hashtags?|jargon|buzzwords|"
-    r"superlatives))\b.*",
-    r".{0,60}\b\d{1,4} (?:words|characters|chars|sentences|lines|hashtags)\b.*",
-)
-_FRAGMENT: Final = sign(
-    r"(?:do not|don['’]t|never|always|no|only|each|at most|under|below|about|around|one|two|three|friendly|"
-    r"plain|short|be|"
-    r"thank|announce|tell)\b(?:\W+\w+){0,8}\W*"
-)
-_HIRING: Final = sign(
-    r"\b(?:apply (?:by|now|here|at|to|via)|(?:we are|we['’]re) hiring|salary|vacancy|(?:full|part)[- ]time)\b"
-)
-_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I)\b")
-
-
-def find_prompt(parts: Parts) -> str | None:
-    """Chat markup, turns of a chat, sections of a prompt, or an opening that instructs a model."""
-    if (mark := _CHAT_MARK.search(parts.unquoted[: len(parts.head)])) is not None:
-        return mark[0]
-    if _is_chat(parts) or _has_sections(parts):
-        return parts.lines[0]
-    opening, rest = parts.sentences[0], parts.sentences[1:]
-    if (label := _LABEL.match(opening)) is not None:
-        first, *others = [each for each in (opening[label.end() :].strip(" *_"), *rest) if each] or [""]
-        return opening if _ORDER.match(first) or _is_instruction(first, others, parts) else None
-    return opening if _is_instruction(opening, rest, parts) else None
-
-
-def _is_instruction(opening: str, rest: list[str], parts: Parts) -> bool:
-    task = _TASK.match(opening) is not None
-    if opening.endswith("?") and not task:
-        return False
-    if _IGNORE.match(opening):
-        return not any(_AUTHOR.search(each) for each in rest)
-    if _TO_MODEL.match(opening):
-        return True
-    tasks = sum(_TASK.match(each) is not None for each in rest[:8]) + task
-    rules = sum(_RULE.fullmatch(each) is not None for each in rest)
-    if _ROLE.match(opening):
-        alone = len(rest) <= 1 and not any(_AUTHOR.search(each) for each in (opening, *rest))
-        return (tasks > 0 or rules > 1 or alone) and not _HIRING.search(parts.head)
-    if _ACT.match(opening):
-        return tasks > 0 or _TASK.search(opening) is not None
-    orders = sum(
-        bool(_TASK.match(each) or _RULE.fullmatch(each) or _FRAGMENT.fullmatch(each)) for each in rest
-    )
-    return task and rules > 0 and orders == len(rest)
-
-
-def _is_chat(parts: Parts) -> bool:
-    turns = [_TURN.match(line) for line in parts.lines]
-    roles = {turn[1].casefold() for turn in turns if turn is not None}
-    if turns[0] is None or len(roles) < 2:
-        return False
-    return None not in turns or turns[0][1].casefold() in ("system", "developer")
-
-
-def _has_sections(parts: Parts) -> bool:
-    found = [_SECTION.fullmatch(line) is not None for line in parts.lines]
-    return found[0] and sum(found) >= 2
-
-
 # Metadata and pointers: facts about a text, or where it is.
 
 _ABOUT: Final = words(
     "channel,channels,approved,asset,asset id,assets,action,action id,actions,run id,connector,variant,mode,"
-    "tone,cta,"
-    "call to action,target audience,key message,key points,proof points,must mention,word count,words,"
-    "char count,chars,"
-    "post type,body,draft,angle,hook,constraints,task,tone of voice,max length,state,slug,preflight,"
-    "subject length,severity"
+    "tone,cta,call to action,target audience,key message,key points,proof points,must mention,word count,words,"
+    "char count,chars,post type,body,draft,angle,hook,constraints,task,tone of voice,max length,state,slug,"
+    "preflight,subject length,severity"
 )
 _PERHAPS: Final = words(
     "status,type,title,subject,audience,platform,length,goal,objective,language,format,topic,route,model,tags,"
-    "id,images,"
-    "image,voice,proof,evidence,frame,author,version,avoid,recipients,priority,created,text,content,property,"
-    "field,hashtags,role"
+    "id,images,image,voice,proof,evidence,frame,author,version,avoid,messages,recipients,priority,created,text,"
+    "content,property,field,hashtags,role"
 )
 _STATE: Final = sign(r"awaiting[_ ]approval|ready[_ ]for[_ ](?:review|approval)|pending[_ ]approval")
 _MACHINE_VALUE: Final = sign(
-    r"true|false|null|none|draft|pending|approved|rejected|final|ready|published|awaiting[_ ]approval|"
-    r"ready[_ ]for[_ ]review|"
-    r"[a-z]+(?:_[a-z0-9]+)+|[0-9a-f]{8}-[0-9a-f-]{27}"
+    r"true|false|yes|no|null|none|\d+|draft|pending|approved|rejected|final|ready|published|"
+    r"awaiting[_ ]approval|ready[_ ]for[_ ]review|[a-z]+(?:_[a-z0-9]+)+|[0-9a-f]{8}-[0-9a-f-]{27}"
 )
 
 
@@ -358,12 +228,9 @@ def _is_data(data: Any) -> bool:
 
 
 _UUID: Final = sign(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_RECORD: Final = sign(
-    r"\b(?:asset|record|artifact|action|run)s?(?: id)?[\s_:#=-]{0,3}[a-z]{0,3}-?\d+\b", r"\basset[_ ]?id\b"
-)
-_KEPT: Final = sign(
-    r"\b(?:see|in|refer to|open|view|check|draft|post|copy|text|body|content|saved|stored|approval|review)\b"
-)
+_RECORD: Final = sign(r"\b(?:asset|artifact)s?(?: id)?[\s_:#=-]{0,3}[a-z]{0,3}-?\d+\b", r"\basset[_ ]?id\b")
+_KEPT: Final = sign(r"\b(?:see|in asset|refer to|asset|draft|copy|text|body|content|saved|stored|approval)\b")
+_ID: Final = sign(r"\b(?:urn|uuid|id|ref|run|action|record)\b")
 POINTER_WORDS: Final = 14
 
 
@@ -372,12 +239,10 @@ def find_pointer(parts: Parts) -> str | None:
     text = parts.text
     if len(text) > 400 or len(text.split()) > POINTER_WORDS:
         return None
-    if not re.search(r"[^\W\d_]", _UUID.sub("", text)) and _UUID.search(text):
-        return text
-    named = _RECORD.search(text) or (
-        _UUID.search(text) and re.search(r"\b(?i:asset|draft|run|action|see)", text)
-    )
-    return text if named and _KEPT.search(_UUID.sub("", text)) else None
+    others = _UUID.sub("", text)
+    if others != text:
+        return text if _KEPT.search(others) or not re.search(r"[^\W\d_]", _ID.sub("", others)) else None
+    return text if _RECORD.search(text) and (_KEPT.search(text) or len(text.split()) <= 4) else None
 
 
 def find_slot(parts: Parts) -> str | None:
@@ -386,8 +251,8 @@ def find_slot(parts: Parts) -> str | None:
 
 
 CHECKS: Final[tuple[tuple[Kind, Callable[[Parts], str | None]], ...]] = (
-    ("frame", find_frame),
     ("brief", find_brief),
+    ("frame", find_frame),
     ("metadata", find_metadata),
     ("prompt", find_prompt),
     ("pointer", find_pointer),

@@ -11,22 +11,18 @@ from collections.abc import Iterator
 from typing import Final
 
 _NAMES: Final = (
-    r"(?:(?:first|last|full|your|user|company|product|brand|customer|client|recipient|sender|contact|event|city|"
-    r"winner['’]s|"
-    r"insert|project|author|speaker|prospect)[ _-]?)?"
-    r"(?:name|surname|link|url|date|time|title|company|product|website|price|amount|location|cta|headline|"
-    r"hashtag|handle|"
-    r"discount|email|signature|fname|lname|firma|vorname|nachname|nombre|apellido|empresa|enlace|prénom|nom|"
-    r"entreprise|lien|"
-    r"nome|имя|ссылка|名前|お名前|会社名|商品名|リンク|姓名|公司名称|产品名称|链接|이름|회사명|링크|الاسم)"
+    r"(?:(?:first|last|full|your|user|company|product|brand|customer|client|recipient|sender|contact|event|"
+    r"city|winner['’]s|insert|project|author|speaker|prospect)[ _-]?)?(?:name|surname|link|url|date|time|title|"
+    r"company|product|website|price|amount|location|cta|headline|hashtag|handle|discount|email|signature|fname|"
+    r"lname|firma|vorname|nachname|nombre|apellido|empresa|enlace|prénom|nom|entreprise|lien|nome|имя|ссылка|"
+    r"名前|お名前|会社名|商品名|リンク|姓名|公司名称|产品名称|链接|이름|회사명|링크|الاسم)"
 )
 _NAMED: Final = re.compile(rf"(?:customer\.|user\.|product\.)?{_NAMES}(?:, {_NAMES})?", re.IGNORECASE)
 _ORDERED: Final = re.compile(
-    r"(?:insert|enter|fill in|placeholder|todo|tbd|your|einfügen|insertar|insérer)\b[ :_-]?.{0,60}"
-    r"|(?:add|attach|include)(?: an?| the)? (?:\w+ )?(?:link|screenshot|image|photo|video|logo|quote|url|name|"
-    r"date)s?"
-    r"|(?:\w+ )?(?:draft|post|e-?mail|message|body) (?:body|text|copy|content)"
-    r"|.{1,60} (?:goes |go )?here|(?:customer )?quote|one-line .{1,40}|[\w’' -]{3,40} name|x{1,4}%?",
+    r"(?:insert|enter|fill in|placeholder|todo|tbd|your|einfügen|insertar|insérer)\b[ :_-]?.{0,60}|(?:add|"
+    r"attach|include)(?: an?| the)? (?:\w+ )?(?:link|screenshot|image|photo|video|logo|quote|url|name|date)s?|"
+    r"(?:\w+ )?(?:draft|post|e-?mail|message|body) (?:body|text|copy|content)|.{1,60} (?:goes |go )?here|"
+    r"(?:customer )?quote|one-line .{1,40}|[\w’' -]{3,40} name|x{1,4}%?",
     re.IGNORECASE,
 )
 _TAG: Final = re.compile(r"name|link|title|time|date|url|email|price|amount", re.IGNORECASE)
@@ -55,8 +51,7 @@ _GREETED: Final = re.compile(
 )
 _EXPLAINS: Final = re.compile(
     r"\b(?:templat\w{1,8}|placeholders?|merge (?:tags?|fields?)|variables?|syntax|braces|brackets|jinja2?|"
-    r"mustache|handlebars|"
-    r"liquid|vue|helm|angular|unresolved|literal(?:ly)?)\b",
+    r"mustache|handlebars|liquid|vue|helm|angular|unresolved|literal(?:ly)?)\b",
     re.IGNORECASE,
 )
 _IS_ABOUT_SLOTS: Final = re.compile(
@@ -67,9 +62,8 @@ NEAR_CHARS: Final = 200
 
 _STAND_IN: Final = re.compile(
     r"\W{0,4}(?:null|undefined|none|nan|n/a|object object|tbd|tba|todo|fixme|placeholder(?: text)?|"
-    r"lorem ipsum)\W{0,4}"
-    r"|\W{0,4}(?:todo|fixme|tbd)\W{1,4}(?:write|add|insert|fill|replace|draft|finish|copy|text|body|post|"
-    r"content)\b.{0,200}",
+    r"lorem ipsum)\W{0,4}|\W{0,4}(?:todo|fixme|tbd)\W{1,4}(?:write|add|insert|fill|replace|draft|finish|copy|"
+    r"text|body|post|content)\b.{0,200}",
     re.IGNORECASE,
 )
 _PIECE: Final = re.compile(
@@ -95,9 +89,10 @@ def find_stand_in(text: str) -> str | None:
 
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
     """The open slots of a text: those that its line explains, or the others."""
+    about_slots = _IS_ABOUT_SLOTS.search(text, 0, 4_000) is not None
     for pattern in _OPEN:
         for match in pattern.finditer(text):
-            if _is_open(match) and _is_explained(text, match) == explained:
+            if _is_open(match) and _is_explained(text, match, about_slots) == explained:
                 yield match[0].strip()
 
 
@@ -110,14 +105,14 @@ def _is_open(match: re.Match[str]) -> bool:
     named = _NAMED.fullmatch(inside.replace("_", " ")) is not None
     if kind == "angle":
         return (named and _TAG.fullmatch(inside) is None) or (greeted and named) or match[0].startswith("<<")
-    return named or (kind == "square" and (greeted or _ORDERED.fullmatch(inside) is not None))
+    return named or (kind == "square" and _ORDERED.fullmatch(inside) is not None)
 
 
-def _is_explained(text: str, match: re.Match[str]) -> bool:
+def _is_explained(text: str, match: re.Match[str], about_slots: bool) -> bool:
     start, end = match.start(), match.end()
     if _GREETED.search(text, max(0, start - 20), start) is not None:
         return False
-    if _IS_ABOUT_SLOTS.search(text, 0, 4_000) is not None:
+    if about_slots:
         return True
     before = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
     after = text.find("\n", end, end + NEAR_CHARS)

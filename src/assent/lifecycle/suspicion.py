@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Final
 
 from assent.lifecycle import slots
-from assent.lifecycle.content_check import GENRE, MAKE, SHORT_CHARS, excerpt_of, is_about_text, sign, words
-from assent.lifecycle.text_parts import Parts
+from assent.lifecycle.content_check import SHORT_CHARS, excerpt_of, is_about_text
+from assent.lifecycle.prompt_check import GENRE, MAKE
+from assent.lifecycle.text_parts import Parts, sign, words
 
 MOST: Final = 3
 """More warnings about one text would say the same."""
+SHORT_NOTE_CHARS: Final = 120
 BRIEF_CHARS: Final = 1_500
 """Briefs are short; a longer text that has all their signs is about something else."""
 
@@ -27,9 +29,8 @@ LABEL: Final = "It has a label that would be published with the text: “{}”."
 LEFT: Final = "It has a place that may have been left open: “{}”."
 
 _CHANNEL: Final = (
-    r"(?:linked ?in|twitter|x|facebook|instagram|threads|bluesky|tiktok|reddit|hacker news|show hn|product hunt|"
-    r"slack|"
-    r"newsletter|blog|e-?mail|social media)"
+    r"(?:linked ?in|twitter|x|facebook|instagram|threads|bluesky|tiktok|reddit|hacker news|show hn|"
+    r"product hunt|slack|newsletter|blog|e-?mail|social media)"
 )
 _THING: Final = rf"(?:{GENRE}|draft|text|body|image|screenshot)"
 
@@ -52,24 +53,25 @@ _IS_ORDER: Final = sign(
     rf"(?:your task is|you will receive|your role:|task:|goal:)[^\n]{{0,200}}\b{MAKE}\b",
 )
 _IS_BRIEF_LINE: Final = sign(
-    rf"(?:[\w-]+ ){{0,3}}?(?:{_CHANNEL}|drafting|copy|content|post|launch|creative|tagline)(?: [\w-]+){{0,2}}? "
+    rf"(?:[\w-]+ ){{0,3}}?(?:{_CHANNEL}|drafting|copy|content|post|creative|tagline)(?: [\w-]+){{0,2}}? "
     r"(?:brief|outline|notes|direction|angle|ideas?|plan)(?: wanted)?\s{0,2}(?::.{0,400})?",
     r"outline\s?:",
 )
 _IS_PREAMBLE: Final = sign(
     rf"(?:sure(?: thing)?|certainly|of course|absolutely|great|okay)[!,.:–— -]{{1,4}}(?:here|below|i(?:['’]ve|"
-    rf" have))\b"
-    rf"[^\n]{{0,80}}\b{_THING}\b[^\n]{{0,80}}:\W{{0,4}}",
+    rf" have))\b[^\n]{{0,80}}\b{_THING}\b[^\n]{{0,80}}:\W{{0,4}}",
     rf"(?:here(?:['’]s| is| are)|below (?:is|are)) (?:your (?:[\w-]+ ){{0,4}}?{_THING}|"
-    rf"the (?:[\w-]+ ){{0,4}}?draft|"
-    rf"the (?:revised|updated|polished|final) \w+)\b[^\n]{{0,60}}:\W{{0,4}}",
+    rf"the (?:[\w-]+ ){{0,4}}?draft|the (?:revised|updated|polished|final) \w+)\b[^\n]{{0,60}}:\W{{0,4}}",
     r"(?:(?:klar|gerne|natürlich)[!,.]? )?hier (?:ist|sind|kommt) (?:dein|ihr|euer|der|"
-    r"ein)\w{0,3} [^\n]{2,80}:\W{0,4}",
-    r"(?:¡?claro[!,.]? )?aquí tienes [^\n]{2,80}:\W{0,4}",
-    r"(?:bien sûr[!,.]? )?voici (?:votre|ton|un|le) [^\n]{2,80}:\W{0,4}",
+    r"ein)\w{0,3} [^\n]{0,40}(?:beitrag|post|text|entwurf|tweet|artikel|mail)\b[^\n]{0,40}:\W{0,4}",
+    r"(?:¡?claro[!,.]? )?aquí tienes (?:tu|el|la|una?) (?:post|publicación|texto|borrador|correo|"
+    r"tuit)[^\n]{0,60}:\W{0,4}",
+    r"(?:bien sûr[!,.]? )?voici (?:votre|ton|le|un) (?:post|article|texte|brouillon|e-mail|"
+    r"tweet)[^\n]{0,60}:\W{0,4}",
 )
 _IS_LABEL: Final = sign(
-    rf"(?:{_CHANNEL}|draft|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|version|copy))?"
+    rf"(?:{_CHANNEL}|draft|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|version|"
+    rf"copy))?"
     r"(?: ?\([^()\n]{1,30}\))?\s?:",
     r"(?:begin|start)(?: of)? (?:\w{1,20} )?(?:draft|post|output|content|copy|text|message)\b.{0,12}",
     r"(?:generated|output|draft|response|"
@@ -87,21 +89,23 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         NOTE,
         sign(
-            rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|belongs) (?:in )?here\b"
+            rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|"
+            rf"belongs) (?:in )?here\b"
         ),
     ),
     (
         NOTE,
         sign(
             r"\(?\b(?:draft|copy|text|body|caption|wording)\b(?: [\w-]+){0,3}? (?:to follow|to come|"
-            r"to be (?:written|added|"
-            r"generated)|will (?:follow|be (?:written|added|generated))|is (?:missing|pending)|not yet written)\b"
+            r"to be (?:written|added|generated)|will (?:follow|be (?:written|added|generated))|is missing|"
+            r"not yet written)\b"
         ),
     ),
     (
         NOTE,
         sign(
-            r"\b(?:agent|assistant|model) (?:will|should|must) (?:now )?(?:write|draft|generate|fill in) this\b"
+            r"\b(?:agent|assistant|model) (?:will|should|must) (?:now )?(?:write|draft|generate|"
+            r"fill in) this\b"
         ),
     ),
     (
@@ -126,28 +130,27 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )
 _OFFER: Final = sign(
     r"\blet me know if you(?:['’]d| would)? (?:like|want|need)\b[^.!?\n]{0,60}\b(?:chang\w+|adjust\w*|tweak\w*|"
-    r"revis\w+|"
-    r"edits?|shorter|longer|version|tone|variations?)\b",
+    r"revis\w+|edits?|(?:shorter|longer|different) (?:version|one)|another version|tone|variations?)\b",
     r"\bwould you like me to (?:adjust|make|write|change|shorten|add|create)\b",
     r"\bfeel free to (?:adjust|edit|tweak|modify) (?:it|this|the (?:tone|text|post|draft))\b",
 )
 _GREETING: Final = sign(r"\W{0,3}(?:hi|hello|dear|hey|hallo|liebe|hola|bonjour|ciao|good morning)\b")
-_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|my|us)\b")
-_WAITS: Final = sign(r"\b(?:awaiting|pending|ready for) (?:approval|review)\b")
+_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|my|us|[Yy]our)\b")
+_WAITS: Final = sign(
+    rf"\b(?:{_CHANNEL}|draft|\w+_\w+)\b.*\b(?:awaiting|pending|ready for) (?:approval|review)\b"
+)
 
 # The signs of a brief in many languages: what is wanted, and how long, how limited, in which tone, by which order.
 _WANTED: Final = sign(
     r"\b(?:post|beitrag|artikel|publicación|correo|article|annonce|articolo|annuncio|postagem|bericht|inlägg|"
-    r"wpis|пост|"
-    r"статья|gönderi|bài đăng|e-?mail|newsletter|tweet|update|announcement|cta|linkedin|instagram|facebook|"
-    r"twitter)",
+    r"wpis|пост|статья|gönderi|bài đăng|e-?mail|newsletter|tweet|update|announcement|cta|linkedin|instagram|"
+    r"facebook|twitter)",
     r"投稿|記事|ツイート|帖子|推文|文章|게시물|링크드인|منشور|पोस्ट",
 )
 _SIGNS: Final = (
     sign(
         r"\d{2,4}\s?(?:words?|characters|chars|wörter\w*|zeichen|palabras|caracteres|mots|caractères|parole|"
-        r"palavras|"
-        r"woorden|ord|słów|znaków|слов\w*|знаков|символов|kelime|kata|từ|字|文字|자|كلمة|शब्द\w*)",
+        r"palavras|woorden|ord|słów|znaków|слов\w*|знаков|символов|kelime|kata|từ|字|文字|자|كلمة|शब्द\w*)",
         r"文字数|字数|مئة كلمة",
     ),
     sign(
@@ -160,18 +163,16 @@ _SIGNS: Final = (
         r"语气|風格|风格|口調|トーン|어조|톤|نبرة|लहजा",
     ),
     sign(
-        r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? |please )?(?:schreib(?:e|en sie)?|verfasse|erstelle|escrib[ae]|"
-        r"redacta|"
-        r"rédigez?|écris|écrivez|scrivi|escreva|schrijf|skriv|napisz|напиши(?:те)?|tulis|viết|اكتب|write|draft|"
-        r"compose)\b",
+        r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? |please )?(?:schreib(?:e|en sie)?|verfasse|erstelle|"
+        r"escrib[ae]|redacta|rédigez?|écris|écrivez|scrivi|escreva|schrijf|skriv|napisz|напиши(?:те)?|tulis|"
+        r"viết|اكتب|write|draft|compose)\b",
         r"写一|写条|書いて|考えて|작성해|써 ?주|लिखें|\byaz\b",
     ),
 )
 _LABELS: Final = words(
     "tone,audience,target audience,length,goal,cta,angle,key message,key points,ziel,zielgruppe,tonalität,ton,"
-    "länge,"
-    "kernbotschaft,objetivo,público objetivo,público,tono,llamada a la acción,objectif,cible,longueur,obiettivo,"
-    "pubblico,lunghezza,цель,аудитория,тон,объём,目的,ターゲット,トーン,文字数,目标,受众,语气,字数,목적,대상,톤,분량"
+    "länge,kernbotschaft,objetivo,público objetivo,público,tono,llamada a la acción,objectif,cible,longueur,"
+    "obiettivo,pubblico,lunghezza,цель,аудитория,тон,объём,目的,ターゲット,トーン,文字数,目标,受众,语气,字数,목적,대상,톤,분량"
 )
 _INLINE: Final = sign(
     r"\b(?:tone|audience|key points|key message|cta|length|angle|hook|constraints|goal)\s?:"
@@ -198,7 +199,7 @@ _suspect_once: Final = lru_cache(maxsize=64)(_suspect)
 
 def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
     first, opening = parts.lines[0], parts.unquoted[:400].lstrip("#*_>- \n\t")
-    if _IS_NOTE.match(opening) or (_WAITS.search(parts.text) and len(parts.text.split()) <= 15):
+    if _IS_NOTE.match(opening) or (len(parts.text) <= SHORT_NOTE_CHARS and _WAITS.search(parts.text)):
         return [(NOTE, first)]
     if _IS_BRIEF_LINE.fullmatch(parts.first) or _IS_ORDER.match(opening):
         return [(BRIEF, first)]
@@ -218,7 +219,7 @@ def _leads_with_fields(parts: Parts) -> bool:
 def _inside(parts: Parts) -> list[tuple[str, str]]:
     head = parts.unquoted[: len(parts.head)]
     found = [(warning, match[0]) for warning, sign in _ANYWHERE if (match := sign.search(head)) is not None]
-    found += [(LEFT, slot) for slot in slots.find_open(head, explained=True)][:1]
+    found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]
     # People end their mails so too.
     if not _GREETING.match(parts.text) and (offer := _OFFER.search(parts.unquoted[-600:])) is not None:
         found.append((CHAT, offer[0]))

@@ -47,6 +47,16 @@ _BAR: Final = re.compile(r" [|·] ")
 _RULER: Final = re.compile(r"[-+=|*_~ :]{3,}")
 
 
+def sign(*patterns: str, flags: int = 0) -> re.Pattern[str]:
+    """One pattern of several, in letters of any case."""
+    return re.compile("|".join(patterns), re.IGNORECASE | flags)
+
+
+def words(listed: str) -> frozenset[str]:
+    """The members of a list with commas."""
+    return frozenset(word.strip() for word in listed.split(","))
+
+
 class Field(NamedTuple):
     """A line of the form `key: value`. `machine`: only a program writes such a key."""
 
