@@ -30,7 +30,7 @@ async def test_nothing_is_said_to_be_open_in_an_empty_workspace(loop: Loop) -> N
     assert [told[section] for section in (*SECTIONS, "measured", "lessons")] == [[]] * 8
     assert told["show"]
     assert {each["name"]: set(each["needs"]) for each in told["next"]} == {
-        "chieflab_launch_product": {"goal", "repoContext"},
+        "chieflab_launch_product": {"goal", "repoContext", "drafts"},
         "chieflab_post": {"channel", "body"},
         "chieflab_send": {"to", "subject", "body"},
     }

@@ -27,7 +27,11 @@ class SuggestedCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     """Arguments that only the person can give: what to ask for, by argument."""
 
 
-REPO_CONTEXT_NEEDED: Final = "an object with whatChanged, readme and targetCustomer, as far as known"
+LAUNCH_NEEDS: Final = {
+    "goal": "what the launch is for",
+    "repoContext": "an object with whatChanged, readme and targetCustomer, as far as known",
+    "drafts": "your own text for each channel, by its id",
+}
 """What an offered launch lacks."""
 
 

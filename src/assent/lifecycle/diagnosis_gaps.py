@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall
+from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall
 from assent.lifecycle.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
 from assent.lifecycle.measurement import NO_SOURCE
 
@@ -43,7 +43,7 @@ def _nothing_sent(facts: Facts) -> Iterator[Missing]:
                 "chieflab_launch_product",
                 {},
                 "the user wants to launch something",
-                {"goal": "what the launch is for", "repoContext": REPO_CONTEXT_NEEDED},
+                LAUNCH_NEEDS,
             ),
         )
 

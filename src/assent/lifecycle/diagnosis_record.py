@@ -7,7 +7,7 @@ from typing import Final
 
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
-from assent.lifecycle.calls import SuggestedCall
+from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall
 from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Finding, Rule
 
 OLD_DRAFT_DAYS: Final = 2
@@ -95,7 +95,7 @@ def expired(rule: Rule, facts: Facts) -> Iterator[Finding]:
             {"actions": len(gone)},
             f"{_count(gone)} expired before anybody sent them.",
             "Prepare what is still true again.",
-            SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to try again"),
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to try again", LAUNCH_NEEDS),
         )
 
 
@@ -130,7 +130,7 @@ def quiet(rule: Rule, facts: Facts) -> Iterator[Finding]:
             {"days": days},
             f"Nothing has gone out for {days} days.",
             "Say something new, however small.",
-            SuggestedCall("chieflab_launch_product", {"goal": "…"}, "the user wants to say something"),
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
         )
 
 

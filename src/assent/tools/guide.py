@@ -15,7 +15,7 @@ from assent.engine.measured import describe_reading
 from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, SuggestedCall, wait_call
+from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.records import Action
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
@@ -322,7 +322,7 @@ LAUNCH: Final = SuggestedCall(
     "chieflab_launch_product",
     {},
     "the user wants to launch something",
-    {"goal": "what the launch is for", "repoContext": REPO_CONTEXT_NEEDED},
+    LAUNCH_NEEDS,
 )
 POST: Final = SuggestedCall(
     "chieflab_post",

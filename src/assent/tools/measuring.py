@@ -16,7 +16,7 @@ from assent.engine.staging import PreparedRun
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import guidance
-from assent.lifecycle.calls import REPO_CONTEXT_NEEDED, NextToolCalls, SuggestedCall
+from assent.lifecycle.calls import LAUNCH_NEEDS, NextToolCalls, SuggestedCall
 from assent.lifecycle.cards import Circumstances, next_calls
 from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.lifecycle.measurement import NextMove
@@ -216,7 +216,7 @@ NEXT = (
         "chieflab_launch_product",
         {},
         "the user wants to act on the advice",
-        {"goal": "what the next launch is for", "repoContext": REPO_CONTEXT_NEEDED},
+        LAUNCH_NEEDS,
     ),
     SuggestedCall("chieflab_diagnose_marketing", {}, "the user asks why it is not working"),
     SuggestedCall("chieflab_check_measurement_due", {}, "the user asks when other results arrive"),
