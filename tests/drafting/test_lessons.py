@@ -58,6 +58,12 @@ def kinds_of(lessons: Lessons) -> list[tuple[str, str]]:
         ("Always name the price in euros.", [("words", "Always name the price in euros.")]),
         ('Say "bills", please.', [("words", 'Say "bills", please.')]),
         ('Not bad, but say "bills" here.', [("words", 'Not bad, but say "bills" here.')]),
+        ("don't call us a startup.", [("phrase", "a startup")]),
+        ("We don't say 'users', we say 'people'", [("phrase", "users")]),
+        (
+            "Hashtags are fine, please make it friendlier",
+            [("words", "Hashtags are fine, please make it friendlier")],
+        ),
         ("Please use more emoji", [("words", "Please use more emoji")]),
     ],
 )
@@ -80,6 +86,8 @@ def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
         "wrong person",
         "That is the wrong address, please use the other one.",
         "duplicate",
+        "I don't like it",
+        "Send it to Anna instead",
         "We already posted this.",
         "I changed my mind",
         "Please send it tomorrow instead.",

@@ -124,6 +124,7 @@ _WANTED: Final = re.compile(
     r"\b(?:add|more|use|with|want|bring back|please include|mehr|mit)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
 """Before a sign that is asked for and not refused: “use emoji”."""
+_ALLOWED: Final = re.compile(r"\s+(?:is|are|sind|ist) (?:fine|ok|okay|good|welcome|gut)\b", re.IGNORECASE)
 _NOT: Final = (
     r"\b(?:never|not|don['’]?t|do not|stop|avoid|without|drop|remove|lose|no|skip|nie(?:mals)?|nicht|kein\w*|ohne|"
     r"vermeide\w*)\b"
@@ -137,19 +138,21 @@ _QUOTED: Final = re.compile(
 """A wording in quotation marks after a word that refuses it."""
 _UNQUOTED: Final = re.compile(
     r"\b(?:never|don['’]?t|do not|stop|avoid) (?:ever )?"
-    r"(?:say(?:ing)?|writ(?:e|ing)|call(?:ing)? it|us(?:e|ing) the (?:word|phrase|term)s?|the (?:word|phrase|term)s?)"
+    r"(?:say(?:ing)?|writ(?:e|ing)|call(?:ing)? (?:it|us|them|this)|"
+    r"us(?:e|ing) the (?:word|phrase|term)s?|the (?:word|phrase|term)s?)"
     r"(?: the (?:word|phrase|term)s?)? ([\w'’-]+(?: [\w'’-]+){0,3}?)"
     r"(?=[.,;:!?]|$| (?:again|because|any ?more|please|it|in|for|so|and)\b)",
     re.IGNORECASE,
 )
 _SMALL: Final = word_set(
     "the a an and or of to in for with on is are it its this that we you our your i so too very about anything nothing "
-    "der die das ein eine und oder zu mit auf ist sind es wir"
+    "never der die das ein eine und oder zu mit auf ist sind es wir"
 )
 _ELSEWHERE: Final = re.compile(
     r"\b(?:wait|hold (?:on|off|it)|on hold|not (?:now|yet|today|anymore|needed)|later|postpone\w*|tomorrow|"
     r"next (?:week|month)|too (?:early|late|soon)|"
     r"(?:do not|don['’]?t|do n[o']t|never) (?:send|post|publish|share|e-?mail)\b|stop sending|"
+    r"(?:send|post|publish|share|put) (?:it|this|that) (?:to|on|at|in|via|from|first)\b|"
     r"(?:wrong|other|another|different) (?:person|people|recipient\w*|address\w*|account|channel|client|customer|list|"
     r"tenant|time|date|day)|duplicate\w*|twice|already (?:sent|posted|published|done|out)|by hand|myself|"
     r"chang(?:e|ed|ing) (?:my|our|his|her|their) minds?|never ?mind|cancel\w*|no longer (?:needed|wanted|relevant)|"
@@ -161,12 +164,13 @@ _ELSEWHERE: Final = re.compile(
 )
 """Reasons about time, sending, recipients, a change of mind or a mistake in one text."""
 _ABOUT_TEXTS: Final = re.compile(
-    r"\b(?:never|always|avoid|do not|don['’]?t|please|instead|should|must|say|says|call|write|mention\w*|name|"
+    r"\b(?:never|always|avoid|please|instead|should|must|say|says|call|write|mention\w*|name|(?:make|keep) it|"
+    r"(?:do not|don['’]?t) (?:use|promise|compare|sell|overdo|exaggerate|start|begin|end|open|repeat|quote|link)|"
     r"wording|words?|phrase\w*|tone|voice|style|sounds?|reads?|title|headline|subject|opening|opens?|begins?|starts?|"
     r"ends?|"
     r"paragraph\w*|sentences?|too (?!early|late|soon)\w+|less|more|"
     r"nie|niemals|immer|bitte|statt|stattdessen|soll\w*|klingt|ton|stil|überschrift|betreff|absatz|sätze?|wort\w*|"
-    r"zu (?!früh|spät)\w+|weniger|mehr)\b|言葉|文体|口調|أسلوب|كلمة",
+    r"zu (?!früh|spät)\w+|weniger|mehr|duzen|siezen)\b|言葉|文体|口調|أسلوب|كلمة",
     re.IGNORECASE,
 )
 """Words that speak about how texts are written."""
@@ -223,11 +227,15 @@ def _rule_words(text: str) -> list[str]:
     return [
         kind
         for kind, words in _REASONS
-        if (match := words.search(text)) and not (kind in _SIGNS and _is_wanted(text[: match.start()]))
+        if (match := words.search(text)) and not (kind in _SIGNS and _is_wanted(text, match))
     ]
 
 
-def _is_wanted(before: str) -> bool:
+def _is_wanted(text: str, match: re.Match[str]) -> bool:
+    """Whether a text asks for a sign or lets it be."""
+    before, after = text[: match.start()], text[match.end() :]
+    if _ALLOWED.match(after):
+        return True
     return bool(_WANTED.search(before)) and not _REFUSED.search(before)
 
 
@@ -235,7 +243,7 @@ def _phrases(text: str) -> list[str]:
     """The wordings that a text refuses."""
     found = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTED.finditer(text)]
     for match in _UNQUOTED.finditer(text):
-        phrase = match.group(1).strip()
+        phrase = match.group(1).strip(" '’")
         if not any(words.search(phrase) for _, words in _REASONS):
             found.append(phrase)
     return [

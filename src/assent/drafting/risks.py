@@ -19,9 +19,12 @@ _THING: Final = (
     r"(?:app|tool|product|platform|service|solution|software|library|framework|company|editor|database|server|system|"
     r"client|way)s?"
 )
+_ILLNESS: Final = (
+    r"diseases?|illness\w*|conditions?|disorders?|patients?|cancer|symptoms?|pain|anxiety|depression"
+)
 _OWN_PAST: Final = (
-    r"(?!(?:it |we |you |they )?(?:before|ever|last|usual|earlier|previously|yesterday|today|was|were|used|think)\b"
-    r"|(?:the|our|my|its|your) (?:own|old|last|previous|earlier|first|former|current|current|present)\b"
+    r"(?!(?:it |we |you |they )?(?:before|ever|last|usual|earlier|previously|yesterday|today|was|were|used|nothing)\b"
+    r"|(?:the|our|my|its|your) (?:own|old|last|previous|earlier|first|former|current|present)\b"
     r"|(?:in |with |on )?(?:v|version |release )\d|\d|one\b|two\b|three\b)"
 )
 """Not followed by the product's own past, or by a count."""
@@ -35,8 +38,8 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "superlative",
         "says it is the best, first or only one",
         _words(
-            r"(?<!all )(?<!for )(?<!hope )\b(?:the|our|world['’]s) best\b"
-            r"(?! (?:of both|(?:we|i|you|they) c|practices?))"
+            r"(?<!all )(?<!for )(?<!hope )(?<!one of )\b(?:the|world['’]s) best\b"
+            r"(?! (?:of both|(?:we|i|you|they) c\w+|practices?|part|time|thing|place|moment|case)\b)"
             r"|(?<!my )(?<!your )(?<!their )(?<!its )(?<!all the )(?<!the )(?<!our )\bbest[- ]"
             r"(?:in[- ]class|(?:[\w-]+ ){0,2}" + _THING + r")\b"
             r"|\b(?:fastest|easiest|cheapest|smartest|safest|simplest|greatest|"
@@ -44,7 +47,7 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"leading(?! (?:to|up|zeros?|slash\w*|space\w*|edge)\b)|"
             r"the first (?:and only|of its kind|ever|to (?!know|try|hear|see|get|read|join)|" + _THING + r"\b)|"
             r"world[- ]class|number one|no\. ?1|top[- ]rated|unrivall?ed|unmatched|unparallell?ed|revolutionary|"
-            r"game[- ]chang\w+|groundbreaking|ultimate|perfect|first[- ]ever|world['’]?s first|"
+            r"game[- ]chang\w+|groundbreaking|ultimate|perfect(?! for\b)|first[- ]ever|world['’]?s first|"
             r"the only (?:one (?:that|which|of)|(?:[\w-]+ ){0,2}" + _THING + r")|award[- ]winning|"
             r"schnellste\w*|einfachste\w*|günstigste\w*|größte\w*|führende\w*|"
             r"(?:der|die|das) einzige\w* (?:app|tool|werkzeug|produkt|plattform|dienst|lösung|software|anbieter)\w*|"
@@ -62,7 +65,7 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"\b(?:(?:better|faster|cheaper|easier|smarter|safer|simpler|more \w+|less \w+) than " + _OWN_PAST + r"|"
             r"unlike (?:other|any|all|most)\b|compared (?:to|with) " + _OWN_PAST + r"|alternative to\b|"
             r"(?:beats|outperforms?) (?!me\b|us\b)|(?:vs\.?|versus) " + _OWN_PAST + r"|"
-            r"(?:instead of|replaces?|ersetzt|statt) (?-i:[A-Z][\w.]+)|"
+            r"(?:instead of|replaces?|ersetzt) (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?-i:[A-Z][\w.]+)|"
             r"(?:besser|schneller|günstiger|einfacher|sicherer) als " + _EIGENE_ZEIT + r"|"
             r"im (?:vergleich|gegensatz) zu[rm]? " + _EIGENE_ZEIT + r"|anders als " + _EIGENE_ZEIT + r")"
             r"|(?<!以前)(?<!従来)(?<!これまで)より(?:も)?(?:速|安|簡単|優)|(?<!以前)(?<!従来)[とに]比べ"
@@ -80,7 +83,9 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"|[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)"
             r"|\b(?:twice (?:as|the)|tenfold|doubles|doubled|double (?:the|your|our)|halve[sd]?|"
             r"millions?|thousands|doppelt so|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
-            r"|(?<![#.\w-])\b\d{1,3}(?:[.,]\d{3})+\b|(?<![#.\w-])\b\d{4,}\b(?<!\b19\d\d)(?<!\b20\d\d)"
+            r"|(?<![#.\w-])\b\d{1,3}(?:[.,]\d{3})+\b"
+            r"|(?<![#.\w-])(?<!order )(?<!invoice )(?<!ticket )(?<!issue )(?<!port )"
+            r"\b\d{4,6}\b(?<!\b19\d\d)(?<!\b20\d\d)"
         ),
     ),
     (
@@ -98,8 +103,9 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "medical",
         "speaks about health",
         _words(
-            r"\b(?:cures?|heals?|treats?|diagnos\w+|clinically|medical(?:ly)?|therap\w+|fda|"
-            r"prevents? (?:disease|illness|cancer)|symptoms?|weight loss|anti-?aging|heilt|heilung|diagnose\w*|"
+            r"\b(?:cures?|(?<!self-)heals?|(?:treats?|diagnos\w+) (?:\w+ ){0,3}(?:" + _ILLNESS + r")|"
+            r"clinically|medical(?:ly)?|therap\w+|fda|"
+            r"prevents? (?:disease|illness|cancer)|symptoms?|weight loss|anti-?aging|heilt|heilung|"
             r"klinisch\w*|medizinisch\w*|krankheit\w*)\b"
             r"|治療|治す|治る|診断|臨床|医療|病気|علاج|يعالج|تشخيص|طبي|سريري"
         ),
@@ -108,8 +114,9 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "financial",
         "speaks about money to be made or saved",
         _words(
-            r"\b(?:returns? on|roi|profits?|earn(?:s|ings)?|passive income|invest(?:ing|ment|ments|ors?)?|yields?|"
-            r"interest rate|save[sd]? (?:money|you|thousands|hundreds|\$|€|£)|cut costs?|tax[- ]free|wealth|"
+            r"\b(?:returns? on|roi|profits?|earn (?:money|more|up|passive|\d)|earnings|passive income|"
+            r"invest(?:ing|ments?)?|interest rate|save[sd]? (?:money|you|thousands|hundreds|\$|€|£)|"
+            r"cut costs?|tax[- ]free|wealth|"
             r"rendite|gewinn\w*|verdien\w+|anlage\w*|zinsen|spart (?:geld|kosten))\b"
             r"|利益|儲|収益|投資|稼|節税|أرباح|ربح|استثمار|عائد|توفير المال"
         ),
@@ -118,8 +125,9 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "guarantee",
         "promises a result",
         _words(
-            r"\b(?:guarante\w+|100 ?%|never (?:fails?|lose|miss|again)|always works?|risk[- ]free|no risk|promise[sd]?|"
-            r"foolproof|bulletproof|zero downtime|forever|unlimited|instantly|garantier\w*|garantie|risikofrei|"
+            r"\b(?:guarante\w+|100 ?%|never (?:fails?|lose|miss|again)|always works?|risk[- ]free|no risk|"
+            r"(?:we|i) promise|promises (?:to|that|you)\b|"
+            r"foolproof|bulletproof|zero downtime|forever|unlimited|garantier\w*|garantie|risikofrei|"
             r"ausfallsicher|für immer|unbegrenzt\w*)\b|保証|必ず|絶対|永久|無制限|يضمن|مضمون|ضمان|بدون مخاطر|للأبد"
         ),
     ),
