@@ -80,6 +80,20 @@ async def test_a_reviewer_sees_the_picture_and_picks_another_which_revokes(studi
         assert "This picture is not here any more" in wrong.text
 
 
+async def test_the_picture_of_a_launch_is_not_said_to_be_of_another_run_once_picked(studio: Studio) -> None:
+    run = await studio.launched(channels=["linkedin"], imagesNeeded=None)
+    picked = {"actionId": run["actions"][0]["id"], "imageAssetId": run["images"][0]["id"]}
+
+    async with studio.browser() as browser:
+        before = (await browser.get(run["reviewUrl"])).text
+        await studio.call("chieflab_edit_action", picked)
+        after = (await browser.get(run["reviewUrl"])).text
+
+    picture = f"{run['images'][0]['metadata']['digest'][7:]}.png"
+    assert picture in before and picture in after
+    assert "Picked from another run" not in after
+
+
 async def test_pictures_alone_are_a_gallery(studio: Studio) -> None:
     run = (await studio.call("chieflab_create_social_graphics", {"headline": "Hello & <world>"})).payload
 

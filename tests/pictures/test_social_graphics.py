@@ -126,7 +126,7 @@ async def test_a_launch_has_a_picture_that_goes_along_where_the_person_says_so(s
 
     seen = await surface.http.get(image["metadata"]["viewUrl"].removeprefix(BASE_URL))
     assert digest_of_bytes(seen.content) == image["metadata"]["digest"]
-    assert f"**{image['title']}**\n\n> {image['body']}" in run["show"]
+    assert f"**{image['title']}**\n\n> {image['body']}\n> I can show it" in run["show"]
     assert not before["content"].get("media")
     picked = {"actionId": posts["linkedin"], "imageAssetId": image["id"]}
     edited = await surface.call("chieflab_edit_action", picked)

@@ -46,6 +46,9 @@ AGENT_DEPENDENCY: Final = (
 """What a stateless model cannot do alone; approval state is always among the six (E74)."""
 
 
+NOT_ALONG: Final = "I can show it, and put it into a post."
+
+
 class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One draft to show: `body` is what will be sent, word for word."""
 
@@ -240,12 +243,11 @@ def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[s
             continue
         key, body = asset.channel, asset.body
         if (address := asset.metadata.get("viewUrl")) is not None:
-            # All variants where pictures are all there is; beside a post the one that goes along. A picture that goes
-            # along with no post is named, and its address is in `images`.
+            # All variants where pictures are all there is; beside a post the one that goes along. Of one that goes
+            # along with none, the address is in `images`.
             if key in keyed and asset.metadata.get("digest") not in along:
                 continue
-            if not keyed or key in keyed:
-                body = f"{body}\n{address}"
+            body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"
             if key in keyed or key in found:
                 key = f"{key}:{asset.metadata['variant']}"
         if key not in keyed and key not in found:

@@ -171,7 +171,7 @@ def beside(preparation: Preparation, result: Result) -> Preparation:
     if not drafts or drafts[0].picture is None:
         return preparation
     picture = drafts[0].picture
-    title = f"Picture, {picture.width} × {picture.height}; I can show it"
+    title = f"Picture, {picture.width} × {picture.height}"
     loose = msgspec.structs.replace(drafts[0], channel=LOOSE, title=title)
     return msgspec.structs.replace(
         preparation,

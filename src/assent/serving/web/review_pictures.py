@@ -33,12 +33,15 @@ class Pictures(msgspec.Struct, frozen=True):
 def of_action(found: RunReview, action: Action) -> Pictures:
     """What is sent along with an action, and what could be instead."""
     sent = {media.digest for media in action.effect.media if media.digest}
-    made = [each for each in pictures_of(found) if each.channel == action.effect.channel]
-    choices = tuple(_show(action.run_id, each, each.metadata["digest"] in sent) for each in made)
-    variants = {each.address: each for each in choices}
+    made = [
+        (each.channel, _show(action.run_id, each, each.metadata["digest"] in sent))
+        for each in pictures_of(found)
+    ]
+    choices = tuple(view for channel, view in made if channel == action.effect.channel)
+    of_run = {view.address: view for _, view in made}
     along = []
     for each in list_attached(action):
-        known = variants.get(each.address)
+        known = of_run.get(each.address)
         if known is None:
             along.append(msgspec.structs.replace(each, name="Picked from another run"))
         else:
