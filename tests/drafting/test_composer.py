@@ -448,6 +448,30 @@ def test_exclamation_marks_end_where_the_voice_wants_none() -> None:
     assert written == "Finder searches handwriting now."
 
 
+def test_what_only_programmers_read_does_not_lead() -> None:
+    changed = "- `Command.get_help` caches its result (#25)\n- Shell completion for PowerShell, see #12 and #14 (@a)"
+    readme = "# Clink\n\nClink is a Python package for command line tools."
+    assert body("linkedin", whatChanged=changed, readme=readme).partition("\n")[0] == (
+        "New in Clink: Shell completion for PowerShell."
+    )
+
+
+def test_a_disclaimer_is_no_feature_and_a_section_no_name() -> None:
+    readme = (
+        "<h3 align='center'>Fotobox - self-hosted photo backup</h3>\n\n## Disclaimer\n* Expect bugs\n"
+        "* Do not rely on it\n\n# Features\n\n### Privacy\n- Photos stay at home\n- Albums for families\n\n"
+        "# Known issues\n\n## Builds\n- It breaks\n"
+    )
+    assert body("linkedin", readme=readme).split("\n\n")[:2] == [
+        "Fotobox: self-hosted photo backup.",
+        "• Photos stay at home\n• Albums for families",
+    ]
+    untitled = "A simple terminal UI for git commands\n\n## Elevator Pitch\n\nRant time: git is hard.\n"
+    assert body("x", url="https://github.com/jo/gitty", readme=untitled).startswith(
+        "gitty: A simple terminal UI for git commands."
+    )
+
+
 def test_every_sentence_is_from_the_evidence_or_from_a_frame() -> None:
     evidence = gather(
         product_url="https://a.example", repo_context={"readme": DISK, "whatChanged": "Added undo"}

@@ -14,6 +14,7 @@ import msgspec
 
 from assent.drafting.language import sentences
 from assent.drafting.readme import plain
+from assent.drafting.statements import is_code
 
 MAX_CHANGES: Final = 30
 
@@ -71,6 +72,11 @@ _TAIL: Final = re.compile(
     r"|\bin (?:https?://\S+|#\d+)|#\d+|https?://\S+/(?:pull|issues|commit|compare)/\S+|@[\w-]+)\s*(?=[.!]?$)",
     re.IGNORECASE,
 )
+_REFERENCES: Final = re.compile(
+    r"\s*\(\s*(?:(?:#\d++|@[\w-]++|\b(?:and|by|see|thanks|to|closes|fixes|pr)\b|[,;&])\s*+)+\)"
+    r"|,?\s+(?:see|closes|fixes|refs?)(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*|\s+[-–—]\s+@[\w-]+(?=[.,]|$)",
+    re.IGNORECASE,
+)
 _VERSION: Final = re.compile(
     r"^\W*(?:release |version |changelog (?:for )?|"
     r"[a-zA-Z][\w-]{0,30} )?\s*\[?v?(\d+\.\d+(?:\.\d+){0,2}(?:-[a-z]+\.?\d*)?)\]?"
@@ -101,7 +107,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def read_changes(lines: Iterable[str]) -> Changes:
-    """The statements of release notes, what was added or changed before what was repaired."""
+    """The statements of release notes: repairs last, and what only programmers read after the rest."""
     version, kind, listed = "", "", False
     found: list[list[Change]] = []
     for line in _unwrapped(lines):
@@ -120,7 +126,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
             listed = bool(mark) and not bare.endswith(":")
             if not bare.endswith(":") and (item := _item(bare, kind)):
                 found.append(item)
-    found.sort(key=lambda item: item[0].kind == "fixed")
+    found.sort(key=lambda item: (item[0].kind == "fixed", is_code(item[0].text)))
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
 
 
@@ -138,8 +144,9 @@ def read_commit(message: str) -> Change | None:
 
 
 def unmarked(line: str) -> str:
-    """Without the kind of commit before it and the numbers behind it."""
+    """Without the kind of commit before it, and without numbers and authors."""
     bare = re.sub(r"^[0-9a-f]{7,40}\s+", "", _PREFIX.sub("", line.strip()))
+    bare = _REFERENCES.sub("", bare)
     for _ in range(3):
         bare = _TAIL.sub("", bare).strip()
     return bare.strip(" -–")

@@ -6,7 +6,6 @@ draft that does not fit loses its further facts, then the sentence about the pro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -21,7 +20,9 @@ from assent.drafting.frames import capitalise, frames_of
 from assent.drafting.language import ended, unended
 from assent.drafting.lessons import Lessons, rules_from
 from assent.drafting.mail_html import mail_html
-from assent.drafting.material import MOST_FACTS, Material, Saying, material_of
+from assent.drafting.material import MOST_FACTS, Material, material_of
+from assent.drafting.naming import is_named
+from assent.drafting.product import Saying
 from assent.drafting.records import Composed, MemoryUse, NeedsDraft, Statement
 from assent.drafting.statements import is_price, shorten
 from assent.lifecycle.content_check import find_flaw
@@ -254,7 +255,14 @@ class _Draft:
         return [Part(f"{above}{between}{items}" if above else items, sayings)]
 
     def _title(self) -> Saying | None:
-        """The words above the text: never a price, a version or the bare name."""
+        """The words above the text, with the facts in them."""
+        title = self._words_above()
+        if title is None or not is_named(self.held.name, title.text):
+            return title
+        return Saying(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
+
+    def _words_above(self) -> Saying | None:
+        """The change or what the product is: never a price, a version or the bare name."""
         kind, most, held = self.shape.title, self.shape.most, self.held
         if not kind:
             return None
@@ -267,12 +275,18 @@ class _Draft:
                 for each in options
             ]
         if kind == "news" and held.lead is not None:
-            options = [*self._news(most), *options]
+            options = list(self._news(most))
         fitting = [
             each for each in options if each.text and len(each.text) <= most and not is_price(each.text)
         ]
         if fitting:
             return fitting[0]
+        if kind == "news" and held.lead is None and held.name and held.brief:
+            start = f"{self._show()}{held.name}{' – ' if self._show() else ': '}"
+            if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
+                return Saying(start + cut(held.brief[0].text, most - len(start)), held.brief[0].facts)
+        if kind != "news" and held.brief:
+            return Saying(capitalise(cut(held.brief[0].text, most), held.name), held.brief[0].facts)
         whole = held.lead or held.product if kind == "news" else held.product or held.lead
         return Saying(cut(unended(whole.text), most), whole.facts) if whole is not None else None
 
@@ -283,32 +297,35 @@ class _Draft:
             return
         name = self.held.name
         text = lead.text
-        if name and name.casefold() not in text.casefold():
-            text = f"{name}: {text}"
         if self.row.id == "hn" and self.held.version:
             text = text.removeprefix("New in ")
-        yield Saying(shorten(text, most), lead.facts)
+        short = shorten(text, most)
+        if name and not is_named(name, short):
+            short = _after(f"{name}: ", shorten(text, most - len(name) - 2))
+        yield Saying(short, lead.facts)
         if name:
             yield Saying(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
         yield Saying(shorten(bare.text, most), bare.facts)
 
     def _named(self, most: int) -> Iterator[Saying]:
         """What the product is, with its name."""
-        name, show = self.held.name, "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
+        name, show = self.held.name, self._show()
         joint = " – " if show else ": "
         for each in self.held.brief:
             room = most - len(show)
-            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", each.text, re.IGNORECASE) is not None
-            if named or not name:
+            if not name or is_named(name, each.text):
                 yield Saying(_after(show, shorten(each.text, room)), each.facts)
             else:
                 short = shorten(each.text, room - len(name) - len(joint))
                 yield Saying(_after(f"{show}{name}{joint}", short), each.facts)
 
+    def _show(self) -> str:
+        return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
+
     def _brief(self, most: int) -> Iterator[Saying]:
         """What the product is, in a few words."""
         for each in self.held.brief:
-            yield Saying(capitalise(shorten(each.text, most)), each.facts)
+            yield Saying(capitalise(shorten(each.text, most), self.held.name), each.facts)
 
 
 def _after(start: str, text: str) -> str:

@@ -220,6 +220,7 @@ def _safe(line: str) -> str:
 def _language(facts: Sequence[Fact]) -> str:
     speaking = {
         *VALUE_SOURCES,
+        "readme_title",
         "whatChanged",
         "readme_feature",
         "heading",

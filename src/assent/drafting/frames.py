@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.drafting.language import ended, unended
+from assent.drafting.naming import is_named
 from assent.drafting.statements import is_sentence
 
 
@@ -115,7 +116,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     """A change as a sentence that says of which product it speaks."""
     bare, frames = unended(text), frames_of(language)
     label = f"{name} {version}" if name and version and version not in text else name
-    if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
+    if is_named(name, text):
         return ended(text, language)
     plain = _joined("{name}: ", bare, label)
     form, rest = _form(bare, language)
@@ -123,7 +124,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
         return ended(_joined("{name}: ", text, label) if label != name else text, language)
     if kind == "fixed" and form != "fixed":
         said = plain if _MENDED.search(text) else _joined(frames.fixed[not label], bare, label)
-    elif is_sentence(text, language):
+    elif is_sentence(text, language) and form not in ("new", "improved", "removed"):
         said = plain if language not in FRAMES else _joined(frames.new[not label], text, label)
     elif form == "now":
         said = f"{label} now {rest}" if label else bare
@@ -150,8 +151,10 @@ def list_change(text: str, kind: str, language: str) -> str:
     )
 
 
-def capitalise(text: str) -> str:
+def capitalise(text: str, name: str = "") -> str:
     """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff."""
+    if name and text.startswith(name):
+        return text
     first = text.split(maxsplit=1)[0].rstrip(",.;:") if text.strip() else ""
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 

@@ -7,25 +7,26 @@ forbids, and none twice in other words. What was left out because of memory is k
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from assent.drafting.counting import without_emoji
-from assent.drafting.evidence import Evidence, Fact
+from assent.drafting.evidence import Evidence
 from assent.drafting.frames import capitalise, frames_of, list_change, state_change
 from assent.drafting.language import ended, sentences, speaks, unended, word_set
 from assent.drafting.lessons import Rule, similarity
-from assent.drafting.naming import SEPARATOR, name_of
+from assent.drafting.naming import is_named, name_of
+from assent.drafting.product import UNCLEAR, About, Saying
 from assent.drafting.risks import risks_of
 from assent.drafting.statements import (
+    is_code,
     is_personal,
     is_price,
     is_sentence,
     is_shouted,
-    shorten,
     states_something,
 )
 from assent.drafting.voice import Voice, banned_words, forbids, voice_of
@@ -33,16 +34,11 @@ from assent.drafting.voice import Voice, banned_words, forbids, voice_of
 MAX_SENTENCE_CHARS: Final = 300
 MAX_ITEM_CHARS: Final = 140
 MOST_FACTS: Final = 3
+LEAST_SCORE: Final = -4
+"""Below this a sentence does not say what the product is."""
 SAME: Final = 0.7
 """From here on two statements say the same."""
 
-_UNCLEAR: Final = re.compile(
-    r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
-    r"while|in|at|as|unlike|then|thus|therefore|moreover|additionally|finally|first|no|not|es|dies\w*|das|sie|wir|und|"
-    r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
-    re.IGNORECASE,
-)
-"""Beginnings of sentences that need the one before."""
 _INTERNAL: Final = re.compile(
     r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|structs?|class(?:es)?|interfaces?|"
     r"enums?|"
@@ -59,9 +55,6 @@ _INTERNAL: Final = re.compile(
 _SPEED: Final = re.compile(
     r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
 )
-_IS_A: Final = r"{name}(?: \([^)]*\))? (?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
-_NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
-"""The beginning of a group of words without a verb."""
 _COMMON: Final = word_set(
     "with from that this your have their them they when what which will more than into every each about also only just "
     "user users make makes using used like other some such over under after before without eine einen einer oder nicht "
@@ -69,17 +62,11 @@ _COMMON: Final = word_set(
 )
 
 
-class Saying(msgspec.Struct, frozen=True):
-    """A statement and the facts it is made from."""
-
-    text: str
-    facts: tuple[int, ...]
-
-
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a draft may say, best first."""
 
     name: str = ""
+    name_facts: tuple[int, ...] = ()
     version: str = ""
     language: str = "und"
     url: str = ""
@@ -129,7 +116,8 @@ class _Picker:
         self.voice = voice_of(evidence, rules)
         self.name, self.name_fact = name_of(evidence)
         self.taken: list[str] = []
-        self.said = ""
+        self.about = About(evidence, self.name)
+        self.said: Saying | None = None
         """What the product is, as the evidence has it."""
         self.left_out: dict[str, str] = {}
 
@@ -140,7 +128,10 @@ class _Picker:
         if not changes and product is None:
             changes, commits = commits or self._unavoidable(), []
         version = self.evidence.first("version")
-        lead, more = (changes[0], changes[1:]) if changes else ([], [])
+        lead = changes[0] if changes else []
+        more = [
+            each for each in changes[1:] if len(each[0].text) <= MAX_ITEM_CHARS and not is_code(each[0].text)
+        ]
         related = self._related(lead[0].text) if lead and not more and len(lead) == 1 else []
         features = self._features()
         kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
@@ -148,12 +139,13 @@ class _Picker:
             state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
             for each in changes[:1]
         ]
-        if said and product is None and self.name and not self._names_it(said[0]):
+        if said and product is None and self.name and not is_named(self.name, said[0]):
             said = [f"{self.name}: {said[0]}"]
         names = self._names()
         version_facts = tuple(place for place, _ in self.evidence.of("version")[:1])
         return Material(
             name=self.name,
+            name_facts=names,
             version=version,
             language=self.language,
             url=self.evidence.product_url,
@@ -165,7 +157,7 @@ class _Picker:
                 for each in more[:MOST_FACTS]
             ),
             product=product,
-            brief=tuple(self._brief(product)),
+            brief=tuple(each for each in self.about.briefs(self.said) if self._allows(each.text)),
             related=tuple(related[:MOST_FACTS]),
             features=tuple(features[:MOST_FACTS]),
             further=tuple(self._further(product)[:2]) if product and not features else (),
@@ -237,99 +229,19 @@ class _Picker:
 
     def _product(self) -> Saying | None:
         """The sentence that says best what the product is, with its name."""
-        scored: list[tuple[float, int, Saying]] = []
-        for place, fact, sentence, order in self._sentences():
-            score = self._score(fact, sentence) - order
-            if self._allows(sentence) and not self._refused(sentence):
-                scored.append((score, -len(scored), Saying(sentence, (place,))))
-        for place, _, rest in self._titles():
-            if self._allows(rest):
-                scored.append((-1.5, -len(scored), Saying(rest, (place,))))
-        if not scored or max(scored)[0] < -4:
+        stated = (each for each in self.about.statements() if self._allows(each[1].text))
+        scored = [
+            (score, -at, each) for at, (score, each) in enumerate(stated) if not self._refused(each.text)
+        ]
+        if not scored or max(scored)[0] < LEAST_SCORE:
             return None
         best = max(scored)[2]
         self.taken.append(best.text)
-        self.said = best.text
-        if not self.name or self._names_it(best.text) or is_personal(best.text):
+        self.said = best
+        if not self.name or is_named(self.name, best.text) or is_personal(best.text):
             return Saying(ended(best.text, self.language), best.facts)
         joint = "：" if ord(best.text[0]) > 0x2E7F else ": "
         return Saying(ended(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names()))
-
-    def _sentences(self) -> Iterable[tuple[int, Fact, str, float]]:
-        """The sentences that may say what the product is, and how late each comes."""
-        seen: dict[str, int] = {}
-        for place, fact in self.evidence.of(
-            "page_description", "og_description", "readme", "repo_fact", "headline", "page_text"
-        ):
-            number = seen[fact.source] = seen.get(fact.source, -1) + 1
-            for order, sentence in enumerate(sentences(without_emoji(fact.text))):
-                bare = sentence.strip()
-                if states_something(bare) and speaks(bare, self.language):
-                    yield place, fact, bare, 0.5 * number + 0.7 * order
-
-    def _score(self, fact: Fact, text: str) -> float:
-        score = {"page_description": 1.5, "og_description": 1.0, "headline": -2.0, "page_text": -1.0}.get(
-            fact.source, 0.0
-        )
-        if self.name and re.match(_IS_A.replace("{name}", re.escape(self.name)), text, re.IGNORECASE):
-            score += 6
-        elif self._starts_with_name(text):
-            score += 5
-        elif self._names_it(text):
-            score += (
-                2
-                if not re.match(r"^(?:if|when|while|because|once|since|although|to)\b", text, re.IGNORECASE)
-                else -1
-            )
-        elif _NOUN.match(text) and len(text) >= 25 and not is_sentence(text, self.language):
-            score += 3
-        elif _UNCLEAR.match(text):
-            score -= 5
-        score -= 4.0 * is_personal(text)
-        score -= 2.5 * ("superlative" in risks_of(text)) + 1.5 * ("!" in text or "！" in text)
-        score -= (
-            1.0 * (len(text) > 180)
-            + 2.0 * (len(text) > 240)
-            + 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
-        )
-        return score
-
-    def _titles(self) -> Iterable[tuple[int, Fact, str]]:
-        """What titles say beside the name."""
-        for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
-            parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]
-            rest = [part for part in parts if part.casefold() != self.name.casefold()]
-            if (
-                len(rest) == 1
-                and len(parts) > 1
-                and states_something(rest[0], 2)
-                and speaks(rest[0], self.language)
-            ):
-                yield place, fact, rest[0]
-
-    def _brief(self, product: Saying | None) -> list[Saying]:
-        """What the product is in a few words, for a title."""
-        found: list[Saying] = []
-        texts = [] if product is None else [Saying(self.said, product.facts)]
-        others = [
-            Saying(text, (place,)) for place, fact, text, _ in self._sentences() if fact.source != "page_text"
-        ]
-        for saying in (*texts, *others):
-            match = re.match(_IS_A.replace("{name}", re.escape(self.name)), saying.text, re.IGNORECASE)
-            if match and self.name:
-                found.append(Saying(match.group("what"), saying.facts))
-            elif _NOUN.match(saying.text) and not is_sentence(
-                shorten(saying.text, 60) or saying.text, self.language
-            ):
-                found.append(saying)
-        found += [Saying(rest, (place,)) for place, _, rest in self._titles()]
-        for saying in texts:
-            rest = saying.text[len(self.name) :].strip() if self._starts_with_name(saying.text) else ""
-            verb = re.match(r"[a-zäöü]+(?:s|t)\b", rest) and not re.match(r"(?:is|ist|was)\b", rest)
-            found += [saying, Saying(rest, saying.facts)] if verb else [saying]
-        found += [saying for saying in others if self.evidence.facts[saying.facts[0]].source == "headline"]
-        calm = [each for each in found if self._allows(each.text) and not is_price(each.text)]
-        return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
 
     def _related(self, change: str) -> list[Saying]:
         """Sentences of README and memory that speak of what changed."""
@@ -339,7 +251,7 @@ class _Picker:
             for sentence in sentences(without_emoji(fact.text)):
                 shared = words & _content_words(sentence, self.name)
                 timed = speed and _SPEED.search(sentence) and re.search(r"\d", sentence)
-                whole = is_sentence(sentence, self.language) and not _UNCLEAR.match(sentence)
+                whole = is_sentence(sentence, self.language) and not UNCLEAR.match(sentence)
                 # What only says the change again adds nothing.
                 whole = whole and len(_content_words(sentence, self.name) - words) >= 2
                 belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
@@ -358,21 +270,25 @@ class _Picker:
         for place, fact in self.evidence.of(source):
             text = without_emoji(fact.text).strip(" -–—:")
             said = sentences(text)
-            text = text if len(text) <= MAX_ITEM_CHARS else said[0] if said else ""
+            text = said[0] if len(said) > 1 and len(said[0].split()) > 3 else text
             if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
                 continue
             short = len(text) <= MAX_ITEM_CHARS and states_something(text, 3 if source == "heading" else 2)
             if short and speaks(text, self.language) and self._takes(text):
                 found.append(
-                    Saying(capitalise(unended(text) if len(sentences(text)) == 1 else text), (place,))
+                    Saying(
+                        capitalise(unended(text) if len(sentences(text)) == 1 else text, self.name), (place,)
+                    )
                 )
-        found.sort(key=lambda saying: -len(wanted & _content_words(saying.text, self.name)))
+        found.sort(
+            key=lambda saying: (is_code(saying.text), -len(wanted & _content_words(saying.text, self.name)))
+        )
         return found if len(found) > 1 else []
 
     def _further(self, product: Saying) -> list[Saying]:
         """The sentences that follow the one about the product."""
         text = without_emoji(self.evidence.facts[product.facts[0]].text)
-        rest = sentences(text.partition(self.said)[2])
+        rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
         found = []
         for sentence in rest:
             if (
@@ -408,14 +324,6 @@ class _Picker:
 
     def _names(self) -> tuple[int, ...]:
         return (self.name_fact,) if self.name_fact is not None else ()
-
-    def _names_it(self, text: str) -> bool:
-        return re.search(rf"(?<!\w){re.escape(self.name)}(?![a-z])", text, re.IGNORECASE) is not None or (
-            not self.name.isascii() and self.name in text
-        )
-
-    def _starts_with_name(self, text: str) -> bool:
-        return bool(self.name) and text.casefold().startswith(self.name.casefold())
 
     def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
         return [Saying(ended(each.text, self.language), each.facts) for each in sayings]

@@ -62,9 +62,22 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
             "es",
         ):
             return match.group(1), place
+    for place, fact in evidence.of(
+        "readme", "page_description", "og_description", "whatChanged", "page_text"
+    ):
+        pattern = rf"(?<![\w/.@]){re.escape(label)}(?![\w/@])(?!\.\w)"
+        if len(label) > 2 and (found := re.search(pattern, fact.text, re.IGNORECASE)):
+            return found.group(), place
     if shared:
         return (path[-1], None) if path else ("", None)
     return (host if re.search(r"\.[a-z][a-z0-9-]+$", host) else ""), None
+
+
+def is_named(name: str, text: str) -> bool:
+    """Whether a text says the name."""
+    if not name.isascii():
+        return bool(name) and name in text
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _named(text: str) -> bool:

@@ -28,7 +28,8 @@ _ASIDE: Final = re.compile(
     r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
     r"screenshots?|gallery|documentation|docs|resources|references?|related|alternatives|similar|comparison|"
     r"benchmarks?|"
-    r"limitations|caveats|known issues|troubleshooting|security|privacy|upgrad\w*|migrat\w*|download\w*|"
+    r"limitations|caveats|disclaimer|warning|notice|known issues|troubleshooting|security|privacy|upgrad\w*|"
+    r"migrat\w*|download\w*|"
     r"(?:supported )?platforms|compatibility|citation|citing|translations?|languages|star history|who uses|used by|"
     r"users|testimonials|press|pricing|non-goals|entwicklung|einrichtung|installation|lizenz|mitwirken|mitmachen|"
     r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|danksagung|inhalt\w*|kontakt|fehler|"
@@ -66,8 +67,8 @@ _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
     (re.compile(r"<!--.*?-->|<(pre|table|script|style|svg|details|picture)\b.*?</\1\s*>", re.I | re.S), "\n"),
     (re.compile(r"<(?:img|source|hr|input)\b[^>]{0,2000}>", re.I), " "),
     (
-        re.compile(r"<h[1-6]\b[^>]{0,300}>(.{0,2000}?)</h[1-6]\s*>", re.I | re.S),
-        lambda match: f"\n\n## {' '.join(match.group(1).split())}\n\n",
+        re.compile(r"<h([1-6])\b[^>]{0,300}>(.{0,2000}?)</h\1\s*>", re.I | re.S),
+        lambda match: f"\n\n{'#' * int(match.group(1))} {' '.join(match.group(2).split())}\n\n",
     ),
     (re.compile(r"<li\b[^>]{0,300}>\s*", re.I), "\n- "),
     (
@@ -127,7 +128,7 @@ class _Reader:
         """Items before the first section, which count where no section lists features."""
         self.held: list[str] = []
         self.kind = ""
-        self.section = "first"
+        self.section, self.level = "first", 0
         self.notice = self.indented = False
         self.depth = 0
 
@@ -140,9 +141,9 @@ class _Reader:
             # What is indented below a directive belongs to it.
             self.indented = bool(bare)
         elif heading := _HEADING.match(line):
-            self._head(heading.group(2))
+            self._head(heading.group(2), len(heading.group(1)))
         elif _UNDERLINE.match(following) and not bullet and not self.held and len(bare) <= 120:
-            self._head(line)
+            self._head(line, 1 if following.lstrip()[0] in "=#" else 2)
         elif _UNDERLINE.match(line) or re.fullmatch(r"[=\-*_~\s|:#.]+", line):
             self.close()
         elif self.notice or _NOTICE.match(line):
@@ -171,20 +172,26 @@ class _Reader:
         elif kind == "item" and self.section == "first":
             self.first_bullets.append(text)
 
-    def _head(self, raw: str) -> None:
+    def _head(self, raw: str, level: int) -> None:
         self.close()
         text = plain(raw)
-        if not text:
-            return
         bare = re.sub(r"^[\W\d_]+", "", text)
-        if not self.title and not _GENERAL_TITLE.match(bare) and not _ASIDE.match(bare):
+        if not bare or _is_links(raw, text):
+            return
+        general = any(words.match(bare) for words in (_GENERAL_TITLE, _ASIDE, _FEATURES))
+        above_all = level == 1 or (level <= 3 and not self.paragraphs and not self.first_bullets)
+        if not self.title and above_all and not general:
             self.title = text
-        elif _FEATURES.match(bare):
+            return
+        if level > self.level and self.section in ("features", "aside"):
+            return
+        self.level = level
+        if _FEATURES.match(bare):
             self.section = "features"
         elif _ASIDE.match(bare):
             self.section = "aside"
-        elif self.section != "first" or self.paragraphs:
-            self.section = "other"
+        else:
+            self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
 
     def _item(self, depth: int, text: str) -> None:
         if self.kind == "item" or self.held:

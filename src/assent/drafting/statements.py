@@ -21,7 +21,8 @@ _CALLS: Final = re.compile(
     r"the (?:docs|"
     r"documentation)|our)|subscribe|download (?:now|for|the|it|on)|buy (?:now|it)|order now|request a|"
     r"schedule a (?:demo|call)|"
-    r"click|watch (?:the (?:video|demo)|a demo)|wishlist|check out|visit (?:us|our|the)|follow (?:us|me|@)|"
+    r"click (?:here|on|the|below)|watch (?:the (?:video|demo)|a demo)|wishlist|check out|visit (?:us|our|the)|"
+    r"follow (?:us|me|@)|"
     r"star (?:us|this|the)|"
     r"please|see (?:pricing|more|our|the|also|below|docs)|ready to|to (?:get|install|run|use|build|start|learn)|"
     r"for (?:more|details|installation|a (?:full|complete))|if you|feel free|want to|looking for|thanks|thank you|"
@@ -50,7 +51,8 @@ _NOTES: Final = re.compile(
     r"cookie (?:policy|settings|consent)|javascript (?:is|must)|licen[cs]ed? under|under the (?:terms|mit|apache)|"
     r"(?:mit|apache|gpl|bsd|agpl)(?:[ -][\d.]+)? licen[cs]e|(?:open|file) an issue|report (?:bugs|issues)|"
     r"contributions|contributing|maintainers? wanted|sponsored by|our sponsors|semantic versioning|work in progress|"
-    r"under (?:heavy|active) development|not (?:yet )?(?:production|stable)|(?:alpha|beta|pre-?release)(?: software|"
+    r"under (?:\w+ )?(?:heavy|active) development|not (?:yet )?(?:production|stable)|(?:alpha|beta|"
+    r"pre-?release)(?: software|"
     r" quality|"
     r" stage| version)|is deprecated|no longer maintained|formerly|previously known|(?:documentation|docs) (?:is|are|"
     r"can)|"
@@ -72,11 +74,11 @@ _PRICE: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"^[\"“”„«»「『‘]|\s[—–-]\s*[A-Z][\w.]+(?: [A-Z][\w.]*){0,2}(?:,.{0,60})?$")
 _SAYS: Final = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|will|does|do|did|now|no longer|lets?|supports?|works?|shows?|runs?|"
-    r"helps?|makes?|"
-    r"keeps?|gives?|takes?|uses?|returns?|accepts?|appears?|opens?|loads?|starts?|comes?|gets?|remembers?|sends?|"
-    r"reads?|writes?|"
-    r"exports?|imports?|allows?|provides?|ist|sind|hat|haben|kann|können|wird|werden|lässt|lassen|zeigt|gibt|jetzt|"
+    r"\b(?:is|are|was|were|has|have|had|can|will|does|do|did|now|no longer|lets|supports|works|shows|runs|"
+    r"helps|makes|"
+    r"keeps|gives|takes|uses|returns|accepts|appears|opens|loads|starts|comes|gets|remembers|sends|"
+    r"reads|writes|"
+    r"exports|imports|allows|provides|ist|sind|hat|haben|kann|können|wird|werden|lässt|lassen|zeigt|gibt|jetzt|"
     r"läuft|"
     r"unterstützt|erinnert|bietet)\b"
 )
@@ -103,14 +105,19 @@ def is_personal(text: str) -> bool:
     return re.search(r"\b(?:I|[Mm]y|me|ich|[Mm]eine?)\b", text) is not None
 
 
-def states_something(text: str, least_words: int = 3) -> bool:
-    """Whether a line says something about the product."""
-    if (
-        any(pattern.match(text) for pattern in (_CALLS, _MENU))
-        or _NOTES.search(text)
-        or is_price(text)
-        or is_quote(text)
-    ):
+def is_code(text: str) -> bool:
+    """Whether a line speaks in names of code."""
+    return (
+        re.match(r"\S*[_(=.:]\w", text) is not None
+        or re.search(r"\w\(\)|=|(?:^|\s)--?\w|::", text) is not None
+    )
+
+
+def states_something(text: str, least_words: int = 3, *, named: bool = False) -> bool:
+    """Whether a line says something about the product. One that begins with its name is no call and no menu."""
+    if not named and any(pattern.match(text) for pattern in (_CALLS, _MENU)):
+        return False
+    if _NOTES.search(text) or is_price(text) or is_quote(text):
         return False
     if text.rstrip().endswith((":", "：", "?", "？", "؟", "…", "...")) or re.search(
         r"https?://|\w/\w+/|[{}<>=]|\$\w", text
@@ -141,18 +148,38 @@ def shorten(text: str, most: int) -> str:
     for match in reversed(list(_CLAUSE.finditer(bare))):
         head = bare[: match.start()].rstrip(" ,;:–—-")
         listed = match.group("next") and "," in head
-        # "for devices with little memory" is one group of words.
-        loose = match.group("manner") and re.search(r" (?:for|in|on|to) \S+$", head)
-        if len(head) <= most and len(head.split()) >= 3 and not listed and not loose:
+        # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
+        loose = match.group("manner") and re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) ", head)
+        # "tells you which" goes on; "a tool which" may end.
+        loose = loose or head.rpartition(" ")[2] in _GOES_ON
+        least = 4 if match.group("manner") or match.group("comma") else 3
+        if len(head) <= most and len(head.split()) >= least and not listed and not loose:
             return head
     return ""
 
 
+_GOES_ON: Final = frozenset(
+    [
+        "you",
+        "them",
+        "it",
+        "see",
+        "sees",
+        "show",
+        "shows",
+        "know",
+        "knows",
+        "tell",
+        "tells",
+        "find",
+        "fest",
+        "zeigt",
+    ]
+)
 _CLAUSE: Final = re.compile(
-    r",? (?:that|which|who|so that|so you|written in|built (?:with|on|in|for)|powered by|designed|while|because|using|"
-    r"where|when) |, (?:and (?:it|you)|with|so|but|der|die|das|mit|damit|um|ohne|sodass) |(?P<manner> (?:with|"
-    r"without) )|"
-    r" for | [–—-] |; |: | \(|[、，](?=.{4})|(?P<next>,? and \w+s (?=(?:an?|the|your|you|it|them|where|which|who|"
-    r"what|when|how)"
-    r"\b)|, \w+s (?!and\b|or\b))"
+    r"(?P<clause>,? (?:that|which|who) )|,? (?:so that|so you|written in|built (?:with|on|in|for)|powered by|designed|"
+    r"while|because|using|where|when|inspired by) |, (?:and (?:it|you)|with|so|but|der|die|das|mit|damit|um|ohne|"
+    r"sodass) |(?P<manner> (?:with|without|for|in an?) )|(?P<comma>, (?:both|including|such as|from|by|due to|"
+    r"thanks to|\w+ing) )| [–—-] |; | \(|[、，](?=.{4})|(?P<next>,? and \w+s "
+    r"(?=(?:an?|the|your|you|it|them|where|which|who|what|when|how)\b)|, \w+s (?!and\b|or\b))"
 )
