@@ -342,6 +342,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
         "LinkedIn: 1,234 impressions. Responses are not known. LinkedIn had 2,000 impressions in one earlier run.",
     ):
         assert text in card
+    assert card.count("<svg") == 1  # nothing stands beside the other numbers
     assert "3,534" not in page
     assert "Impressions, LinkedIn" in page and "2,000, 1,234" in page
     story = await world.page(f"/runs/{run.run_id}/story")

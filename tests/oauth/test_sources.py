@@ -74,6 +74,8 @@ async def test_a_run_is_measured_by_every_connected_source_for_its_page(
     assert (of(found, "site") or found.sources[0]).status == "ok"
     assert asset.run_id == run_id
     assert "42 sessions" in asset.body
+    # The site and the search both count clicks, and one visitor may be in both: that is no sum of anything.
+    assert found.totals == {"impressions": 120, "views": 0, "sessions": 42, "conversions": 3}
 
 
 @pytest.mark.rule("E100")

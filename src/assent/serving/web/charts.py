@@ -35,6 +35,10 @@ class Bar(msgspec.Struct, frozen=True):
     compared: str
 
     @property
+    def is_drawn(self) -> bool:
+        return self.length > 0 or self.usual is not None
+
+    @property
     def written(self) -> str:
         return amount(self.value)
 
@@ -51,9 +55,11 @@ def draw_bars(found: Measurement) -> tuple[Bar, ...]:
         for channel, numbers in group_numbers(found.sources).items()
         for name in list_counts(numbers)
     ]
-    longest: dict[str, float] = {}
+    alike: dict[str, list[float]] = {}
     for _, name, value, usual in shown:
-        longest[name] = max(longest.get(name, 0), value, usual.average if usual is not None else 0)
+        alike.setdefault(name, []).extend([value, usual.average] if usual is not None else [value])
+    # A number that has nothing beside it gets no bar: any length would say something about it.
+    longest = {name: max(values) if len(values) > 1 else 0 for name, values in alike.items()}
     return tuple(_draw(*each, longest[each[1]]) for each in shown)
 
 
