@@ -7,6 +7,7 @@ filter and transport code, with a clock that is a value.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -64,6 +65,13 @@ class Outcome:
     @property
     def reason(self) -> str | None:
         return self.payload.get("reason")
+
+
+def _refuse_names_of_tools(payload: dict[str, Any]) -> None:
+    """What an agent repeats to a person names no tool and no setting, whichever answer it is in."""
+    for answer in (payload, payload.get("agentGuide") or {}):
+        said = " ".join(str(answer.get(name, "")) for name in ("userMessage", "summaryForUser"))
+        assert re.search(r"\bchieflab_\w|\bASSENT_[A-Z]", said) is None, said
 
 
 class Surface:
@@ -157,6 +165,7 @@ class Surface:
         result = answer["result"]
         payload: dict[str, Any] = dict(result["structuredContent"])
         replay = payload.pop("replay", None)
+        _refuse_names_of_tools(payload)
         return Outcome(payload, result["isError"], answer, status, headers, replay)
 
     async def gather(self, calls: int, tool: str, arguments: dict[str, Any]) -> list[Outcome]:

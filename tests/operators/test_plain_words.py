@@ -71,3 +71,24 @@ async def test_a_page_that_is_not_ours_is_shown_with_the_word_that_nothing_was_p
     run = await post(loop, "landing")
 
     assert "Nothing was published" in run["show"] and "Ledgerleaf reads bank statements" in run["show"]
+
+
+@pytest.mark.rule("E19")
+async def test_what_is_told_about_an_account_that_is_missing_names_no_tool_and_no_setting(loop: Loop) -> None:
+    run = await post(loop, "facebook")
+    about = {"actionId": run["actions"][0]["id"]}
+    answers = [
+        (await loop.call(tool, arguments)).payload
+        for tool, arguments in (
+            ("chieflab_connect_provider", {"connector": "ga4"}),
+            ("chieflab_connect_provider", {"connector": "facebook"}),
+            ("chieflab_retry_blocked_action", about),
+            (APPROVE, about),
+            ("chieflab_publish_approved_post", about),
+            ("chieflab_measure", {"runId": run["runId"]}),
+        )
+    ]
+
+    for answer in (run, *answers):
+        said = f"{answer.get('userMessage', '')} {answer.get('summaryForUser', '')} {answer.get('show', '')}"
+        assert "chieflab_" not in said and "ASSENT_" not in said
