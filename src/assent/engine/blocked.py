@@ -19,7 +19,8 @@ from assent.drafting import channels
 from assent.engine import actions, addressing, brain, circumstances
 from assent.engine.circumstances import Outlook
 from assent.engine.confirming import refuse_confirmation
-from assent.engine.decisions import once_only, stale, walk
+from assent.engine.decisions import stale, walk
+from assent.engine.once import run_once
 from assent.engine.services import Services
 from assent.engine.tenancy import Principal
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -66,7 +67,7 @@ async def look_again(
         return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
 
     return await services.store.write(
-        lambda: once_only(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
+        lambda: run_once(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
     )
 
 

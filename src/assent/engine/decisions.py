@@ -6,27 +6,18 @@ record under its lock; what the caller says about it changes nothing (E65).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any
 
 import msgspec
 
-from assent.drafting import channels, threads
-from assent.drafting.cleaning import one_line
-from assent.engine import actions, brain, credits, jobs, notifications, once, pictures, recipients
+from assent.engine import actions, brain, credits, jobs, notifications, pictures, recipients
 from assent.engine.confirming import refuse_cut
-from assent.engine.content import content_problems
-from assent.engine.tenancy import Principal
+from assent.engine.editing import apply_edit
 from assent.kernel import canonical
-from assent.kernel.headers import is_one_line
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import full_time, iso_time
 from assent.lifecycle import gate, guidance, schedules
-from assent.lifecycle.cards import UNPUBLISH
 from assent.lifecycle.gate import Links
 from assent.lifecycle.names import read_claim
 from assent.lifecycle.policy import Requirement, suffices
@@ -38,12 +29,7 @@ from assent.lifecycle.transitions import AWAITING, Move, follow, path, state_of
 from assent.ports import Transaction
 from assent.stores.loader import statements
 
-_MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
-"""The numbers that a thread was divided with."""
-
 SEND_JOB = "send_approved_action"
-
-T = TypeVar("T")
 
 
 class Decider(msgspec.Struct, frozen=True):
@@ -252,7 +238,7 @@ def withdraw(
 ) -> Transaction[Action]:
     """Take an approval back before the action is claimed. The first of several approvers takes back their own yes."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    if state_of(action) == AWAITING and (yield from _taken_back(decider, action, reason, now_ms)):
+    if state_of(action) == AWAITING and (yield from _take_back(decider, action, reason, now_ms)):
         return action
     gate.judge_decision(action, Move.WITHDRAW, now_ms, links)
     yield statements.forget_approvals(
@@ -263,7 +249,7 @@ def withdraw(
     return (yield from walk(changed, Move.WITHDRAW, facts_of(decider, reason=reason), now_ms))
 
 
-def _taken_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
+def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
     """One yes of the several that are needed, by whoever gave it."""
     taken = yield statements.forget_approval(
         workspace_id=action.workspace_id,
@@ -298,7 +284,7 @@ def edit(
     refuse_stale(action, seen)
     schedules.refuse_unfit(schedule_ms, now_ms)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
-    effect = edited(action.effect, changes)
+    effect = apply_edit(action.effect, changes)
     if effect == action.effect and kept_ms == action.schedule_ms:
         raise Refusal(
             Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
@@ -349,66 +335,6 @@ def edit(
     return done
 
 
-def edited(effect: Effect, changes: dict[str, Any]) -> Effect:
-    """The effect with a human's changes, refused where the result could not be put before one."""
-    if effect.verb == UNPUBLISH:
-        # Its text says what is done; another text would not do anything else.
-        raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")
-    before = effect
-    effect = msgspec.structs.replace(effect, **cleaned(changes))
-    if effect.body != before.body and "preheader" not in changes:
-        # It sums up the text that is being replaced.
-        effect = msgspec.structs.replace(effect, preheader="")
-    if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
-        # The HTML part was made from the text that is being replaced.
-        effect = msgspec.structs.replace(effect, html="")
-    if changes.keys() & {"body", "title", "subject"}:
-        effect = as_the_channel_takes_it(effect)
-    if problems := content_problems(effect):
-        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
-    return effect
-
-
-def cleaned(changes: dict[str, Any]) -> dict[str, Any]:
-    """The changes without what cannot be seen in a headline, as a draft is cleaned when it is prepared."""
-    found = dict(changes)
-    for name in ("title", "subject", "preheader"):
-        if name in found and is_one_line(found[name]):
-            found[name] = one_line(found[name], MAX_CONTENT_CHARS)
-    return found
-
-
-def as_the_channel_takes_it(effect: Effect) -> Effect:
-    """An edited text held to its channel's limits; a thread is divided anew, so that nothing old is sent along."""
-    if effect.channel not in channels.BY_ID:
-        return effect
-    body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
-    parts, wrong = _divide(effect.channel, body, effect.subject or effect.title, effect.preheader)
-    if wrong:
-        row = channels.BY_ID[effect.channel]
-        headline = "subject" if row.shape == "email" else "title"
-        of_headline = channels.title_problems(row, effect.subject or effect.title)
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[
-                Problem(headline if problem in of_headline else "body", problem, "the text as it is")
-                for problem in wrong
-            ],
-        )
-    details = {name: value for name, value in effect.details.items() if name != "thread"}
-    if len(parts) > 1:
-        body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
-    return msgspec.structs.replace(effect, body=body, details=details)
-
-
-@lru_cache(maxsize=64)
-def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The posts of a thread where the channel has those, and what the channel does not take."""
-    row = channels.BY_ID[channel]
-    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
-    return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems
-
-
 def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
     """Store a changed action after the moves that carry out a wish, each with its event (E70)."""
     state, steps = state_of(changed), []
@@ -456,26 +382,3 @@ def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:
     who = {"personId": decider.person_id} if decider.person_id else {}
     shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}
     return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}
-
-
-def once_only(
-    caller: Principal,
-    tool: str,
-    key: str | None,
-    arguments: Any,
-    now_ms: int,
-    reply: type[T],
-    inner: Callable[[], Transaction[T]],
-) -> Transaction[T]:
-    """Run a writing transaction once per idempotency key; a repetition gets the first answer (E7)."""
-    if key is None:
-        return (yield from inner())
-    digest = canonical.digest(arguments)
-    workspace_id, holder = caller.workspace_id, caller.holder
-    seen = yield from once.recall(workspace_id, tool, key, digest, now_ms, holder=holder)
-    if seen is not None:
-        return msgspec.json.decode(seen, type=reply)
-    answer = yield from inner()
-    text = msgspec.json.encode(answer).decode()
-    yield from once.remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)
-    return answer

@@ -15,11 +15,14 @@ Deliberately unaware of what a tool answers, but for the run and the actions tha
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
 from assent.engine import actions
+from assent.engine.tenancy import Principal
+from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal, Replay, Retry
@@ -28,6 +31,8 @@ from assent.lifecycle.records import Action
 from assent.lifecycle.replays import describe_present
 from assent.ports import Transaction
 from assent.stores.loader import statements
+
+T = TypeVar("T")
 
 
 def recall(
@@ -113,3 +118,26 @@ def forget_expired(now_ms: int, limit: int) -> Transaction[int]:
     """Remove at most `limit` records past their time; returns how many went."""
     rows = yield statements.forget_answers(now_ms=now_ms, limit=limit)
     return len(rows)
+
+
+def run_once(
+    caller: Principal,
+    tool: str,
+    key: str | None,
+    arguments: Any,
+    now_ms: int,
+    reply: type[T],
+    inner: Callable[[], Transaction[T]],
+) -> Transaction[T]:
+    """Run a writing transaction once per idempotency key; a repetition gets the first answer (E7)."""
+    if key is None:
+        return (yield from inner())
+    digest = canonical.digest(arguments)
+    workspace_id, holder = caller.workspace_id, caller.holder
+    seen = yield from recall(workspace_id, tool, key, digest, now_ms, holder=holder)
+    if seen is not None:
+        return msgspec.json.decode(seen, type=reply)
+    answer = yield from inner()
+    text = msgspec.json.encode(answer).decode()
+    yield from remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)
+    return answer

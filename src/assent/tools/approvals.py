@@ -15,8 +15,10 @@ from assent.engine import (
     blocked,
     circumstances,
     decisions,
+    editing,
     execution,
     explaining,
+    once,
     pictures,
     rechecking,
 )
@@ -309,7 +311,7 @@ async def _check(call: Call, action_id: ActionId, changes: dict[str, Any]) -> Ch
     action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     chars = sum(len(text) for text in changes.values() if isinstance(text, str))
     try:
-        effect = await run_long_apart(chars, decisions.edited, action.effect, changes)
+        effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
     except Refusal:
         return None
     return await rechecking.recheck(call.services, action, effect)
@@ -382,7 +384,7 @@ async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided
         for name in ADDED_LATER:
             if not arguments.get(name):
                 arguments.pop(name, None)
-        return decisions.once_only(
+        return once.run_once(
             call.caller, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
         )
 

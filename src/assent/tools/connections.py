@@ -10,7 +10,7 @@ import msgspec
 from assent.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
 from assent.engine import actions, blocked, staging
 from assent.engine.blocked import LookedAgain
-from assent.engine.decisions import once_only
+from assent.engine.once import run_once
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.lifecycle.calls import NextToolCalls, SuggestedCall
@@ -225,7 +225,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
     asked = {"provider": info.id}
     return await call.services.store.write(
-        lambda: once_only(
+        lambda: run_once(
             call.caller,
             "chieflab_disconnect_provider",
             request.idempotency_key,

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from assent.engine import actions, execution, reconciliation, recording
-from assent.engine.decisions import once_only
 from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.once import run_once
 from assent.engine.recording import Executed
 from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle.audit import ActionRecord, record_of
@@ -112,7 +112,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
             return _resolved(changed, call.now_ms)
 
         arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
-        return once_only(
+        return run_once(
             call.caller,
             "chieflab_resolve_unknown_outcome",
             request.idempotency_key,

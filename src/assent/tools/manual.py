@@ -9,7 +9,8 @@ import msgspec
 
 from assent.connectors.manual_brief import ManualBrief, manual_brief
 from assent.engine import actions, by_hand, circumstances
-from assent.engine.decisions import Decider, once_only
+from assent.engine.decisions import Decider
+from assent.engine.once import run_once
 from assent.engine.recording import Executed, answer_executed
 from assent.kernel.refusals import Replay, bad_argument
 from assent.lifecycle.calls import SuggestedCall
@@ -72,7 +73,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
             )
             return handed_over(before, action, outlook.of(action))
 
-        return once_only(
+        return run_once(
             call.caller,
             "chieflab_use_manual_fallback",
             request.idempotency_key,
@@ -110,7 +111,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
                 )
             )
 
-        return once_only(
+        return run_once(
             call.caller,
             "chieflab_record_manual_publish",
             request.idempotency_key,

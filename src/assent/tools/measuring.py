@@ -9,9 +9,9 @@ import msgspec
 
 from assent.drafting import channels
 from assent.engine import actions, circumstances, measurement
-from assent.engine.decisions import once_only
 from assent.engine.measured import Measurement
 from assent.engine.measurement import unavailable
+from assent.engine.once import run_once
 from assent.engine.staging import PreparedRun
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
@@ -199,7 +199,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
 
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
     return await call.services.store.write(
-        lambda: once_only(
+        lambda: run_once(
             call.caller,
             "chieflab_record_manual_metrics",
             request.idempotency_key,

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine import brain, lessons_read, staging, tenancy
 from assent.engine.brain import Entry, NewEntry
-from assent.engine.decisions import once_only
+from assent.engine.once import run_once
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
@@ -182,7 +182,7 @@ async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
 
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
     return await call.services.store.write(
-        lambda: once_only(
+        lambda: run_once(
             call.caller,
             "chieflab_create_tenant",
             request.idempotency_key,
@@ -227,7 +227,7 @@ async def _remember(
 
     arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": source}
     return await call.services.store.write(
-        call.metered(lambda: once_only(call.caller, "remember", key, arguments, call.now_ms, Entry, begin))
+        call.metered(lambda: run_once(call.caller, "remember", key, arguments, call.now_ms, Entry, begin))
     )
 
 

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine import actions, addressing, blocked, decisions, members, rechecking, review
+from assent.engine import actions, addressing, blocked, editing, members, rechecking, review
 from assent.engine.review import RunReview
 from assent.engine.services import Services
 from assent.kernel.ids import ActionId, is_uuid
@@ -180,7 +180,7 @@ class ReviewPages:
             _, action = await self._looked_up(request)
             changes = review_decisions.changes(action, form)
             chars = sum(map(len, form.values()))
-            effect = await run_long_apart(chars, decisions.edited, action.effect, changes)
+            effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
         except (BadFields, PageRefused, Refusal):
             return None
         return await rechecking.recheck(self._services, action, effect)

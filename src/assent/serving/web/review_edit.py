@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.drafting import channels, counting
-from assent.engine import brain, decisions
+from assent.engine import brain, editing
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
 from assent.lifecycle.records import Action, Effect
@@ -84,7 +84,7 @@ def _differences(effect: Effect, typed: dict[str, str]) -> tuple[Difference, ...
 def _problems(action: Action, form: dict[str, str]) -> tuple[str, ...]:
     """What would keep it from being saved, by the rules that judge the saving itself."""
     try:
-        decisions.edited(action.effect, review_decisions.changes(action, form))
+        editing.apply_edit(action.effect, review_decisions.changes(action, form))
     except BadFields as bad:
         return tuple(bad.wrong.values())
     except Refusal as refusal:
