@@ -100,6 +100,21 @@ async def test_an_announcement_without_facts_asks_for_them_or_for_the_text(loop:
     assert "body" in post.payload["fixActionForAgent"]
 
 
+async def test_a_launch_of_which_nothing_can_be_said_asks_for_facts(loop: Loop) -> None:
+    context = {"recentCommits": "refactor the store\nmove files around"}
+    outcome = await loop.call(LAUNCH, {"goal": "first users", "repoContext": context})
+
+    assert outcome.reason == "missing_repo_context"
+    assert (await loop.call("chieflab_list_runs", {})).payload["runs"] == []
+
+
+async def test_a_launch_without_facts_shows_no_empty_positioning(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, {"drafts": {"site": "We taught it to read."}})).payload
+
+    assert all(asset["body"] for asset in run["assets"])
+    assert "Positioning" not in run["show"]
+
+
 async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop: Loop) -> None:
     run = (await loop.call(LAUNCH, {"channels": ["linkedin", "site"], **CLUB})).payload
     offered = [call for call in run["next"] if call["name"] == EDIT]

@@ -87,7 +87,7 @@ def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Suppl
         outputs["draftsNeeded"] = [note.channel for note in missing]
     return LaunchPlan(
         preparation=Preparation(
-            drafts=(*(each.draft for each in written), positioning),
+            drafts=(*(each.draft for each in written), *((positioning,) if stance.text else ())),
             effects=placed(tuple(written)),
             outputs=outputs,
         ),

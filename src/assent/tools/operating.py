@@ -136,6 +136,8 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
     bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(launch.prepare, bench, wanted, drafts)
+    if not plan.written:
+        raise too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
     preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
     preparation = msgspec.structs.replace(preparation, notes=tell_missing(plan))
