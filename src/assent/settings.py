@@ -17,16 +17,8 @@ import msgspec
 
 from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, STORAGE_QUOTA_MB, WORKFLOW_RETENTION_DAYS
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.settings_table import (
-    BY_ENV,
-    BY_NAME,
-    CONFIG_ENV,
-    CONFIG_FILE,
-    CONFIG_FLAG,
-    OWN_PREFIX,
-    TABLE,
-    Setting,
-)
+from assent.setting_kinds import Setting
+from assent.settings_table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, OWN_PREFIX, TABLE
 from assent.settings_values import BadValue, parse_value
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from assent.settings_table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE, Kind, Setting
+from assent.setting_kinds import Kind, Setting
+from assent.settings_table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
 
 _HEAD: Final = f"""\
 # Settings

@@ -6,10 +6,7 @@ row. Deliberately unaware of the environment and of files: see `assent.settings`
 
 from __future__ import annotations
 
-import enum
 from typing import Final
-
-import msgspec
 
 from assent.kernel.limits import (
     MAX_CONNECTIONS,
@@ -19,56 +16,7 @@ from assent.kernel.limits import (
     STORAGE_QUOTA_MB,
 )
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
-
-
-class Kind(enum.Enum):
-    """How a value is written and checked. The value is the sentence that a wrong one is answered with."""
-
-    TEXT = "text"
-    HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"
-    PATH = "a directory"
-    DATABASE = (
-        "sqlite:///relative.db, sqlite:////absolute/path.db or postgresql://user:password@host/database"
-    )
-    ORIGIN = "a web address without a path, such as https://assent.example.com"
-    COUNT = "a whole number"
-    SECONDS = "a number of seconds"
-    SWITCH = "true or false"
-    PRESENCE = "anything; setting it at all switches it on"
-    CHOICE = "one of the listed words"
-    FOLDERS = "folders, separated by colons in a variable, an array of strings in the file"
-    NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
-    PRICES = "a list of connectors with a whole number of credits each, such as zernio=2, resend=1"
-    KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
-    SECRET = "32 or more random characters"  # noqa: S105 - a description
-    SECRETS = "a list of secrets, newest first"
-    ENDPOINT = "a web address, such as https://models.example.com/v1"
-    TOKEN = "the key that the service gave out"  # noqa: S105 - a description
-    MAIL_SERVER = "smtp://user:password@host:587 or smtps://user:password@host:465"
-    MAILBOX = "an e-mail address, such as ann@example.org or Ann <ann@example.org>"
-
-
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `name` is also the key in the file."""
-
-    name: str
-    env: str
-    kind: Kind
-    doc: str
-    flag: str | None = None
-    default: str | int | float | bool | tuple[str, ...] | None = None
-    default_text: str | None = None
-    """What the default is where it depends on other settings."""
-    low: int | None = None
-    high: int | None = None
-    choices: tuple[str, ...] = ()
-    in_file: bool = True
-
-    @property
-    def secret(self) -> bool:
-        """Whether the value must never be shown."""
-        return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS, Kind.TOKEN, Kind.MAIL_SERVER)
-
+from assent.setting_kinds import Kind, Setting
 
 HOUR: Final = 3_600
 DAY: Final = 24 * HOUR

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from assent.settings_table import Kind, Setting
+from assent.setting_kinds import Kind, Setting
 
 
 class BadValue(ValueError):  # noqa: N818 - a state of the value

@@ -28,7 +28,8 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.lifecycle import gate
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import goes_to, next_calls, render_card
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import goes_to, render_card
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, Effect, Preflight, Status
 from assent.lifecycle.step_calls import WORKFLOW

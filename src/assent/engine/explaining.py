@@ -18,7 +18,8 @@ from assent.kernel.ids import ActionId, RunId, is_uuid
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import wait_call
-from assent.lifecycle.cards import Circumstances, commands, next_calls, render_card
+from assent.lifecycle.card_calls import commands, next_calls
+from assent.lifecycle.cards import Circumstances, render_card
 from assent.lifecycle.records import Action, Status
 from assent.lifecycle.refusal_words import describe_elsewhere
 from assent.ports import StoreUnavailable

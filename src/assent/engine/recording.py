@@ -14,7 +14,8 @@ from assent.kernel.refusals import Recovery, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import gate
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import PLAIN, describe_outcome, next_calls
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import PLAIN, describe_outcome
 from assent.lifecycle.records import Action, Attempt
 from assent.lifecycle.transitions import Move, follow, state_of
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, Transaction

@@ -12,18 +12,17 @@ import msgspec
 
 from assent.kernel.canonical import short_digest
 from assent.lifecycle.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
+from assent.lifecycle.card_calls import commands, repair_call
 from assent.lifecycle.cards import (
     EDIT,
     PLAIN,
     UNPUBLISH,
     Circumstances,
-    commands,
     goes_to,
     is_mail,
     quote,
     readable_body,
     render_card,
-    repair_call,
 )
 from assent.lifecycle.records import Action, Asset, Preflight
 from assent.lifecycle.transitions import TABLE

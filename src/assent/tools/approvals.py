@@ -32,7 +32,8 @@ from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, execution_key
-from assent.lifecycle.cards import describe_stuck, next_calls, render_card
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import describe_stuck, render_card
 from assent.lifecycle.gate import Links
 from assent.lifecycle.guidance import channel_keys
 from assent.lifecycle.preflight import Checked

@@ -9,7 +9,8 @@ from assent.engine.circumstances import Outlook
 from assent.kernel.refusals import Recovery, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import MANUAL, describe_decision, next_calls, render_card
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import MANUAL, describe_decision, render_card
 from assent.lifecycle.guidance import InChat, as_it_is
 from assent.lifecycle.records import Action
 from assent.lifecycle.step_calls import WORKFLOW, describe_step

@@ -16,7 +16,8 @@ from assent.engine.measurement import Scheduled
 from assent.engine.overview import MOST_COUNTED, Measured, Overview
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
-from assent.lifecycle.cards import Circumstances, next_calls
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import Circumstances
 from assent.lifecycle.records import Action
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.tools.arguments import TenantIdArgument

@@ -14,7 +14,8 @@ from assent.engine.once import run_once
 from assent.engine.recording import Executed, answer_executed
 from assent.kernel.refusals import Replay, bad_argument
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail, next_calls
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
 from assent.lifecycle.records import Action, Assurance
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey

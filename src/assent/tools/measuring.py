@@ -17,7 +17,8 @@ from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.lifecycle import guidance
 from assent.lifecycle.calls import LAUNCH_NEEDS, NextToolCalls, SuggestedCall
-from assent.lifecycle.cards import Circumstances, next_calls
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import Circumstances
 from assent.lifecycle.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.lifecycle.measurement import NextMove
 from assent.lifecycle.metrics import describe_numbers

@@ -16,7 +16,8 @@ from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
 from assent.lifecycle.audit import ActionRecord, record_of
 from assent.lifecycle.calls import SuggestedCall, wait_call
-from assent.lifecycle.cards import Circumstances, next_calls, render_card
+from assent.lifecycle.card_calls import next_calls
+from assent.lifecycle.cards import Circumstances, render_card
 from assent.lifecycle.records import Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.lifecycle.standing import SECTION_TITLES, Section, explain, section_of

@@ -15,7 +15,8 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.lifecycle.calls import Command, SuggestedCall
-from assent.lifecycle.cards import Circumstances, ask, commands, quote
+from assent.lifecycle.card_calls import commands
+from assent.lifecycle.cards import Circumstances, ask, quote
 from assent.lifecycle.records import Action, Status
 from assent.lifecycle.step_calls import OTHER_CONTENT, is_rewritten
 from assent.tools.definition import Call
