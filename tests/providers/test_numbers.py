@@ -197,7 +197,8 @@ async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_rea
     house: Measuring, tmp_path: Path
 ) -> None:
     house.posts.numbers = {"impressions": 900, "views": 950}
-    first = (await house.measured(await house.sent("linkedin")))["measurement"]
+    run_id = await house.sent("linkedin")
+    first = (await house.measured(run_id))["measurement"]
     earlier = {
         "measuredAt": first["measuredAt"],
         "sources": [
@@ -210,6 +211,14 @@ async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_rea
     }
     with closing(sqlite3.connect(tmp_path / "assent.db")) as file, file:
         file.execute("UPDATE measurements SET body = ?", (json.dumps(earlier),))
+        file.execute("UPDATE brain_entries SET natural_key = entry_id, state = 'retired'")
+    assert await house.remembered() == []
+    for _ in range(2):
+        house.clock.advance(hours=1)
+        assert (await house.measured(run_id))["measurement"]["totals"] == {"impressions": 900, "views": 950}
+        assert [each["body"] for each in await house.remembered()] == [
+            "LinkedIn: 900 impressions, 950 views."
+        ]
     house.posts.numbers = {"impressions": 500}
 
     told = await house.measured(await house.sent("linkedin"))

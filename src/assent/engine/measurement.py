@@ -278,6 +278,7 @@ def _keep(
     if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
+            yield from _remember(planned.tenant_id, kept, found, now_ms)
             return last.measurement, kept
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
@@ -289,11 +290,16 @@ def _keep(
     )
     facts = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
     yield from journal.append_to(head, [journal.NewEvent("run_measured", facts)], now_ms)
+    yield from _remember(planned.tenant_id, asset, found, now_ms)
+    return found, asset
+
+
+def _remember(tenant_id: str, asset: Asset, found: Measurement, now_ms: int) -> Transaction[None]:
+    """Keep a memory of each reading, once. Where earlier rules made one, this is the one that replaces it."""
     for number, reading in enumerate(found.sources):
         if reading.status == "ok":
-            entry = performance_entry(planned.tenant_id, asset, reading, number)
-            yield from brain.remember(workspace_id, entry, now_ms)
-    return found, asset
+            entry = performance_entry(tenant_id, asset, reading, number)
+            yield from brain.remember(asset.workspace_id, entry, now_ms)
 
 
 def performance_entry(tenant_id: str, asset: Asset, reading: Reading, number: int) -> brain.NewEntry:
