@@ -82,7 +82,7 @@ def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataO
         assert channels.check(channel, written.body, title=title, parts=written.parts).problems == ()
         for part in written.parts or (written.body,):
             assert row.body.count(part) <= row.body.most
-        assert len(written.subject) <= 60
+        assert len(written.subject) <= 78
         assert len(written.preheader) <= 90
         assert find_flaw(written.body) is None
         assert len(written.title) <= 120

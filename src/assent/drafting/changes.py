@@ -35,7 +35,7 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "inside",
         re.compile(
             r"\W*(?:internal|chores?|maintenance|dependenc|development|documentation|docs|tests?|ci\b|build|refactor|"
-            r"under the hood|intern|housekeeping|misc)",
+            r"under the hood|intern|housekeeping|misc|deprecat|remov)",
             re.I,
         ),
     ),
@@ -93,6 +93,15 @@ _ASIDE_LINE: Final = re.compile(
 )
 
 
+_SCOPE: Final = re.compile(
+    r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
+    r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z]))"
+)
+"""The part of the code that an item of a changelog names before what it did."""
+_INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re.IGNORECASE)
+"""A greeting before the first change."""
+
+
 class Change(msgspec.Struct, frozen=True):
     """A statement about what changed. `kind` is `fixed` for a repair, `more` for a sentence that goes on with the one
     before it, `new` for a commit that added something, else empty."""
@@ -121,6 +130,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
             mark = _MARK.match(line)
             if mark and len(mark.group(1).expandtabs(4)) >= 2 and listed:
                 continue
+            bare = _SCOPE.sub("", bare) if mark else _INTRO.sub(lambda found: found[1].upper(), bare)
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
             listed = bool(mark) and not bare.endswith(":")

@@ -6,6 +6,7 @@ draft that does not fit loses its further facts, then the sentence about the pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -61,9 +62,9 @@ SHAPES: Final[dict[str, Shape]] = {
         advice="Say in the post that the project is yours, and follow the rules of the subreddit.",
     ),
     "product_hunt": Shape(title="tagline", most=60, product_first=True),
-    "email": Shape(title="news", most=60, bullet="- "),
-    "site": Shape(title="news", most=70, bullet="- "),
-    "landing": Shape(title="headline", most=70, introduces=True, bullet="- "),
+    "email": Shape(title="news", most=78, bullet="- "),
+    "site": Shape(title="news", most=100, bullet="- "),
+    "landing": Shape(title="headline", most=80, introduces=True, bullet="- "),
 }
 """The channels whose drafts are not simply paragraphs."""
 
@@ -218,8 +219,8 @@ class _Draft:
             parts.reverse()
         # The title stands above the page and need not be said twice.
         if shape.title in ("news", "headline") and self.row.shape == "page" and title is not None:
-            repeats = unended(lead.text) == title.text and not details
-            parts = parts[1:] if repeats and (len(parts) > 1 or shape.introduces) else parts
+            repeats = unended(lead.text) == title.text and (len(parts) > 1 or shape.introduces)
+            parts = [*([self._paragraph(details)] if details else []), *parts[1:]] if repeats else parts
         if introduces:
             parts += self._list(held.features[:facts])
             shown = len(details) + len(held.features[:facts])
@@ -285,6 +286,8 @@ class _Draft:
             start = f"{self._show()}{held.name}{' – ' if self._show() else ': '}"
             if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
                 return Saying(start + cut(held.brief[0].text, most - len(start)), held.brief[0].facts)
+        if kind == "tagline" and held.headline is not None and (short := shorten(held.headline.text, most)):
+            return Saying(short, held.headline.facts)
         if kind != "news" and held.brief:
             return Saying(capitalise(cut(held.brief[0].text, most), held.name), held.brief[0].facts)
         whole = held.lead or held.product if kind == "news" else held.product or held.lead
@@ -302,7 +305,9 @@ class _Draft:
         short = shorten(text, most)
         if name and not is_named(name, short):
             short = _after(f"{name}: ", shorten(text, most - len(name) - 2))
-        yield Saying(short, lead.facts)
+        label = re.escape(f"{name} {self.held.version}" if self.held.version else name)
+        empty = re.fullmatch(rf"(?:\w+ \w+ )?(?:{label}|{re.escape(name)})", short)
+        yield Saying("" if empty else short, lead.facts)
         if name:
             yield Saying(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
         yield Saying(shorten(bare.text, most), bare.facts)

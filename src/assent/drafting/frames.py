@@ -116,10 +116,10 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     """A change as a sentence that says of which product it speaks."""
     bare, frames = unended(text), frames_of(language)
     label = f"{name} {version}" if name and version and version not in text else name
-    if is_named(name, text):
+    form, rest = _form(bare, language)
+    if is_named(name, text) and (not form or is_sentence(text, language)):
         return ended(text, language)
     plain = _joined("{name}: ", bare, label)
-    form, rest = _form(bare, language)
     if _SPEAKER.match(text) and len(text.split()) > 3:
         return ended(_joined("{name}: ", text, label) if label != name else text, language)
     if kind == "fixed" and form != "fixed":

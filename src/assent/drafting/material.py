@@ -245,7 +245,10 @@ class _Picker:
 
     def _related(self, change: str) -> list[Saying]:
         """Sentences of README and memory that speak of what changed."""
-        words, speed = _content_words(change, self.name), bool(_SPEED.search(change))
+        # What the product is about is shared by every sentence about it.
+        about = self.said.text if self.said is not None else ""
+        words = _content_words(change, self.name) - _content_words(about, self.name)
+        speed = bool(_SPEED.search(change))
         found = []
         for place, fact in self.evidence.of("readme", "readme_feature", "repo_fact", "proof"):
             for sentence in sentences(without_emoji(fact.text)):
@@ -289,6 +292,12 @@ class _Picker:
         """The sentences that follow the one about the product."""
         text = without_emoji(self.evidence.facts[product.facts[0]].text)
         rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
+        place = product.facts[0]
+        if not rest:
+            later = [(at, fact.text) for at, fact in self.evidence.of("readme") if at > place]
+            begins = ((at, said) for at, said in later if said.casefold().startswith(self.name.casefold()))
+            place, text = next(begins, (place, ""))
+            rest = sentences(without_emoji(text))
         found = []
         for sentence in rest:
             if (
@@ -297,7 +306,7 @@ class _Picker:
                 or not self._takes(sentence)
             ):
                 break
-            found.append(Saying(ended(sentence, self.language), product.facts[:1]))
+            found.append(Saying(ended(sentence, self.language), (place,)))
         return found
 
     def _proof(self) -> Saying | None:

@@ -35,7 +35,10 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
     label = re.sub(r"\W", "", path[-1].lower() if shared and path else host.partition(".")[0])
     for place, fact in evidence.of("readme_title", "page_title", "og_title"):
         title = re.sub(
-            r"^welcome to (?:the )?|\s*\([^)]*\)", "", without_emoji(fact.text).strip(), flags=re.IGNORECASE
+            r"^(?:welcome to|what is|why) (?:the )?|\s*\([^)]*\)|\s+v?\d+(?:\.\d+)+$|\?$",
+            "",
+            without_emoji(fact.text).strip(),
+            flags=re.IGNORECASE,
         )
         parts = [part.strip(" .!") for part in SEPARATOR.split(title) if part.strip(" .!")]
         for part in parts:
@@ -77,7 +80,9 @@ def is_named(name: str, text: str) -> bool:
     """Whether a text says the name."""
     if not name.isascii():
         return bool(name) and name in text
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+    # "memos" are not Memos.
+    found = re.search(rf"(?i:^{re.escape(name)})(?!\w)|(?<!\w){re.escape(name)}(?!\w)", text)
+    return bool(name) and (found is not None or (name.islower() and name in text.casefold()))
 
 
 def _named(text: str) -> bool:

@@ -91,6 +91,9 @@ class About:
             number = seen[fact.source] = seen.get(fact.source, -1) + 1
             for order, sentence in enumerate(sentences(without_emoji(fact.text))):
                 bare = sentence.strip()
+                if fact.source == "readme" and number == order == 0:
+                    # Below its title, "it" is the product.
+                    bare = re.sub(r"^(?:it|this) is (?=an? )", "", bare, flags=re.IGNORECASE)
                 if states_something(bare, named=self._begins(bare)) and speaks(bare, self.language):
                     yield place, fact, bare, 0.5 * number + 0.7 * order
 
@@ -131,6 +134,8 @@ class About:
         if self.language not in ("en", "de") or is_named(self.name, text) or UNCLEAR.match(text):
             return False
         verbless = not is_sentence(shorten(text, 60) or text, self.language)
+        if source == "readme":
+            return verbless and re.match(r"^(?:an?|eine?)\s", text, re.IGNORECASE) is not None
         return verbless and (source != "headline" or _NOUN.match(text) is not None)
 
     def _begins(self, text: str) -> bool:

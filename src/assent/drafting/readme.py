@@ -32,8 +32,10 @@ _ASIDE: Final = re.compile(
     r"migrat\w*|download\w*|"
     r"(?:supported )?platforms|compatibility|citation|citing|translations?|languages|star history|who uses|used by|"
     r"users|testimonials|press|pricing|non-goals|entwicklung|einrichtung|installation|lizenz|mitwirken|mitmachen|"
-    r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|danksagung|inhalt\w*|kontakt|fehler|"
-    r"インストール|使い方|開発|ライセンス|貢献|必要|目次|ドキュメント|动手|安装|使用|许可|贡献|文档|快速开始|"
+    r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|bedienung|bezug|danksagung|inhalt\w*|kontakt|fehler|"
+    r"haftung\w*|feedback|help|live demo|translat\w*|version\w*|ecosystem|discussions?|motivation|telemetry|"
+    r"menu|what['’]?s next|在线体验|生态|環境構築|実行|ビルド|"
+    r"インストール|使い方|開発|ライセンス|貢献|必要|目次|ドキュメント|动手|安装|使用|许可\w*|贡献|文档|快速开始|"
     r"التثبيت|الترخيص|المساهمة)(?!\w)",
     re.IGNORECASE,
 )
@@ -41,7 +43,8 @@ _ASIDE: Final = re.compile(
 _FEATURES: Final = re.compile(
     r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
     r"functions)"
-    r"\b|^what (?:it|you|does|can|is in)\b|^why\b|^benefits|^at a glance|^overview|^funktion\w*|^merkmale|"
+    r"\b|^what (?:it|you|does|can|is in)\b|^why\b(?!.*(?:n['’]t|\bnot)\b)|"
+    r"^benefits|^pros\b|^at a glance|^overview|^funktion\w*|^merkmale|"
     r"^was (?:es )?kann|"
     r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
     r"^características"
@@ -58,6 +61,7 @@ _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=
 _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
+_RULE: Final = re.compile(r"^\s*\|?[\s|:-]*-[\s|:-]*$")
 _FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
 _NOTICE: Final = re.compile(
     r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
@@ -65,6 +69,7 @@ _NOTICE: Final = re.compile(
 _DIRECTIVE: Final = re.compile(r"^\s*\.\. |^\s*:[\w-]+:|^\s*\[[^\]]{1,80}\]:\s|^\s*<!|^\s*\|")
 _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
     (re.compile(r"<!--.*?-->|<(pre|table|script|style|svg|details|picture)\b.*?</\1\s*>", re.I | re.S), "\n"),
+    (re.compile(r"<(https?://[^<>\s]{1,500})>", re.I), r"\1"),
     (re.compile(r"<(?:img|source|hr|input)\b[^>]{0,2000}>", re.I), " "),
     (
         re.compile(r"<h([1-6])\b[^>]{0,300}>(.{0,2000}?)</h\1\s*>", re.I | re.S),
@@ -135,7 +140,9 @@ class _Reader:
     def read(self, line: str, following: str) -> None:
         bare = line.strip()
         bullet = _BULLET.match(line)
-        if not bare or _DIRECTIVE.match(line):
+        if self.section == "features" and bare.startswith("|"):
+            self._row(bare, following)
+        elif not bare or _DIRECTIVE.match(line):
             self.close()
             self.notice = False
             # What is indented below a directive belongs to it.
@@ -163,10 +170,17 @@ class _Reader:
         raw, kind = " ".join(self.held), self.kind
         self.held, self.kind = [], ""
         text = plain(raw)
-        if not text or self.section == "aside" or _is_links(raw, text):
+        if (
+            not text
+            or self.section == "aside"
+            or _is_links(raw, text)
+            or re.match(r"\s*(?:⚠|:warning:)", raw)
+        ):
             return
         if kind == "paragraph" and len(text) > 20:
             self.paragraphs.append(text)
+        elif kind == "item" and re.search(r"https?://|\?", text):
+            return
         elif kind == "item" and self.section == "features":
             self.features.append(text)
         elif kind == "item" and self.section == "first":
@@ -193,6 +207,13 @@ class _Reader:
         else:
             self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
 
+    def _row(self, row: str, following: str) -> None:
+        """A table of features names one at the beginning of each row."""
+        self.close()
+        first = plain(row.strip("|").partition("|")[0])
+        if first and not _RULE.match(row) and not _RULE.match(following):
+            self.features.append(first)
+
     def _item(self, depth: int, text: str) -> None:
         if self.kind == "item" or self.held:
             self.close()
@@ -208,7 +229,7 @@ def _is_links(raw: str, text: str) -> bool:
     without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
     links = len(_LINK.findall(raw))
     words = len(re.findall(r"\w{2,}", re.sub(r"<[^>]{0,300}>", " ", without)))
-    return (links >= 2 and words <= links) or len(re.findall(r"\s[|·•]\s", text)) >= 2
+    return (links >= 2 and words <= links) or len(re.findall(r"\s[|·•](?=\s)", raw)) >= 2
 
 
 def plain(markdown: str) -> str:
@@ -218,9 +239,10 @@ def plain(markdown: str) -> str:
     text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
     text = _LINK.sub(r"\1", text)
     text = re.sub(
-        r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|\|[\w -]{1,40}\|", r"\1\2", text
+        r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|(?<!\S)\|[\w-]{1,40}\|", r"\1\2", text
     )
     text = re.sub(r"(?<!\w):[a-z0-9_+-]{2,40}:(?!\w)", " ", text)
+    text = re.sub(r"(`+)([^`\n]{1,400})\1", r"\2", text)
     for _ in range(2):
         text = _EMPHASIS.sub(r"\2", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!-])", r"\1", text)

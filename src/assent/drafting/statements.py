@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.drafting.language import sentences, unended
+from assent.drafting.language import sentences, unended, word_set
 
 _GREETING: Final = re.compile(
     r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
@@ -62,14 +62,14 @@ _NOTES: Final = re.compile(
     r"source code|prerequisites?|hinweis|achtung|by default|in this|the following|the key features|here(?:['’]s| is|"
     r" are)|"
     r"below|above|currently|as of)\b|\((?:planned|soon|coming soon|todo|wip)\)"
-    r"|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|クッキー|このリポジトリ|ライセンス",
+    r"|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|\b[al]?gpl\b|协议开源|クッキー|このリポジトリ|ライセンス",
     re.IGNORECASE,
 )
 _PRICE: Final = re.compile(
     r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?|円|ドル)|\b(?:free (?:for|plan|tier|trial|forever|up to|"
     r"during)|"
     r"(?:per|a|pro|im) (?:user|seat|month|year|monat|jahr)\b|/ ?(?:mo|month|yr|year|user)\b|(?:no )?credit card|"
-    r"money[- ]back|pricing|kostenlos|gratis)|^free\b|無料|円",
+    r"money[- ]back|pricing|kostenlos (?:testen|starten|für|bis)|gratis)|^free\b|無料(?:で|プラン|体験|トライアル)|円",
     re.IGNORECASE,
 )
 _QUOTE: Final = re.compile(r"^[\"“”„«»「『‘]|\s[—–-]\s*[A-Z][\w.]+(?: [A-Z][\w.]*){0,2}(?:,.{0,60})?$")
@@ -119,8 +119,10 @@ def states_something(text: str, least_words: int = 3, *, named: bool = False) ->
         return False
     if _NOTES.search(text) or is_price(text) or is_quote(text):
         return False
-    if text.rstrip().endswith((":", "：", "?", "？", "؟", "…", "...")) or re.search(
-        r"https?://|\w/\w+/|[{}<>=]|\$\w", text
+    if (
+        text.startswith(("(", "（"))
+        or text.rstrip().endswith((":", "：", "?", "？", "؟", "…", "..."))
+        or re.search(r"https?://|\w/\w+/|[{}<>=]|\$\w", text)
     ):
         return False
     return len(text.split()) >= least_words or sum(1 for char in text if ord(char) > 0x2E7F) >= 6
@@ -147,39 +149,45 @@ def shorten(text: str, most: int) -> str:
         return bare
     for match in reversed(list(_CLAUSE.finditer(bare))):
         head = bare[: match.start()].rstrip(" ,;:–—-")
-        listed = match.group("next") and "," in head
-        # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
-        loose = match.group("manner") and re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) ", head)
-        # "tells you which" goes on; "a tool which" may end.
-        loose = loose or head.rpartition(" ")[2] in _GOES_ON
-        least = 4 if match.group("manner") or match.group("comma") else 3
-        if len(head) <= most and len(head.split()) >= least and not listed and not loose:
+        if len(head) <= most and len(head.split()) >= 3 and not _DANGLES.search(head) and _parts(match, head):
             return head
     return ""
 
 
-_GOES_ON: Final = frozenset(
-    [
-        "you",
-        "them",
-        "it",
-        "see",
-        "sees",
-        "show",
-        "shows",
-        "know",
-        "knows",
-        "tell",
-        "tells",
-        "find",
-        "fest",
-        "zeigt",
-    ]
+def _parts(match: re.Match[str], head: str) -> bool:
+    """Whether the words before a clause say without it what they said with it."""
+    kind, rest, said = match.lastgroup, match.string[match.end() :], head.rpartition(": ")[2]
+    # "tells you which" goes on; "a tool which" may end.
+    if head.rpartition(" ")[2] in _GOES_ON or (said != head and len(said.split()) < 3):
+        return False
+    if kind == "next":
+        return "," not in head
+    if kind == "comma":
+        listed = re.match(r"\s*\S+(?: \S+){0,2} (?:and|or|und|oder) ", rest)
+        open_head = re.search(r"\b(?:an?|the|and|und|eine?) \S+$", head)
+        return len(rest.split()) >= 3 and len(head.split()) >= 4 and not listed and not open_head
+    # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
+    loose = re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) (?:\S+ ){0,2}\S+$", head)
+    if kind == "manner" and (loose or len(head.split()) < 4 or _DENIES.search(head)):
+        return False
+    if kind == "place" and (_DENIES.search(head) or _NEEDS_MORE.search(head)):
+        return False
+    return not re.search(r",(?: \S+){1,6}$", head)
+
+
+_DENIES: Final = re.compile(r"\b(?:not?|never|nicht|keine?\w*|nie)\b|n['’]t\b", re.IGNORECASE)
+_NEEDS_MORE: Final = re.compile(
+    r"(?:\w+ed|runs|works|is|are|connects|belongs|easy|simple|able|ready|hard|possible| (?:that|which|who) \S+)$"
 )
+"""Words that say nothing without those behind them."""
+_DANGLES: Final = re.compile(
+    r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|your|its|is|are|as|made|und|oder|mit|für|von|der|die|das|eine?)$"
+)
+_GOES_ON: Final = word_set("you them it see sees show shows know knows tell tells find fest zeigt")
 _CLAUSE: Final = re.compile(
     r"(?P<clause>,? (?:that|which|who) )|,? (?:so that|so you|written in|built (?:with|on|in|for)|powered by|designed|"
     r"while|because|using|where|when|inspired by) |, (?:and (?:it|you)|with|so|but|der|die|das|mit|damit|um|ohne|"
-    r"sodass) |(?P<manner> (?:with|without|for|in an?) )|(?P<comma>, (?:both|including|such as|from|by|due to|"
-    r"thanks to|\w+ing) )| [–—-] |; | \(|[、，](?=.{4})|(?P<next>,? and \w+s "
-    r"(?=(?:an?|the|your|you|it|them|where|which|who|what|when|how)\b)|, \w+s (?!and\b|or\b))"
+    r"sodass) |(?P<manner> (?:with|without|for|in an?) )| [–—-] |[;:] | \(|[、，](?=.{4})|(?P<next>,? and \w+s "
+    r"(?=(?:an?|the|your|you|it|them|where|which|who|what|when|how)\b)|, \w+[st] (?!and\b|or\b|und\b|oder\b))|"
+    r"(?P<comma>,)(?= )|(?P<place> (?:in|into|over|to|from|via|through|among|across) )"
 )
