@@ -19,7 +19,7 @@ from assent.drafting.composer import NOTHING_LEARNED, compose
 from assent.drafting.evidence import Evidence
 from assent.drafting.lessons import Lessons
 from assent.drafting.records import Composed, NeedsDraft
-from assent.drafting.writing import writing_for
+from assent.drafting.writing import gather_writing
 from assent.lifecycle.content_check import find_flaw
 from assent.lifecycle.suspicion import suspicions_in
 
@@ -104,7 +104,7 @@ async def ask(
 def _question(channel_id: str, evidence: Evidence, lessons: Lessons) -> str:
     """What the channel takes and what helps to write for it, as one JSON object."""
     wanted = channels.needs(channels.BY_ID[channel_id])
-    known = msgspec.to_builtins(writing_for((channel_id,), evidence, lessons))
+    known = msgspec.to_builtins(gather_writing((channel_id,), evidence, lessons))
     return msgspec.json.encode({"channel": wanted, **known}).decode()
 
 

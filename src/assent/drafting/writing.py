@@ -48,7 +48,7 @@ class Writing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lessons: tuple[str, ...] = ()
 
 
-def writing_for(
+def gather_writing(
     channel_ids: Iterable[str],
     evidence: Evidence,
     lessons: Lessons,

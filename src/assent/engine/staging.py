@@ -24,6 +24,7 @@ from assent.engine import (
     once,
     pictures,
     recipients,
+    run_pictures,
     webhook_hosts,
     webhooks,
 )
@@ -42,11 +43,10 @@ from assent.lifecycle.calls import SuggestedCall, about_content
 from assent.lifecycle.cards import EDIT, Circumstances
 from assent.lifecycle.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.records import Action, Asset, Effect, ExecutionState, Run, Status
-from assent.lifecycle.review_link import LOOK
+from assent.lifecycle.records import Action, Asset, ExecutionState, Run, Status
 from assent.lifecycle.webhooks import event_of
 from assent.offloading import run_long_apart
-from assent.ports import THIS_RUN, Draft, Preparation, StagedEffect, Transaction
+from assent.ports import THIS_RUN, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
@@ -144,7 +144,7 @@ async def stage(
             title=draft.title,
             body=draft.body,
             channel=draft.channel,
-            metadata={**draft.metadata, **picture_facts(services, run, draft)},
+            metadata={**draft.metadata, **run_pictures.describe_picture(services, run, draft)},
             created_ms=now_ms,
         )
         for draft in preparation.drafts
@@ -165,7 +165,7 @@ async def stage(
     outlook = await circumstances.outlook(services, request.principal, staged, known)
     following = tuple(named_run(call, run.run_id) for call in preparation.next_calls)
     preparation = msgspec.structs.replace(
-        preparation, next_calls=(*rewrites(staged, preparation, outlook), *following)
+        preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
     )
     base = prepared(services, request.principal, run, assets, staged, preparation, outlook)
     reply = shape(
@@ -224,7 +224,7 @@ def named_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
     return msgspec.structs.replace(call, args=args)
 
 
-def rewrites(
+def offer_rewrites(
     staged: tuple[Action, ...], preparation: Preparation, outlook: Outlook
 ) -> tuple[SuggestedCall, ...]:
     """The calls that put the agent's own text in the place of a composed one."""
@@ -321,7 +321,7 @@ def new_action(
 ) -> Action:
     now_ms = run.created_ms
     effect = msgspec.structs.replace(
-        with_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
+        run_pictures.attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
     )
     usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS
     expires_ms = schedules.expiry(usual_ms, staged.schedule_ms)
@@ -355,54 +355,6 @@ def new_action(
     )
 
 
-def picture_facts(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
-    """What an asset says about the picture that it is."""
-    picture = draft.picture
-    if picture is None:
-        return {}
-    return {
-        "url": services.base_url + pictures.path(run.run_id, picture.digest),
-        "digest": picture.digest,
-        "contentType": picture.content_type,
-        "width": picture.width,
-        "height": picture.height,
-        "bytes": len(picture.content),
-        "alt": picture.alt,
-    }
-
-
-def with_address(services: Services, asset: Asset) -> Asset:
-    """An asset as it is told: a picture with an address that shows it, and decides nothing, to whoever is told, for as
-    long as the review link of its run lives. What is stored has no token in it."""
-    if asset.type != pictures.IMAGE or "url" not in asset.metadata:
-        return asset
-    url = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
-    token = url.partition("token=")[2]
-    view_url = f"{asset.metadata['url']}?token={token}"
-    return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
-
-
-def shown(services: Services, asset: Asset) -> AssetView:
-    return guidance.asset_view(with_address(services, asset))
-
-
-def images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
-    """The pictures of a run."""
-    return tuple(
-        guidance.picture_view(with_address(services, asset))
-        for asset in assets
-        if asset.type == pictures.IMAGE
-    )
-
-
-def with_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
-    """The effect with the picture that is to go along."""
-    if staged.picture is None:
-        return staged.effect
-    media = pictures.media_of(assets[staged.picture], run.run_id, services.base_url)
-    return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect
-
-
 def prepared(
     services: Services,
     caller: Principal,
@@ -419,7 +371,7 @@ def prepared(
     around: dict[str, Circumstances] = {}
     if outlook is not None:
         around = {action.action_id: outlook.of(action) for action in staged}
-    visible = tuple(with_address(services, asset) for asset in assets)
+    visible = tuple(run_pictures.add_address(services, asset) for asset in assets)
     guide = guidance.agent_guide(
         staged,
         visible,

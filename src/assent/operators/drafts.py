@@ -115,7 +115,7 @@ def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
     )
 
 
-def wanted(channel: Channel) -> dict[str, str]:
+def describe_wanted(channel: Channel) -> dict[str, str]:
     """What a text for the channel has to be, by argument."""
     name = "subject" if channel.shape == "email" else "title"
     needs = {"body": f"your own text. {channels.needs(channel)}"}
@@ -155,7 +155,7 @@ def staged(
         schedule_ms=bench.schedule_ms,
         metadata={OWN_WORDS: True} if own_words else {},
         paths=paths,
-        rewrite=wanted(channel) if made.source == COMPOSER else {},
+        rewrite=describe_wanted(channel) if made.source == COMPOSER else {},
     )
 
 

@@ -165,7 +165,7 @@ def with_pictures(preparation: Preparation, result: Result) -> Preparation:
     return msgspec.structs.replace(preparation, drafts=(*preparation.drafts, *drafts), effects=effects)
 
 
-def beside(preparation: Preparation, result: Result) -> Preparation:
+def add_beside(preparation: Preparation, result: Result) -> Preparation:
     """A preparation with a picture that no post takes along before somebody says so."""
     drafts = drafts_of(result)[:1]
     if not drafts or drafts[0].picture is None:

@@ -15,7 +15,7 @@ from assent.drafting import evidence as gathering
 from assent.drafting.naming import name_of
 from assent.drafting.picture_orders import PicturesFailed, Result, Work
 from assent.drafting.picture_sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
-from assent.engine import brain, lessons_read, pictures, staging
+from assent.engine import brain, lessons_read, pictures, run_pictures, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_PICTURE_BYTES
@@ -69,7 +69,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         ),
         preparation,
         GraphicsReply,
-        lambda assets, staged: {"images": staging.images(call.services, assets)},
+        lambda assets, staged: {"images": run_pictures.list_images(call.services, assets)},
     )
 
 
@@ -104,7 +104,7 @@ async def illustrated(
     return graphics.without_picture(preparation, why)
 
 
-async def with_one_picture(
+async def add_one_picture(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
     """A launch with one picture beside its posts, as S3 has it. Where none can be drawn or kept, there is none."""
@@ -116,7 +116,7 @@ async def with_one_picture(
         work = graphics.ordered(headline, name, colors, (graphics.LOOSE_SIZE,))
         result, _ = await _fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
         if result.made:
-            return graphics.beside(preparation, result)
+            return graphics.add_beside(preparation, result)
     return preparation
 
 

@@ -14,7 +14,7 @@ from assent.drafting import evidence as gathering
 from assent.drafting.naming import name_of
 from assent.drafting.picture_sizes import SIZES
 from assent.drafting.records import Composed, NeedsDraft
-from assent.engine import long_runs, staging
+from assent.engine import long_runs, run_pictures, staging
 from assent.engine.staging import PreparedRun, Request
 from assent.engine.webhooks import mask_url
 from assent.kernel.ids import TenantId
@@ -33,7 +33,7 @@ from assent.ports import Measurable, Preparation
 from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.gathering import count_chars, find_joined, gather_bench
-from assent.tools.graphics import illustrated, with_one_picture
+from assent.tools.graphics import add_one_picture, illustrated
 from assent.tools.long_runs import patiently
 from assent.tools.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
 from assent.tools.unwritten import (
@@ -109,7 +109,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 measurement=_plan_measurement(call, staged),
             ),
             "publish_actions": tuple(action_ref(action) for action in staged),
-            "images": staging.images(call.services, assets),
+            "images": run_pictures.list_images(call.services, assets),
         }
 
     return await staging.stage(
@@ -148,7 +148,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if request.images_needed is False or not any(each in SIZES for each in plan.channels):
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
-    draw = illustrated if request.images_needed else with_one_picture
+    draw = illustrated if request.images_needed else add_one_picture
     name = name_of(bench.evidence)[0]
     return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 

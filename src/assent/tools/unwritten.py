@@ -13,12 +13,12 @@ from assent.drafting import channels
 from assent.drafting import evidence as gathering
 from assent.drafting.channels import Channel
 from assent.drafting.goals import announces
-from assent.drafting.writing import writing_for
+from assent.drafting.writing import gather_writing
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.lifecycle.calls import SuggestedCall
 from assent.operators.definition import Workbench
-from assent.operators.drafts import known_channel, wanted
+from assent.operators.drafts import describe_wanted, known_channel
 from assent.operators.launch import ChannelNote, LaunchPlan
 from assent.ports import THIS_RUN, Preparation
 
@@ -48,7 +48,7 @@ def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Ref
     """The agent writes this one: for what the channel takes, from what is known."""
     given = _said(msgspec.to_builtins(request))
     short = {name: value for name, value in given.items() if len(msgspec.json.encode(value)) <= ECHO_BYTES}
-    needs = {name: what for name, what in wanted(channel).items() if name not in short}
+    needs = {name: what for name, what in describe_wanted(channel).items() if name not in short}
     return Refusal(
         Reason.VALIDATION_ERROR,
         words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT),
@@ -98,7 +98,7 @@ def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ..
 
 
 def _known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
-    found = writing_for(channel_ids, bench.evidence, bench.lessons, goal=goal or "")
+    found = gather_writing(channel_ids, bench.evidence, bench.lessons, goal=goal or "")
     known: dict[str, Any] = msgspec.to_builtins(found)
     return known
 
@@ -107,7 +107,7 @@ def write_missing(note: ChannelNote) -> SuggestedCall:
     """The call that brings a draft for a channel which has none."""
     args = {"channel": note.channel, "runId": THIS_RUN}
     return SuggestedCall(
-        "chieflab_post", args, "you have written the text", wanted(known_channel(note.channel))
+        "chieflab_post", args, "you have written the text", describe_wanted(known_channel(note.channel))
     )
 
 
