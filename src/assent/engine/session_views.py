@@ -153,7 +153,7 @@ class Timeline(msgspec.Struct, frozen=True):
     moments: tuple[Moment, ...]
 
 
-class BranchView(msgspec.Struct, frozen=True):
+class ComparedBranch(msgspec.Struct, frozen=True):
     """What one branch has after the place where both part, and the context at its end."""
 
     end: TreeNode
@@ -165,8 +165,8 @@ class BranchView(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     view: RunView
     common: TreeNode
-    left: BranchView
-    right: BranchView
+    left: ComparedBranch
+    right: ComparedBranch
 
 
 def sessions(
@@ -398,7 +398,7 @@ def compare(
 
 def _branch(
     workspace_id: WorkspaceId, run: stored.StoredRun, after: tuple[TreeNode, ...], end: TreeNode, most: int
-) -> Transaction[BranchView]:
+) -> Transaction[ComparedBranch]:
     named = {"workspace_id": workspace_id, "run_id": run.run_id}
     passages = []
     for each in after[-most:]:
@@ -414,4 +414,4 @@ def _branch(
         )
     rows = yield statements.read_workflow_step(**named, node=end.node)
     snapshot = decode_snapshot(rows[0]["snapshot"].encode())
-    return BranchView(end, tuple(passages), max(0, len(after) - most), snapshot.context)
+    return ComparedBranch(end, tuple(passages), max(0, len(after) - most), snapshot.context)

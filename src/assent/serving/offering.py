@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.tools.toolsets import shown_name
+from assent.tools.toolsets import name_for_answers
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -39,7 +39,7 @@ def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
         if name in offered:
             return name
         tool = catalog.find(name)
-        listed = shown_name(tool) if tool is not None else name
+        listed = name_for_answers(tool) if tool is not None else name
         return listed if listed in offered else None
 
     return _TEXT.encode(_reduce(msgspec.json.decode(text), shown)).decode()

@@ -51,7 +51,7 @@ from assent.tools.arguments import (
     addresses,
     moment,
 )
-from assent.tools.decided import Decided, decided
+from assent.tools.decided import Decided, answer_decision
 from assent.tools.definition import DECIDES, READS, Call, Tool
 
 SCOPE = "actions:decide"
@@ -222,7 +222,7 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     outlook = await circumstances.outlook(call.services, call.caller, (action,))
-    present = decided(action, "approve", outlook)
+    present = answer_decision(action, "approve", outlook)
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
     said = (
         why.user_message
@@ -379,7 +379,7 @@ async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided
 
     def begin() -> Transaction[Decided]:
         def inner() -> Transaction[Decided]:
-            return decided((yield from decision()), move, outlook)
+            return answer_decision((yield from decision()), move, outlook)
 
         arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
         for name in ADDED_LATER:

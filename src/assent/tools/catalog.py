@@ -36,7 +36,7 @@ from assent.tools import (
     workspaces,
 )
 from assent.tools.definition import Tool
-from assent.tools.toolsets import groups_of, shown_name
+from assent.tools.toolsets import groups_of, name_for_answers
 
 CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"
@@ -90,7 +90,7 @@ class Catalog:
 
     def suggest(self, name: str) -> str | None:
         """The name that was probably meant: one that differs in its prefix or in a slip of the pen."""
-        endings = {_ending(shown_name(tool)): shown_name(tool) for tool in self.tools}
+        endings = {_ending(name_for_answers(tool)): name_for_answers(tool) for tool in self.tools}
         close = difflib.get_close_matches(_ending(name), endings, n=1, cutoff=0.8)
         return endings[close[0]] if close else None
 
@@ -105,7 +105,7 @@ class Catalog:
                 if group in wanted
             ]
             named.sort(key=lambda each: each[2] == LEGACY)
-            made = [listed(tool, name, is_old=group == LEGACY) for tool, name, group in named]
+            made = [list_entry(tool, name, is_old=group == LEGACY) for tool, name, group in named]
             self._listings[wanted] = made
         return made
 
@@ -124,13 +124,15 @@ def _ending(name: str) -> str:
     return name.removeprefix(CANONICAL).removeprefix(OLD)
 
 
-def listed(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
+def list_entry(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
     """One `tools/list` entry."""
     behaviour = tool.behaviour
     return {
         "name": name,
         "title": tool.title,
-        "description": f"Old name of {shown_name(tool)}. {tool.description}" if is_old else tool.description,
+        "description": f"Old name of {name_for_answers(tool)}. {tool.description}"
+        if is_old
+        else tool.description,
         "inputSchema": input_schema(tool.request),
         "outputSchema": output_schema(tool.reply),
         "annotations": {

@@ -195,7 +195,7 @@ STOP_RULE = (
 CONNECTED_STOP_RULE = "Say that it is connected and stop: nothing was sent."
 
 
-def _known(provider: str) -> ConnectorInfo:
+def _find_info(provider: str) -> ConnectorInfo:
     info = next((each for each in CONNECTORS if each.id == provider), None)
     if info is None:
         known = ", ".join(each.id for each in CONNECTORS)
@@ -204,7 +204,7 @@ def _known(provider: str) -> ConnectorInfo:
 
 
 async def disconnect_provider(call: Call, request: DisconnectProvider) -> Disconnected:
-    info = _known(request.provider)
+    info = _find_info(request.provider)
     if info.auth_mode not in BY_PAGE:
         said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")

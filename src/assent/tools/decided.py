@@ -44,7 +44,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-def decided(action: Action, move: str, outlook: Outlook) -> Decided:
+def answer_decision(action: Action, move: str, outlook: Outlook) -> Decided:
     """The answer to a decision, with the calls that make sense next."""
     approval, around = action.approval, outlook.of(action)
     key, waits = action.effect.channel, action.status == "awaiting_approval"

@@ -109,7 +109,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
                 "evidence": request.evidence,
             }
             changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
-            return _resolved(changed, call.now_ms)
+            return _answer_resolved(changed, call.now_ms)
 
         arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
         return run_once(
@@ -125,7 +125,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
     return await call.services.store.write(begin)
 
 
-def _resolved(action: Action, now_ms: int) -> Resolved:
+def _answer_resolved(action: Action, now_ms: int) -> Resolved:
     record, done = record_of(action, now_ms), recording.answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
     return Resolved(

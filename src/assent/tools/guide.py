@@ -178,7 +178,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         unknown=entries[Section.UNKNOWN],
         taken_down=entries[Section.TAKEN_DOWN],
         expired=entries[Section.EXPIRED],
-        measured=tuple(_measured(each) for each in found.measured),
+        measured=tuple(_make_entry(each) for each in found.measured),
         due_measurements=tuple(
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
         ),
@@ -213,7 +213,7 @@ def _moment(action: Action) -> int:
     return action.executed_ms or approved_ms or action.created_ms
 
 
-def _measured(found: Measured) -> MeasuredEntry:
+def _make_entry(found: Measured) -> MeasuredEntry:
     measured = found.scheduled.measurement
     known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
     told = [f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}." for each in known]
@@ -269,7 +269,7 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
     if found.measured:
         told = [
             f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}"
-            for each in map(_measured, found.measured)
+            for each in map(_make_entry, found.measured)
         ]
         parts.append("\n".join(["**Measured lately**", *told]))
     if waiting := [each for each in found.due if each.due_ms > now_ms]:

@@ -72,7 +72,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
             action = yield from by_hand.hand_over(
                 _decider(call), action_id, lambda a: _link(call, a), call.now_ms
             )
-            return handed_over(before, action, outlook.of(action))
+            return answer_handover(before, action, outlook.of(action))
 
         return run_once(
             call.caller,
@@ -125,7 +125,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     return await call.services.store.write(begin)
 
 
-def handed_over(before: Action, action: Action, around: Circumstances) -> HandedOver:
+def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """The brief, and the plain word that nothing is published yet."""
     key, brief = action.effect.channel, manual_brief(action.effect)
     message = _message(before, action, around)

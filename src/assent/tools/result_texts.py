@@ -31,7 +31,9 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
     """The numbers of every source in a sentence: `Site: 0 views, 0 clicks after one day.`"""
     first_ms = min((action.executed_ms for action in of_run if action.executed_ms is not None), default=None)
     read_ms = parse_time(found.measured_at)
-    after = f" after {_elapsed(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
+    after = (
+        f" after {_describe_age(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
+    )
     told = [
         f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}{after}."
         for each in found.sources
@@ -74,7 +76,7 @@ def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     return "".join(told).rstrip()
 
 
-def _elapsed(ms: int) -> str:
+def _describe_age(ms: int) -> str:
     """`one day`, `3 days`, `5 hours`."""
     unit_ms, name = (DAY_MS, "day") if ms >= DAY_MS else (HOUR_MS, "hour")
     count = ms // unit_ms

@@ -115,7 +115,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     waited = Waited(ended=ended, changed=_changes(first, seen.action))
     outlook = await circumstances.outlook(call.services, call.caller, (seen.action,))
     seen = msgspec.structs.replace(seen, action=outlook.as_now(seen.action))
-    return shown(seen, waited, outlook.of(seen.action), now_ms)
+    return answer_shown(seen, waited, outlook.of(seen.action), now_ms)
 
 
 def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
@@ -168,7 +168,7 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
     return tuple(changed)
 
 
-def shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
+def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     """The answer."""
     action, decision = seen.action, seen.decision
     record = record_of(action, now_ms)

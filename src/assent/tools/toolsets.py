@@ -83,6 +83,6 @@ def groups_of(tool: Tool) -> dict[str, Toolset]:
     return own | aliases | dict.fromkeys(tool.legacy_names, LEGACY)
 
 
-def shown_name(tool: Tool) -> str:
+def name_for_answers(tool: Tool) -> str:
     """The name that answers give a tool: the first that is no old one."""
     return next((name for name, group in groups_of(tool).items() if group != LEGACY), tool.name)

@@ -105,7 +105,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
     # A generated session is not part of what a caller repeats.
     named = request.session_id or _ticket(request.context) or ""
-    return _spoken(
+    return _as_prose(
         await _write(
             call,
             lambda: sessions.begin_run(
@@ -134,7 +134,7 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
                 "the ackToken of the step that this completes, or nothing but stateToken",
                 "nothing",
             )
-        return _spoken(await call.services.store.read(lambda: recollection.rehydrate(desk, state)))
+        return _as_prose(await call.services.store.read(lambda: recollection.rehydrate(desk, state)))
     ack = handle_of(desk.keys, request.ack_token, "ack")
     try:
         spoken = await _write(
@@ -144,13 +144,13 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     except Refusal as refusal:
         sent = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
         raise (await with_gate(call, sent, refusal)) from None
-    return _spoken(spoken)
+    return _as_prose(spoken)
 
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
     desk = await _desk(call)
     state = handle_of(desk.keys, request.state_token, "st")
-    return _spoken(await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown)))
+    return _as_prose(await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown)))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
@@ -170,7 +170,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         latest = await store.read(lambda: run_search.latest_runs(desk))
         return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), text.tell_latest(latest))
     best = _best(found)
-    spoken = await _rehydrated(call, desk, best)
+    spoken = await _rehydrate(call, desk, best)
     words = len(run_search.split_query(request.query or ""))
     said = text.tell_found(spoken.text, best, found, words)
     return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer), said)
@@ -182,7 +182,7 @@ def _best(found: tuple[FoundRun, ...]) -> FoundRun:
     return next((each for each in fitting if not each.is_complete), fitting[0])
 
 
-async def _rehydrated(call: Call, desk: WorkflowCall, best: FoundRun) -> Spoken:
+async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> Spoken:
     state = handle_of(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
     return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
@@ -200,7 +200,7 @@ async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
     return spoken
 
 
-def _spoken(spoken: Spoken) -> Prose:
+def _as_prose(spoken: Spoken) -> Prose:
     return Prose(spoken.answer, spoken.text)
 
 

@@ -109,7 +109,7 @@ def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced |
         at = walk.settle()
     except Stuck as stuck:
         waiting = msgspec.structs.replace(before, at=stuck.before)
-        return Blocked(waiting, "loop_blocked", outputs.bound_issues(list(stuck.issues)))
+        return Blocked(waiting, "loop_blocked", outputs.limit_issues(list(stuck.issues)))
     return _report_move(walk, before, at, "", ())
 
 
@@ -266,7 +266,7 @@ def _report_blocked(
     program: Program, before: Snapshot, current: Snapshot, step: Ask, issues: list[Issue]
 ) -> Blocked:
     attempts = before.blocked + 1
-    found = outputs.bound_issues(issues)
+    found = outputs.limit_issues(issues)
     example, notes_example = outputs.examples(
         step, _example_decisions(program, current), scope_of(program, current)
     )

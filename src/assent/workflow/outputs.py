@@ -193,7 +193,7 @@ def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, 
     ]
 
 
-def bound_issues(issues: list[Issue]) -> tuple[Issue, ...]:
+def limit_issues(issues: list[Issue]) -> tuple[Issue, ...]:
     """At most ten blockers, sorted so that the same content is always answered the same, and short (W36)."""
     cut = [
         msgspec.structs.replace(

@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup
 
 from assent.engine.session_views import (
-    BranchView,
+    ComparedBranch,
     Comparison,
     Confirmation,
     Passage,
@@ -329,7 +329,7 @@ def describe_comparison(found: Comparison) -> Compared:
     )
 
 
-def pairs(left: BranchView, right: BranchView, steps: Steps) -> tuple[Pair, ...]:
+def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:
     """Steps by their key, in the order of the left branch; what only the right one has comes where it stands there."""
     there = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [
