@@ -174,6 +174,10 @@ PUBLISHABLE: dict[str, str] = {
     "a plan": "Launch plan: sleep, launch, sleep.",
     "a review by all": "Version 2 is ready for review by anyone with a keyboard.",
     "a Russian invitation": "Напишите нам, если хотите попробовать бету. Ответим за день.",
+    "a check list": "- [x] Write the docs\n- [ ] Sleep\n\nVersion 2 is nearly there.",
+    "an author's address": "Thanks to Ana <<ana@example.org>> for the patch.",
+    "an example of a request": '### The request\n\n```json\n{"channel": "x", "title": "Hi"}\n```',
+    "a good day": "It should be a good day for a walk. We meet at ten at the bridge.",
 }
 
 REFUSED: dict[str, tuple[str, str]] = {
@@ -376,6 +380,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a name in angle brackets": ("slot", "Dear <First Name>, welcome."),
     "a date to fill in": ("slot", "Join us on [DATE] at [TIME]."),
     "a named address": ("slot", "Click [here](INSERT_URL)."),
+    "a number to fill in": ("slot", "We grew by [X]% this quarter."),
 }
 
 SUSPECT: dict[str, str] = {
@@ -433,4 +438,19 @@ SUSPECT: dict[str, str] = {
     "inline fields": (
         "Announcement. Key points: offline mode, free. Audience: existing users. Tone: celebratory."
     ),
+    "a German task": "Schreibe einen freundlichen LinkedIn-Beitrag über unseren neuen Import.",
+    "a Polish brief": "Krótki post na LinkedIn o nowej funkcji, przyjazny ton, około 100 słów.",
+    "a Dutch brief": (
+        "Kort LinkedIn-bericht over de nieuwe import, vriendelijke toon, ongeveer 100 woorden."
+    ),
+    "an Arabic brief": "منشور على لينكدإن عن الميزة الجديدة، نبرة ودية، حوالي 100 كلمة.",
+    "a French audience": (
+        "Un post LinkedIn court qui annonce l'import CSV. Public : trésoriers. Environ 100 mots."
+    ),
+    "where it goes": "This is where the announcement goes.",
+    "what will be written": "The announcement will be written once the numbers are in.",
+    "what would be": "It would be a LinkedIn post that introduces the feature and thanks the testers.",
+    "a refusal of an assistant": "I'm sorry, but I can't help with that request.",
+    "a numbered draft": "Draft 2 (LinkedIn):\n\nWe are live.",
+    "another offer": "We are live.\n\nWould you like me to adjust the tone?",
 }

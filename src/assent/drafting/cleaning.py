@@ -23,7 +23,7 @@ _INVISIBLE: Final = re.compile(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
 _TAG_CHARACTERS: Final = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f]+")
-"""Letters that nobody sees. Only in flags they have a meaning."""
+"""Invisible letters; they have a meaning only in flags."""
 _TAGS: Final = re.compile(r"<(?:!--.{0,2000}?-->|/?[a-zA-Z][^<>]{0,500}>)", re.DOTALL)
 _SPACES: Final = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f]+")
 
@@ -67,7 +67,7 @@ _ABOUT_THE_GATE: Final = re.compile(
     r"|\b(?:set|add|change|put)\b.{0,20}\b(?:recipients?|bcc|cc)\b.{0,30}@",
     re.IGNORECASE,
 )
-"""What a page says to or about whoever prepares the draft: whom to leave out, what to skip, what to slip in."""
+"""What a page says to or about the writer of the draft: whom to leave out, what to skip, what to slip in."""
 
 
 def printable(text: str) -> str:
@@ -102,7 +102,7 @@ def cut(text: str, most: int, mark: str = "…") -> str:
 
 
 def speaks_to_a_model(line: str) -> bool:
-    """Whether a line addresses whoever processes the text instead of whoever reads it."""
+    """Whether a line addresses the model that processes the text instead of its readers."""
     return any(pattern.search(line[:2_000]) for pattern in (_TO_A_MODEL, _ABOUT_THE_GATE))
 
 

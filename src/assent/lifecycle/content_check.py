@@ -170,7 +170,7 @@ _MACHINE_VALUE: Final = sign(
 
 def is_about_text(field: Field) -> bool:
     """Whether a field states a fact about a text."""
-    return field.key in _ABOUT or field.machine
+    return field.key in _ABOUT or (field.machine and len(field.value.split()) <= 3)
 
 
 def find_metadata(parts: Parts) -> str | None:
@@ -187,6 +187,8 @@ def find_metadata(parts: Parts) -> str | None:
         and any(map(_STATE.fullmatch, facts))
     ):
         return parts.text
+    if "```" in parts.text:
+        return None  # fields of an example
     fields = list(parts.fields)
     if len(fields) > 2 and fields[0] is None and _is_title(parts.first):
         fields = fields[1:]

@@ -22,7 +22,7 @@ _ORDERED: Final = re.compile(
     r"(?:insert|enter|fill in|placeholder|todo|tbd|your|einfügen|insertar|insérer)\b[ :_-]?.{0,60}|(?:add|"
     r"attach|include)(?: an?| the)? (?:\w+ )?(?:link|screenshot|image|photo|video|logo|quote|url|name|date)s?|"
     r"(?:\w+ )?(?:draft|post|e-?mail|message|body) (?:body|text|copy|content)|.{1,60} (?:goes |go )?here|"
-    r"(?:customer )?quote|one-line .{1,40}|[\w’' -]{3,40} name|x{1,4}%?",
+    r"(?:customer )?quote|one-line .{1,40}|[\w’' -]{3,40} name|x{2,4}%?|x%",
     re.IGNORECASE,
 )
 _TAG: Final = re.compile(r"name|link|title|time|date|url|email|price|amount", re.IGNORECASE)
@@ -38,10 +38,10 @@ _OPEN: Final = tuple(
         r"(?<![\w\\])\$(?P<named>[A-Z]{3,20}_[A-Z_]{3,30})\b",
         r"\b(?:INSERT|YOUR|ADD)_(?P<named>[A-Z][A-Z_]{1,30})\b",
         r"(?<![\w\]])\[{1,2}(?P<square>[^\W_][^\[\]\n<>=@|{}$;]{0,100})\]{1,2}(?!\(|\[|: ?\S{0,8}//)",
-        r"(?<![\w=/\\])<{1,2}(?P<angle>[^\W\d_][^<>\n=\"/]{2,60})>{1,2}",
+        r"(?<![\w=/\\])<{1,2}(?P<angle>[^\W\d_][^<>\n=\"/@]{2,60})>{1,2}",
         r"(?i:\]\((?P<any>url|link|insert[^()\n]{0,40}|your[ _-](?:url|link)|todo|tbd)\))",
         r"(?i:(?::|\bat|\bhere|→|👉) ?(?P<any><(?:link|url)>))",
-        r"(?<![\w$])(?P<any>X{2,4} ?%)",
+        r"(?<![\w$])(?P<any>X{2,4} ?%|\[X\] ?%)",
         r"\b(?P<any>(?:INSERT|PASTE|ADD)(?: [A-Z]{2,15}){1,4} HERE)\b",
         r"(?i:(?:^|[\n.!?>:]\s{0,3})\W{0,4}(?P<any>lorem ipsum dolor sit))",
     )

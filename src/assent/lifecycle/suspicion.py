@@ -35,13 +35,16 @@ _CHANNEL: Final = (
 _THING: Final = rf"(?:{GENRE}|draft|text|body|image|screenshot)"
 
 _IS_NOTE: Final = sign(
-    rf"(?:this|it|the (?:[\w-]+ )?{_THING}) (?:should|must|needs to|has to) (?:be (?:an?|about|short)|announce|"
-    rf"explain|"
-    r"mention|highlight|cover|introduce|talk|describe|focus|feel|include)\b",
-    rf"(?:an? |the )?(?:[\w-]+ ){{0,4}}{GENRE} (?:announcing|introducing|aimed at|that (?:announces|introduces|"
-    rf"tells|"
-    r"explains|highlights))\b(?![^.!?]*(?:\b(?:is|was|are|got|went)\b|\?))",
+    rf"(?:this|it|the (?:[\w-]+ )?{_THING}) (?:should|must|needs to|has to|would) be (?:about|short|"
+    rf"an? (?:[\w-]+,? ){{0,4}}{_THING})\b",
+    rf"the (?:[\w-]+ )?{_THING} (?:should|must|needs to|has to) (?:announce|explain|mention|highlight|cover|"
+    rf"introduce|"
+    r"talk|describe|focus|feel|include)\b",
+    rf"(?:an? |the )?(?:[\w-]+ ){{0,4}}{GENRE} (?:for (?:[\w-]+ ){{1,3}})?(?:announcing|introducing|aimed at|"
+    rf"that "
+    r"(?:announces|introduces|tells|explains|highlights))\b(?![^.!?]*(?:\b(?:is|was|are|got|went)\b|\?))",
     rf"(?:i|we)(?: would|['’]d)? (?:need|want|like) (?:[\w-]+ ){{1,4}}?{_CHANNEL} {GENRE}\b",
+    rf"(?:this is where the [^.!?\n]{{0,40}}\b{_THING} goes|placeholder for (?:the|an?|your) )",
 )
 _IS_ORDER: Final = sign(
     rf"(?:please |can you |now |let['’]s |help me )?{MAKE} [^.!?\n]{{0,30}}?(?:{_CHANNEL} (?:{GENRE}|for)|"
@@ -70,8 +73,8 @@ _IS_PREAMBLE: Final = sign(
     r"tweet)[^\n]{0,60}:\W{0,4}",
 )
 _IS_LABEL: Final = sign(
-    rf"(?:{_CHANNEL}|draft|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|version|"
-    rf"copy))?"
+    rf"(?:{_CHANNEL}|draft(?: \d{{1,2}})?|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|"
+    rf"version|copy))?"
     r"(?: ?\([^()\n]{1,30}\))?\s?:",
     r"(?:begin|start)(?: of)? (?:\w{1,20} )?(?:draft|post|output|content|copy|text|message)\b.{0,12}",
     r"(?:generated|output|draft|response|"
@@ -89,23 +92,11 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         NOTE,
         sign(
-            rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|"
-            rf"belongs) (?:in )?here\b"
-        ),
-    ),
-    (
-        NOTE,
-        sign(
-            r"\(?\b(?:draft|copy|text|body|caption|wording)\b(?: [\w-]+){0,3}? (?:to follow|to come|"
-            r"to be (?:written|added|generated)|will (?:follow|be (?:written|added|generated))|is missing|"
-            r"not yet written)\b"
-        ),
-    ),
-    (
-        NOTE,
-        sign(
-            r"\b(?:agent|assistant|model) (?:will|should|must) (?:now )?(?:write|draft|generate|"
-            r"fill in) this\b"
+            rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|belongs) (?:in )?here\b",
+            r"\(?\b(?:draft|copy|text|body|caption|wording)\b(?: [\w-]+){0,3}? (?:to follow|to come|will follow|is "
+            r"missing|not yet written)\b",
+            rf"\b{_THING} (?:will|(?:still )?(?:needs |has )?to) be (?:written|generated|supplied|added|drafted)\b",
+            r"\b(?:agent|assistant|model) (?:will|should|must) (?:now )?(?:write|draft|generate|fill in) this\b",
         ),
     ),
     (
@@ -147,6 +138,14 @@ _WANTED: Final = sign(
     r"facebook|twitter)",
     r"投稿|記事|ツイート|帖子|推文|文章|게시물|링크드인|منشور|पोस्ट",
 )
+_ORDER: Final = sign(
+    r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? )?(?:schreib(?:e|en sie)?|verfasse|erstelle|escrib[ae]|redacta|"
+    r"crea|rédigez?|écris|écrivez|scrivi|escreva|crie|schrijf|skriv|napisz|напиши(?:те)?|tulis|viết|اكتب)\b",
+    r"写一|写条|書いて|作成して|考えて|작성해|써 ?주|लिखें|\byaz\b",
+)
+_NETWORK: Final = sign(
+    r"linked ?in|instagram|facebook|twitter|\btweet|newsletter|ツイート|推文|링크드인|लिंक्डइन|لينكد"
+)
 _SIGNS: Final = (
     sign(
         r"\d{2,4}\s?(?:words?|characters|chars|wörter\w*|zeichen|palabras|caracteres|mots|caractères|parole|"
@@ -154,20 +153,18 @@ _SIGNS: Final = (
         r"文字数|字数|مئة كلمة",
     ),
     sign(
-        r"(?:~|\b(?:max\w{0,4}\.?|under|at most|around|höchstens|не (?:больше|более)|en fazla|tối đa)) ?\d",
-        r"以内|以下|이내|से कम|不超过|\b(?:máximo|maximum|maximal|massimo)\b",
+        r"(?:~|\b(?:max\w{0,4}\.?|under|at most|around|höchstens|не (?:больше|более)|en fazla|tối đa|ca\.|etwa|"
+        r"rund|unas|environ|około|ongeveer|около|circa|cerca de|約|大约|حوالي)) ?\d",
+        r"以内|以下|程度|정도|이내|से कम|不超过|\b(?:máximo|maximum|maximal|massimo)\b",
     ),
     sign(
         r"\b(?:tone|tono|tonfall|tonalität|тон|zielgruppe|público objetivo|target audience|giọng)\b(?! of the)",
-        r"\btom (?:amig|profiss|formal|leve)|(?-i:\bTon\b) ?(?::|soll|\w+[,.])|samimi bir ton",
+        r"\btom (?:amig|profiss|formal|leve)|\btoo?n[,.]|(?-i:\bTon\b) ?(?::|soll|\w+[,.])|\bpúblico\b|"
+        r"\bpublic ?:|samimi bir ton",
         r"语气|風格|风格|口調|トーン|어조|톤|نبرة|लहजा",
     ),
-    sign(
-        r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? |please )?(?:schreib(?:e|en sie)?|verfasse|erstelle|"
-        r"escrib[ae]|redacta|rédigez?|écris|écrivez|scrivi|escreva|schrijf|skriv|napisz|напиши(?:те)?|tulis|"
-        r"viết|اكتب|write|draft|compose)\b",
-        r"写一|写条|書いて|考えて|작성해|써 ?주|लिखें|\byaz\b",
-    ),
+    _ORDER,
+    sign(r"(?:^|[.!?:\n] ?)(?:please )?(?:write|draft|compose)\b"),
 )
 _LABELS: Final = words(
     "tone,audience,target audience,length,goal,cta,angle,key message,key points,ziel,zielgruppe,tonalität,ton,"
@@ -234,5 +231,10 @@ def _is_brief(parts: Parts) -> bool:
     keys = [field.key if field is not None else "" for field in parts.fields]
     if keys[0] in _LABELS and sum(key in _LABELS for key in keys) * 2 >= max(len(keys), 4):
         return True
+    if _ORDER.search(text[:200]) and _NETWORK.search(text[:200]):
+        return True
+    labels = max(len(_INLINE.findall(line)) for line in parts.lines)
+    if labels >= 3:
+        return True
     signs = sum(sign.search(text) is not None for sign in _SIGNS)
-    return _WANTED.search(text) is not None and (signs >= 2 or len(_INLINE.findall(text)) >= 2)
+    return _WANTED.search(text) is not None and (signs >= 2 or labels >= 2)
