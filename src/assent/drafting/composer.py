@@ -217,10 +217,13 @@ class _Draft:
         parts = [first] if product is None else [first, Part(product.text, (product,))]
         if shape.product_first:
             parts.reverse()
-        # The title stands above the page and need not be said twice.
-        if shape.title in ("news", "headline") and self.row.shape == "page" and title is not None:
-            repeats = unended(lead.text) == title.text and (len(parts) > 1 or shape.introduces)
-            parts = [*([self._paragraph(details)] if details else []), *parts[1:]] if repeats else parts
+        above = title.text if title is not None and self.row.shape == "page" else ""
+        if above == unended(lead.text) and shape.introduces:
+            # The title stands above the page and need not be said twice.
+            parts = [*([self._paragraph(details)] if details else []), *parts[1:]]
+        elif above == unended(lead.text):
+            # The change stands in the title; what follows begins with the product.
+            parts.reverse()
         if introduces:
             parts += self._list(held.features[:facts])
             shown = len(details) + len(held.features[:facts])
