@@ -22,7 +22,7 @@ import msgspec
 from assent.app import App
 from assent.engine import people, sessions
 from assent.engine.tenancy import LOCAL_PRINCIPAL
-from assent.engine.workflow_answers import Spoken, WorkflowCall
+from assent.engine.workflow_answers import WorkflowCall, WorkflowReply
 from assent.kernel.ids import RunId
 from assent.ports import Transaction
 from assent.processes import Surfaces
@@ -119,7 +119,7 @@ async def _long_run(app: App, nodes: int) -> str:
             at = answers[len(answers) // 2] if number % STEPS_TO_A_FORK == 0 else answers[-1]
             state, ack = read(desk.keys, at.state_token, "st"), read(desk.keys, at.ack_token or "", "ack")
             spoken = yield from sessions.step(desk, state, ack, None, NOTES.format(number), None)
-            assert isinstance(spoken, Spoken)
+            assert isinstance(spoken, WorkflowReply)
             answers.append(spoken.answer)
 
     await app.store.write(follow)

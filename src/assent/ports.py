@@ -181,7 +181,7 @@ class Delivery(msgspec.Struct, frozen=True):
             )
 
 
-class Rest(msgspec.Struct, frozen=True):
+class Remainder(msgspec.Struct, frozen=True):
     """The part of an effect that did not happen while another did: offered as an action of its own. `reached` says in
     words where it is out, `why` why it is not elsewhere."""
 
@@ -197,7 +197,7 @@ class Delivered(msgspec.Struct, frozen=True):
     external_id: str
     external_url: str | None = None
     evidence: dict[str, Any] = {}
-    rest: Rest | None = None
+    rest: Remainder | None = None
 
 
 class NotSent(Exception):  # noqa: N818 - what is known

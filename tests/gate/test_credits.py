@@ -20,7 +20,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.lifecycle.credits import CreditAccount, CreditEntry
 from assent.lifecycle.records import Action
-from assent.ports import Delivered, Rest
+from assent.ports import Delivered, Remainder
 
 SHOW = "chieflab_get_workspace"
 
@@ -222,7 +222,9 @@ async def test_the_rest_of_what_went_out_in_part_was_paid_for_with_the_whole(met
     async def partly(provider: Provider, action: Action) -> Delivered:
         done = provider.deliver(action)
         left = msgspec.structs.replace(action.effect, target={"id": "second"})
-        return Delivered(done.external_id, rest=Rest(left, "elsewhere", "the second account was not reached"))
+        return Delivered(
+            done.external_id, rest=Remainder(left, "elsewhere", "the second account was not reached")
+        )
 
     await limit(metered, 3)
     metered.providers["native"].plan.append(partly)

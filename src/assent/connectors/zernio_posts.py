@@ -17,7 +17,7 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
 from assent.kernel.times import parse_time
 from assent.lifecycle.records import Action, Effect, ExecutionState
-from assent.ports import Delivered, NotSent, Rest
+from assent.ports import Delivered, NotSent, Remainder
 
 PLATFORMS: Final = {
     "linkedin": "linkedin",
@@ -139,7 +139,7 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
     return recent and same_text and bool(parts_of(post, action.effect))
 
 
-def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Rest:
+def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
     """The accounts that were not reached, as an effect of their own."""
     named = _names(effect)
     left = [part.account_id for part in failed]
@@ -150,7 +150,7 @@ def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> 
     }
     reached = ", ".join(named[part.account_id] for part in out)
     why = "; ".join(f"{named[part.account_id]}: {part.message or part.category}" for part in failed)
-    return Rest(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
+    return Remainder(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
 
 
 def _names(effect: Effect) -> dict[str, str]:

@@ -8,7 +8,7 @@ from assent.engine import workflow_answers as answers
 from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
 from assent.engine.branches import describe_others
-from assent.engine.workflow_answers import Spoken, WorkflowCall, token_refusal, tokens_of
+from assent.engine.workflow_answers import WorkflowCall, WorkflowReply, token_refusal, tokens_of
 from assent.kernel.limits import RECAP_BYTES
 from assent.ports import Transaction
 from assent.stores.loader import statements
@@ -17,7 +17,7 @@ from assent.workflow.branch_text import tell_branches
 from assent.workflow.handles import Handle
 
 
-def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[Spoken]:
+def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
     """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20).
     `rules` of the run for a chat that has lost everything."""
     node = yield from stored.find_place(desk.workspace_id, state)
@@ -55,7 +55,7 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     )
     tokens = tokens_of(answer) if shown is not None else None
     told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
-    return Spoken(
+    return WorkflowReply(
         answer,
         text.write_rehydration(
             program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules
@@ -63,7 +63,7 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     )
 
 
-def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[Spoken]:
+def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
     """Keep notes on a node, with the pending step unchanged (W41). The same notes again are one checkpoint (W42),
     others are kept beside them (W43); the preferred tip does not move (W44)."""
     check_notes(notes)
@@ -97,4 +97,4 @@ def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[Spo
         answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, ()), kind="checkpoint"
     )
     tokens = tokens_of(answer) if shown is not None else None
-    return Spoken(answer, text.write_checkpoint(shown, tokens, again=bool(known)))
+    return WorkflowReply(answer, text.write_checkpoint(shown, tokens, again=bool(known)))

@@ -16,13 +16,13 @@ from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.lifecycle.preflight import Readiness, preflight
 from assent.lifecycle.records import Action, ExecutionState, Status
-from assent.ports import Rest, Transaction
+from assent.ports import Remainder, Transaction
 
 PARTLY: Final = "partly"
 OFFERED_AS: Final = "restActionId"
 
 
-def action_for(action: Action, left: Rest, now_ms: int) -> Action:
+def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
     """The new action. Its id follows from the attempt, because a store may run a transaction twice."""
     seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
     old = action.preflight
@@ -61,7 +61,7 @@ def action_for(action: Action, left: Rest, now_ms: int) -> Action:
     )
 
 
-def with_offer(action: Action, left: Rest, offered: Action) -> Action:
+def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
     """What of it did not go out, on the action that did."""
     told = (
         f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."

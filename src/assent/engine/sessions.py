@@ -19,7 +19,13 @@ from assent.engine import workflow_confirmations as confirmations
 from assent.engine import workflow_store as stored
 from assent.engine.branches import describe_others
 from assent.engine.journal import Head
-from assent.engine.workflow_answers import Spoken, WorkflowAnswer, WorkflowCall, token_refusal, tokens_of
+from assent.engine.workflow_answers import (
+    WorkflowAnswer,
+    WorkflowCall,
+    WorkflowReply,
+    token_refusal,
+    tokens_of,
+)
 from assent.engine.workflow_confirmations import OpenQuestion
 from assent.engine.workflow_store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
 from assent.kernel import canonical
@@ -74,7 +80,7 @@ def begin_run(
     run_id: RunId,
     key: str | None,
     named_session: str,
-) -> Transaction[Spoken]:
+) -> Transaction[WorkflowReply]:
     """Start a run of a workflow, pinned to the program as it is now (W55). A start that was answered under its key is
     answered the same, whatever became of the file since; without a key every start is a new run (W19)."""
     now_ms = desk.now_ms
@@ -85,7 +91,7 @@ def begin_run(
             desk.workspace_id, START, key, arguments, now_ms, holder=desk.principal.holder
         )
         if seen is not None:
-            return msgspec.json.decode(seen, type=Spoken)
+            return msgspec.json.decode(seen, type=WorkflowReply)
     if isinstance(compiled, Refusal):
         raise compiled
     program = compiled.program
@@ -143,7 +149,7 @@ def begin_run(
     answer = answers.make(desk, run, 0, 0, shown, warnings)
     if isinstance(outcome, Blocked):
         answer = answers.block_answer(answer, outcome)
-    spoken = Spoken(answer, text.write_start(program, shown, tokens_of(answer), warnings))
+    spoken = WorkflowReply(answer, text.write_start(program, shown, tokens_of(answer), warnings))
     if key is not None:
         yield from once.remember(
             desk.workspace_id,
@@ -164,7 +170,7 @@ def step(
     context: dict[str, Any] | None,
     notes: str | None,
     output: Any,
-) -> Transaction[Spoken | Refusal]:
+) -> Transaction[WorkflowReply | Refusal]:
     """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept.
 
     The ack token must be of the same run and node as the state token (W5). One transaction under the lock of the run:
@@ -207,11 +213,13 @@ def step(
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
 
 
-def _again(desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer) -> Transaction[Spoken]:
+def _again(
+    desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
+) -> Transaction[WorkflowReply]:
     """What was answered before, with the same tokens (W10), also where it completed the run (W16); nothing is judged
     again (W18)."""
     if isinstance(answered, KeptAnswer):
-        return Spoken(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
+        return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
     if child is None:
         raise token_refusal("token_unknown_node")  # the run was removed meanwhile
@@ -223,11 +231,11 @@ def _again(desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAn
 
 def _reply(
     program: Program, shown: Pending | None, answer: WorkflowAnswer, warnings: tuple[Warning, ...]
-) -> Spoken:
+) -> WorkflowReply:
     """The answer to an advance that made a node, in words too."""
     if shown is None:
-        return Spoken(answer, text.write_completion(program, warnings))
-    return Spoken(answer, text.write_advance(shown, tokens_of(answer), warnings))
+        return WorkflowReply(answer, text.write_completion(program, warnings))
+    return WorkflowReply(answer, text.write_advance(shown, tokens_of(answer), warnings))
 
 
 def content_digest(content: Content) -> str:
@@ -259,7 +267,7 @@ def _move(
     edge: str,
     digest: str,
     asked: OpenQuestion | None,
-) -> Transaction[Spoken]:
+) -> Transaction[WorkflowReply]:
     """A new node: the first child goes on, every further one is a branch (W12, W24, W25). A branch may be complete
     while another goes on (W28)."""
     run, now_ms = node.run, desk.now_ms
@@ -318,7 +326,7 @@ def _move(
             branches_omitted=others.omitted or msgspec.UNSET,
         )
         told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
-        spoken = Spoken(answer, f"{told_of}\n\n{spoken.text}")
+        spoken = WorkflowReply(answer, f"{told_of}\n\n{spoken.text}")
     # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
     lasting = not warnings and not node.children
     way = FirstTransition(edge, child, answer.state_token, answer.ack_token) if lasting else None
@@ -339,7 +347,7 @@ def _block(
     outcome: Blocked,
     ack: Handle,
     edge: str,
-) -> Transaction[Spoken | Refusal]:
+) -> Transaction[WorkflowReply | Refusal]:
     """The step stays, with a fresh token for the retry (W32). Ten in a row, then an error that stores nothing (W39)."""
     run, now_ms = node.run, desk.now_ms
     shown = pending(program, node.snapshot)
@@ -353,4 +361,4 @@ def _block(
     said = text.write_blocked(outcome, shown, tokens_of(answer))
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
     yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
-    return Spoken(answer, said)
+    return WorkflowReply(answer, said)

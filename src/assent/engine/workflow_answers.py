@@ -94,7 +94,7 @@ class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
 
 
-class Spoken(msgspec.Struct, frozen=True):
+class WorkflowReply(msgspec.Struct, frozen=True):
     """An answer and its readable text (W76)."""
 
     answer: WorkflowAnswer

@@ -15,9 +15,9 @@ from assent.engine import health, recollection, run_search, sessions
 from assent.engine import workflow_store as stored
 from assent.engine.run_search import FoundRun
 from assent.engine.workflow_answers import (
-    Spoken,
     WorkflowAnswer,
     WorkflowCall,
+    WorkflowReply,
     content_refusal,
     handle_of,
 )
@@ -182,13 +182,13 @@ def _best(found: tuple[FoundRun, ...]) -> FoundRun:
     return next((each for each in fitting if not each.is_complete), fitting[0])
 
 
-async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> Spoken:
+async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> WorkflowReply:
     state = handle_of(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
     return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
 
 
-async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
+async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> WorkflowReply:
     """Run a transaction whose refusal may have to be kept: an action that was staged stays staged."""
     try:
         done = await call.services.store.write(call.metered(begin))
@@ -196,11 +196,11 @@ async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> Spoken:
         raise content_refusal(refused) from refused
     if isinstance(done, Refusal):
         raise done
-    spoken: Spoken = done
+    spoken: WorkflowReply = done
     return spoken
 
 
-def _as_prose(spoken: Spoken) -> Prose:
+def _as_prose(spoken: WorkflowReply) -> Prose:
     return Prose(spoken.answer, spoken.text)
 
 
