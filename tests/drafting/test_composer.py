@@ -15,6 +15,7 @@ from assent.drafting.evidence import Evidence, gather
 from assent.drafting.language import sentences, unended
 from assent.drafting.page import read_page
 from assent.drafting.records import Composed, NeedsDraft
+from assent.drafting.statements import shorten
 from assent.lifecycle.content_check import find_flaw
 
 EACH = pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
@@ -162,6 +163,9 @@ FORMS_OF_CHANGE = [
     ("v2.1: Added tables and fixed printing", "Plotter 2.1: Added tables and fixed printing."),
     ("Faster scans: 23x", "New in Plotter – Faster scans: 23x."),
     ("We rebuilt the recorder.", "We rebuilt the recorder."),
+    ("Add labels to charts", "Plotter adds labels to charts."),
+    ("1.3.0: Added tables", "New in Plotter 1.3.0: tables."),
+    ("We're excited to announce Plotter 2.0!\n\n- 🌙 Dark mode\n- Tables", "New in Plotter 2.0: Dark mode."),
     ("iPhone app", "New in Plotter: iPhone app."),
     (
         "Export charts as SVG by @ann in https://github.com/a/b/pull/9",
@@ -470,6 +474,23 @@ def test_a_disclaimer_is_no_feature_and_a_section_no_name() -> None:
     assert body("x", url="https://github.com/jo/gitty", readme=untitled).startswith(
         "gitty: A simple terminal UI for git commands."
     )
+
+
+TITLES_CUT = [
+    (
+        "Ledgerly sends your bills, reminds late clients and tells you who paid",
+        60,
+        "Ledgerly sends your bills",
+    ),
+    ("Cronlens watches all cron jobs and tells you which did not run", 60, "Cronlens watches all cron jobs"),
+    ("Offline maps for rescue teams, with the paths that are on no map", 60, "Offline maps for rescue teams"),
+    ("a lightweight, self-hosted alternative", 30, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "most", "short"), TITLES_CUT)
+def test_a_title_is_cut_where_the_rest_can_do_without(text: str, most: int, short: str) -> None:
+    assert shorten(text, most) == short
 
 
 def test_every_sentence_is_from_the_evidence_or_from_a_frame() -> None:

@@ -84,7 +84,12 @@ _VERSION: Final = re.compile(
     r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4})\)?)?\W*$",
     re.IGNORECASE,
 )
-_LEADING_VERSION: Final = re.compile(r"^v(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
+_LEADING_VERSION: Final = re.compile(r"^v?(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
+_ANNOUNCES: Final = re.compile(
+    r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy|pleased|delighted)\b",
+    re.IGNORECASE,
+)
+"""A sentence that only says that something comes."""
 _ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b", re.IGNORECASE)
 _MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ASIDE_LINE: Final = re.compile(
@@ -136,6 +141,11 @@ def read_changes(lines: Iterable[str]) -> Changes:
             listed = bool(mark) and not bare.endswith(":")
             if not bare.endswith(":") and (item := _item(bare, kind)):
                 found.append(item)
+    announced = [item for item in found if _ANNOUNCES.match(item[0].text)]
+    if announced and len(announced) < len(found):
+        told = re.search(r"\b\d+\.\d+(?:\.\d+)?\b", announced[0][0].text)
+        version = version or (told.group() if told else "")
+        found = [item for item in found if item not in announced]
     found.sort(key=lambda item: (item[0].kind == "fixed", is_code(item[0].text)))
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
 

@@ -128,6 +128,9 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
         said = plain if language not in FRAMES else _joined(frames.new[not label], text, label)
     elif form == "now":
         said = f"{label} now {rest}" if label else bare
+    elif form == "new" and label and language == "en" and " to " in rest and not _TWO_VERBS.search(rest):
+        # "Added labels to charts" is no thing that can stand behind a colon.
+        said = f"{label} adds {rest}"
     elif form and not _TWO_VERBS.search(rest):
         said = _joined(getattr(frames, form)[not label], rest, label)
     elif language not in FRAMES or _DOES.match(bare) or _TWO_VERBS.search(bare):
@@ -143,6 +146,8 @@ def list_change(text: str, kind: str, language: str) -> str:
     form, rest = _form(bare, language)
     if language in FRAMES and form in ("new", "fixed", "improved", "removed") and not _TWO_VERBS.search(rest):
         past = re.match(r"^\w+ed\b", bare)
+        if not past and form == "new" and language == "en" and " to " in rest:
+            return f"Added {rest}"
         return bare if past else getattr(frames, form)[1] + rest
     if language in FRAMES and kind == "fixed" and not _MENDED.search(text):
         return frames.fixed[1] + bare

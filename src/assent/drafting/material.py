@@ -224,7 +224,8 @@ class _Picker:
             return None
         text = ended(list_change(commits[0][0].text, "", self.language), self.language)
         new = frames_of(self.language).new[1]
-        framed = text if text.startswith(new) else new + re.sub(r"^Added ", "", text)
+        bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
+        framed = text if text.startswith(new) else new + bare
         return Saying(framed, commits[0][0].facts)
 
     def _product(self) -> Saying | None:
@@ -276,7 +277,7 @@ class _Picker:
             text = said[0] if len(said) > 1 and len(said[0].split()) > 3 else text
             if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
                 continue
-            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 3 if source == "heading" else 2)
+            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 2)
             if short and speaks(text, self.language) and self._takes(text):
                 found.append(
                     Saying(
@@ -326,7 +327,11 @@ class _Picker:
         for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
             text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
             short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
-            if frames.group and short and speaks(text, self.language) and self._allows(text):
+            # A sentence about the product that names them says it already.
+            known = self.said is not None and not (
+                _content_words(text, self.name) - _content_words(self.said.text, self.name)
+            )
+            if frames.group and short and not known and speaks(text, self.language) and self._allows(text):
                 frame = frames.audience if text[:1].islower() else frames.group
                 return Saying(frame.replace("{audience}", text), (place,))
         return None

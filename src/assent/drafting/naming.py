@@ -44,8 +44,9 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
         for part in parts:
             if label and re.sub(r"\W", "", part).casefold() == label:
                 return part, place
-        if fact.source == "readme_title" and parts and _named(parts[0]) and len(parts[0].split()) <= 4:
-            return parts[0], place
+        first = re.sub(r"\s+(?:for|für)\s.*$", "", parts[0]) if parts else ""
+        if fact.source == "readme_title" and first and _named(first) and len(first.split()) <= 4:
+            return first, place
         if len(parts) > 1:
             shortest = min((parts[0], parts[-1]), key=len)
             if _named(shortest) and len(shortest.split()) <= 3 and len(shortest) <= 30:

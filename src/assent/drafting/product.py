@@ -54,8 +54,8 @@ class About:
 
     def statements(self) -> Iterator[tuple[float, Saying]]:
         """The sentences that may say what the product is, each with how well it does."""
-        for place, fact, sentence, order in self._sentences():
-            yield self._score(fact, sentence) - order, Saying(sentence, (place,))
+        for place, fact, sentence, (paragraph, order) in self._sentences():
+            yield self._score(fact, sentence) - 0.5 * paragraph - 0.7 * order, Saying(sentence, (place,))
         for title in self._titles():
             yield TITLE_SCORE, title
 
@@ -64,8 +64,8 @@ class About:
         chosen = [said] if said is not None else []
         others = [
             Saying(text, (place,))
-            for place, fact, text, order in self._sentences()
-            if fact.source != "page_text" and order <= 1
+            for place, fact, text, (paragraph, order) in self._sentences()
+            if fact.source != "page_text" and paragraph < 3 and order == 0
         ]
         found: list[Saying] = []
         for saying in (*chosen, *others):
@@ -84,8 +84,8 @@ class About:
         calm = [each for each in found if not is_price(each.text)]
         return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
 
-    def _sentences(self) -> Iterator[tuple[int, Fact, str, float]]:
-        """Sentences with their facts, and how late each comes."""
+    def _sentences(self) -> Iterator[tuple[int, Fact, str, tuple[int, int]]]:
+        """Sentences with their facts, and the numbers of paragraph and sentence."""
         seen: dict[str, int] = {}
         for place, fact in self.evidence.of(*_SOURCES):
             number = seen[fact.source] = seen.get(fact.source, -1) + 1
@@ -95,7 +95,7 @@ class About:
                     # Below its title, "it" is the product.
                     bare = re.sub(r"^(?:it|this) is (?=an? )", "", bare, flags=re.IGNORECASE)
                 if states_something(bare, named=self._begins(bare)) and speaks(bare, self.language):
-                    yield place, fact, bare, 0.5 * number + 0.7 * order
+                    yield place, fact, bare, (number, order)
 
     def _score(self, fact: Fact, text: str) -> float:
         score = _SOURCES[fact.source]

@@ -44,7 +44,7 @@ _FEATURES: Final = re.compile(
     r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
     r"functions)"
     r"\b|^what (?:it|you|does|can|is in)\b|^why\b(?!.*(?:n['’]t|\bnot)\b)|"
-    r"^benefits|^pros\b|^at a glance|^overview|^funktion\w*|^merkmale|"
+    r"^benefits|^pros\b|^goals|^at a glance|^overview|^funktion\w*|^merkmale|"
     r"^was (?:es )?kann|"
     r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
     r"^características"
@@ -192,7 +192,8 @@ class _Reader:
         bare = re.sub(r"^[\W\d_]+", "", text)
         if not bare or _is_links(raw, text):
             return
-        general = any(words.match(bare) for words in (_GENERAL_TITLE, _ASIDE, _FEATURES))
+        found = (_GENERAL_TITLE.match(bare), _ASIDE.match(bare), _FEATURES.match(bare))
+        general = any(match is not None and match.end() == len(bare) for match in found)
         above_all = level == 1 or (level <= 3 and not self.paragraphs and not self.first_bullets)
         if not self.title and above_all and not general:
             self.title = text

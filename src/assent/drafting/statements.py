@@ -35,7 +35,9 @@ _CALLS: Final = re.compile(
 _MENU: Final = re.compile(
     r"^(?:home|welcome(?: to .{0,40})?|pricing|prices|plans|features?|faqs?|frequently asked.*|about(?: us)?|blog|docs|"
     r"documentation|testimonials|customers|how it works|what (?:our|people|customers|others).*|why (?:us|\w+)\??|"
-    r"(?:loved|trusted|used|built) by .*|solutions?|products?|resources|company|careers|legal|privacy.*|terms.*|"
+    r"(?:loved|trusted|used|built|powered|backed) by .*|everything you need.*|(?:simple|fair|transparent) pricing|"
+    r"all (?:the )?features|powerful features|get .{0,24}|meet .{0,24}|join .{0,24}|(?:built|made) for .*|solutions?|"
+    r"products?|resources|company|careers|legal|privacy.*|terms.*|"
     r"newsletter|"
     r"get in touch|follow us|latest.*|our .{0,20}|and (?:much )?more.*|many more.*|more to come.*|"
     r"preise|funktionen|über uns|impressum|datenschutz|kontakt|startseite|so funktioniert.*|häufige fragen|"
@@ -57,19 +59,25 @@ _NOTES: Final = re.compile(
     r" stage| version)|is deprecated|no longer maintained|formerly|previously known|(?:documentation|docs) (?:is|are|"
     r"can)|"
     r"available (?:on|at|from|via) (?:npm|pypi|crates\.io|github))\b"
-    r"|^(?:note|warning|todo|important|disclaimer|tip|attention|n\.b\.|update|clone|usage|example|requires?|"
+    r"|\((?:planned|soon|coming soon|todo|wip)\)|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|\b[al]?gpl\b|"
+    r"协议开源|クッキー|"
+    r"このリポジトリ|ライセンス",
+    re.IGNORECASE,
+)
+_ASIDES: Final = re.compile(
+    r"^(?:note|warning|todo|important|disclaimer|tip|attention|n\.b\.|update|clone|usage|example|requires?|"
     r"documentation|"
     r"source code|prerequisites?|hinweis|achtung|by default|in this|the following|the key features|here(?:['’]s| is|"
     r" are)|"
-    r"below|above|currently|as of)\b|\((?:planned|soon|coming soon|todo|wip)\)"
-    r"|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|\b[al]?gpl\b|协议开源|クッキー|このリポジトリ|ライセンス",
+    r"below|above|currently|as of)\b",
     re.IGNORECASE,
 )
 _PRICE: Final = re.compile(
-    r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?|円|ドル)|\b(?:free (?:for|plan|tier|trial|forever|up to|"
-    r"during)|"
-    r"(?:per|a|pro|im) (?:user|seat|month|year|monat|jahr)\b|/ ?(?:mo|month|yr|year|user)\b|(?:no )?credit card|"
-    r"money[- ]back|pricing|kostenlos (?:testen|starten|für|bis)|gratis)|^free\b|無料(?:で|プラン|体験|トライアル)|円",
+    r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?|円|ドル)|\bfree (?:for|plan|tier|trial|forever|up to|"
+    r"during)\b|"
+    r"\d[^.]{0,12} (?:per|a|pro|im) (?:user|seat|month|year|monat|jahr)\b|/ ?(?:mo|month|yr|year|user)\b|\bcredit card|"
+    r"\bmoney[- ]back|\bpricing\b|\b(?:kostenlos|gratis) (?:für|bis|testen|starten)|^(?:free|kostenlos|gratis)\W*$|"
+    r"無料(?:で|プラン|体験|トライアル)",
     re.IGNORECASE,
 )
 _QUOTE: Final = re.compile(r"^[\"“”„«»「『‘]|\s[—–-]\s*[A-Z][\w.]+(?: [A-Z][\w.]*){0,2}(?:,.{0,60})?$")
@@ -115,7 +123,7 @@ def is_code(text: str) -> bool:
 
 def states_something(text: str, least_words: int = 3, *, named: bool = False) -> bool:
     """Whether a line says something about the product. One that begins with its name is no call and no menu."""
-    if not named and any(pattern.match(text) for pattern in (_CALLS, _MENU)):
+    if not named and any(pattern.match(text) for pattern in (_CALLS, _MENU, _ASIDES)):
         return False
     if _NOTES.search(text) or is_price(text) or is_quote(text):
         return False
