@@ -176,7 +176,13 @@ async def test_an_edit_that_changes_nothing_is_refused_and_keeps_the_approval(su
 async def test_an_edit_to_something_that_is_no_text_is_refused_and_changes_nothing(surface: Gate) -> None:
     action_id = await surface.approved()
     before = await surface.stored(action_id)
-    for body in ("", "   ", "{{body}}", "Write a post about the importer for LinkedIn.", "x" * 100_001):
+    for body in (
+        "",
+        "   ",
+        "{{body}}",
+        "You are an expert copywriter. Write a post about the importer.",
+        "x" * 100_001,
+    ):
         assert (await surface.denied(EDIT, actionId=action_id, body=body))["reason"] == "validation_error"
     assert (await surface.denied(EDIT, actionId=action_id, to=["nobody"]))["reason"] == "validation_error"
     assert (await surface.denied(EDIT, actionId=action_id, scheduleFor="tomorrow"))[

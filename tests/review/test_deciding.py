@@ -265,7 +265,7 @@ async def test_an_edit_that_changes_nothing_or_leaves_nothing_is_not_taken(house
         run.run_id,
         action_id,
         "edit",
-        body="Write a LinkedIn post about our launch in a friendly tone.",
+        body="You are an expert copywriter. Write a post about our launch.",
     )
 
     assert [answer.status_code for answer in (unchanged, empty, nobody, brief)] == [400] * 4
