@@ -64,7 +64,7 @@ class _File(msgspec.Struct, frozen=True):
     invalid: Invalid | None
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class Catalogue(msgspec.Struct, frozen=True):
     """Everything that was found at one moment."""
 
     definitions: dict[str, Definition]
@@ -117,21 +117,21 @@ class WorkflowLibrary:
         self._directories: tuple[str, ...] = ()
         self._made_of: dict[str, tuple[str, ...]] = {}
         self._paths: dict[str, str] = {}
-        self._shelf: Shelf | None = None
+        self._catalogue: Catalogue | None = None
         self._compiled: dict[str, Compiled] = {}
         self._refused: dict[str, Invalid] = {}
 
     @_one_at_a_time
-    def shelf(self) -> Shelf:
+    def catalogue(self) -> Catalogue:
         """What is there now."""
-        if self._shelf is not None and self._watched and self._unchanged(self._watched):
-            return self._shelf
+        if self._catalogue is not None and self._watched and self._unchanged(self._watched):
+            return self._catalogue
         stamps = self._listed()
-        if self._shelf is not None and stamps == self._seen and not self._fresh:
-            return self._shelf
+        if self._catalogue is not None and stamps == self._seen and not self._fresh:
+            return self._catalogue
         files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
-        if self._shelf is not None and files == self._files:
-            return self._shelf
+        if self._catalogue is not None and files == self._files:
+            return self._catalogue
         self._files, self._seen = files, stamps
         self._compiled, self._refused, self._made_of = {}, {}, {}
         definitions: dict[str, Definition] = {}
@@ -151,41 +151,43 @@ class WorkflowLibrary:
             for path, workflow_id in hidden
             if self._root(path) == self._root(self._paths[workflow_id])
         }
-        self._shelf = Shelf(definitions, named, invalid, shadowed)
-        return self._shelf
+        self._catalogue = Catalogue(definitions, named, invalid, shadowed)
+        return self._catalogue
 
     @_one_at_a_time
     def resolve(self, workflow_id: str) -> str:
         """The id under which a workflow is kept: its own, or that of another name for it."""
-        known = self.shelf().definitions
+        known = self.catalogue().definitions
         others = (OTHER_NAMES.get(workflow_id, ""), f"wr.{workflow_id}")
         return workflow_id if workflow_id in known else next((n for n in others if n in known), workflow_id)
 
     @_one_at_a_time
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
         """A workflow, compiled; or why it cannot be; or None where there is none of that name."""
-        shelf = self.shelf()
+        catalogue = self.catalogue()
         workflow_id = self.resolve(workflow_id)
-        definition = shelf.definitions.get(workflow_id)
+        definition = catalogue.definitions.get(workflow_id)
         if definition is None:
-            return next((each for each in shelf.invalid if each.workflow_id == workflow_id), None)
-        return self._compile(shelf, workflow_id, definition)
+            return next((each for each in catalogue.invalid if each.workflow_id == workflow_id), None)
+        return self._compile(catalogue, workflow_id, definition)
 
     @_one_at_a_time
-    def listing(self) -> tuple[Shelf, tuple[Invalid, ...]]:
+    def listing(self) -> tuple[Catalogue, tuple[Invalid, ...]]:
         """What is there now, and which of its definitions no program can be made of: one look for all of them."""
-        shelf = self.shelf()
-        made = [self._compile(shelf, name, definition) for name, definition in shelf.definitions.items()]
-        return shelf, tuple(each for each in made if isinstance(each, Invalid))
+        catalogue = self.catalogue()
+        made = [
+            self._compile(catalogue, name, definition) for name, definition in catalogue.definitions.items()
+        ]
+        return catalogue, tuple(each for each in made if isinstance(each, Invalid))
 
-    def _compile(self, shelf: Shelf, workflow_id: str, definition: Definition) -> Compiled | Invalid:
+    def _compile(self, catalogue: Catalogue, workflow_id: str, definition: Definition) -> Compiled | Invalid:
         if workflow_id in self._refused:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:
             try:
-                drawn = _Drawn(shelf.definitions)
+                drawn = _Drawn(catalogue.definitions)
                 self._compiled[workflow_id] = compile_definition(
-                    definition, drawn, file=shelf.files[workflow_id]
+                    definition, drawn, file=catalogue.files[workflow_id]
                 )
                 files = (self._paths[name] for name in sorted({workflow_id, *drawn.asked} & set(self._paths)))
                 # The shipped folder is replaced with the program, whose next start sees it.
@@ -212,7 +214,7 @@ class WorkflowLibrary:
         if file.invalid is not None or file.definition is None:
             return file.invalid or Invalid(name_of(str(path)), ())
         try:
-            return compile_definition(file.definition, self.shelf().definitions, file=name_of(str(path)))
+            return compile_definition(file.definition, self.catalogue().definitions, file=name_of(str(path)))
         except DefinitionRefused as refused:
             return Invalid(name_of(str(path)), refused.issues, file.definition.id)
 

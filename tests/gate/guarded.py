@@ -71,7 +71,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (time, "sleep"),
         (socket, "create_connection"),
         (socket, "getaddrinfo"),
-        (WorkflowLibrary, "shelf"),
+        (WorkflowLibrary, "catalogue"),
         (WorkflowLibrary, "find"),
         (WorkflowLibrary, "find_again"),
     ):

@@ -10,7 +10,7 @@ import pytest
 from tests.stores.kit import NOON, SQL, WORKSPACE, append, children, marks, whole_stream
 
 from assent.engine import journal
-from assent.engine.journal import GENESIS, ChainBreak, Event, Flaw, Head, NewEvent
+from assent.engine.journal import GENESIS, ChainBreak, ChainFlaw, Event, Head, NewEvent
 from assent.ports import Bound, Store, Transaction
 from assent.stores import open_store
 from assent.stores.loader import SKIPPED
@@ -135,19 +135,23 @@ class TestForgery:
         return journal.verify_chain(events, head)
 
     async def test_a_changed_body_is_found(self, store: Store) -> None:
-        assert await self.forge(store, "alter_event", seq=2, body='"2"') == ChainBreak(2, Flaw.ALTERED)
+        assert await self.forge(store, "alter_event", seq=2, body='"2"') == ChainBreak(2, ChainFlaw.ALTERED)
 
     async def test_a_missing_event_is_found(self, store: Store) -> None:
-        assert await self.forge(store, "drop_event", seq=2) == ChainBreak(2, Flaw.MISSING)
+        assert await self.forge(store, "drop_event", seq=2) == ChainBreak(2, ChainFlaw.MISSING)
 
     async def test_a_missing_last_event_is_found(self, store: Store) -> None:
-        assert await self.forge(store, "drop_event", seq=3) == ChainBreak(3, Flaw.TRUNCATED)
+        assert await self.forge(store, "drop_event", seq=3) == ChainBreak(3, ChainFlaw.TRUNCATED)
 
     async def test_a_head_that_was_turned_back_is_found(self, store: Store) -> None:
-        assert await self.forge(store, "alter_head", seq=2, hash=GENESIS) == ChainBreak(3, Flaw.BEYOND_HEAD)
+        assert await self.forge(store, "alter_head", seq=2, hash=GENESIS) == ChainBreak(
+            3, ChainFlaw.BEYOND_HEAD
+        )
 
     async def test_a_head_with_another_hash_is_found(self, store: Store) -> None:
-        assert await self.forge(store, "alter_head", seq=3, hash=GENESIS) == ChainBreak(3, Flaw.HEAD_ALTERED)
+        assert await self.forge(store, "alter_head", seq=3, hash=GENESIS) == ChainBreak(
+            3, ChainFlaw.HEAD_ALTERED
+        )
 
 
 @pytest.mark.parametrize("field", ["kind", "at_ms", "body", "hash"])
@@ -157,7 +161,7 @@ def test_no_field_of_an_event_can_change_unseen(field: str) -> None:
     head = Head("w", "s", 1, hashed)
     changed = {"kind": "noted2", "at_ms": 6, "body": '"texts"', "hash": "f" * 64}[field]
     event = Event(seq=1, **{"hash": hashed, **genuine, field: changed})  # type: ignore[arg-type]
-    assert journal.verify_chain([event], head) == ChainBreak(1, Flaw.ALTERED)
+    assert journal.verify_chain([event], head) == ChainBreak(1, ChainFlaw.ALTERED)
 
 
 def test_what_belongs_to_the_name_cannot_slip_into_the_body() -> None:

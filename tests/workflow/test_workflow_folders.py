@@ -33,8 +33,8 @@ def settle(folder: Path, ago: float = HOUR) -> None:
 
 
 def ids(library: WorkflowLibrary, folder: Path) -> set[str]:
-    shelf = library.shelf()
-    return {workflow_id for workflow_id, file in shelf.files.items() if file.startswith(str(folder))}
+    catalogue = library.catalogue()
+    return {workflow_id for workflow_id, file in catalogue.files.items() if file.startswith(str(folder))}
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
@@ -116,7 +116,7 @@ def test_files_that_stay_are_listed_and_compiled_once(
     put(folder, "first", prompt="Do it otherwise.")
     again = library.find("first")
     assert isinstance(once, Compiled) and isinstance(again, Compiled)
-    assert again.workflow_hash != once.workflow_hash and str(path) in library.shelf().files.values()
+    assert again.workflow_hash != once.workflow_hash and str(path) in library.catalogue().files.values()
 
 
 def put_caller(folder: Path) -> None:
@@ -194,9 +194,9 @@ def test_a_name_that_is_no_text_is_told_and_the_others_are_served(tmp_path: Path
     (folder / os.fsdecode(bad)).write_text("{")
     library = WorkflowLibrary([folder])
     assert ids(library, folder) == {"first", "odd"}
-    [told] = library.shelf().invalid
+    [told] = library.catalogue().invalid
     assert told.file == str(folder / "bad-\\xfe.json")
-    assert json.dumps([*library.shelf().files.values()]).encode()
+    assert json.dumps([*library.catalogue().files.values()]).encode()
     found = library.find("odd")
     assert isinstance(found, Compiled)
     (folder / os.fsdecode(odd)).write_bytes(good.read_bytes().replace(b"first", b"odd").replace(b"Do", b"To"))
@@ -215,7 +215,7 @@ def test_what_is_no_file_to_read_is_told_and_nothing_waits_for_it(tmp_path: Path
         huge.truncate(1 << 40)
     library = WorkflowLibrary([folder])
     assert ids(library, folder) == {"first"}
-    told = {Path(each.file).name: each.issues[0].code for each in library.shelf().invalid}
+    told = {Path(each.file).name: each.issues[0].code for each in library.catalogue().invalid}
     assert told == {
         "pipe.json": "unreadable",
         "nowhere.json": "unreadable",
@@ -243,10 +243,10 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_served(
     monkeypatch.setattr(os, "scandir", guarded)
     library = WorkflowLibrary([tmp_path])
     assert ids(library, tmp_path) == {"first"}
-    told = {each.file: each.issues[0].code for each in library.shelf().invalid}
+    told = {each.file: each.issues[0].code for each in library.catalogue().invalid}
     assert told == {str(tmp_path / "closed"): "unreadable"}
     monkeypatch.undo()
-    assert ids(library, tmp_path) == {"first", "second"} and not library.shelf().invalid
+    assert ids(library, tmp_path) == {"first", "second"} and not library.catalogue().invalid
 
 
 @pytest.mark.rule("W55")
@@ -279,9 +279,9 @@ def test_a_list_looks_at_each_file_once_however_many_there_are(fifty: Path, look
     library = WorkflowLibrary([fifty])
     library.listing()
     looks.clear()
-    shelf, refused = library.listing()
+    catalogue, refused = library.listing()
     looked = list(looks)
-    assert len(shelf.definitions) >= 50 and refused == () and len(looked) <= 60
+    assert len(catalogue.definitions) >= 50 and refused == () and len(looked) <= 60
 
 
 def test_a_folder_may_be_named_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,27 +41,27 @@ def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
 
 def list_workflows(session: CommandSession) -> None:
     """List the workflows that can be followed here, and the files that are none."""
-    shelf, refused = _library(session).listing()
+    catalogue, refused = _library(session).listing()
     broken = {each.file for each in refused}
     rows = [
-        (each.id, each.version, each.name, shelf.files[each.id])
-        for each in sorted(shelf.definitions.values(), key=lambda each: each.id)
-        if shelf.files[each.id] not in broken
+        (each.id, each.version, each.name, catalogue.files[each.id])
+        for each in sorted(catalogue.definitions.values(), key=lambda each: each.id)
+        if catalogue.files[each.id] not in broken
     ]
     data = {
         "workflows": [{"workflowId": i, "version": v, "name": n, "file": f} for i, v, n, f in rows],
-        "invalid": [_report(each) for each in (*shelf.invalid, *refused)],
-        "shadowed": [{"file": file, "by": by} for file, by in sorted(shelf.shadowed.items())],
+        "invalid": [_report(each) for each in (*catalogue.invalid, *refused)],
+        "shadowed": [{"file": file, "by": by} for file, by in sorted(catalogue.shadowed.items())],
     }
     session.give(data, session.table(("ID", "VERSION", "NAME", "FILE"), rows))
-    for each in (*shelf.invalid, *refused):
+    for each in (*catalogue.invalid, *refused):
         session.say(
             f"warning: {each.file} is no workflow. See why: {session.again('workflow', 'validate', each.file)}"
         )
     for folder in session.settings.workflow_dirs:
         if not Path(folder).expanduser().exists():
             session.say(f"warning: there is no {folder}, which ASSENT_WORKFLOW_DIRS names.")
-    for file, by in sorted(shelf.shadowed.items()):
+    for file, by in sorted(catalogue.shadowed.items()):
         session.say(f"warning: {file} is not listed: {by} has the same id. Give one of them another.")
 
 
@@ -94,7 +94,7 @@ def _check(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
     if isinstance(found, Invalid):
         return {**_report(found), "warnings": []}
     warnings = [{"path": w.path, "code": w.code, "message": w.message} for w in found.warnings]
-    if by := next((by for path, by in library.shelf().shadowed.items() if Path(path) == file), None):
+    if by := next((by for path, by in library.catalogue().shadowed.items() if Path(path) == file), None):
         message = f"{by} has the same id, and is the one that is listed. Give one of them another."
         warnings.append({"path": "$.id", "code": "duplicate_id", "message": message})
     return {"file": name_of(str(file)), "issues": [], "warnings": warnings}

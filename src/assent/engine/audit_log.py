@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine import action_audit, earlier_approvals, journal
-from assent.engine.journal import GENESIS, Flaw, Head
+from assent.engine.journal import GENESIS, ChainFlaw, Head
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import MINUTE_MS
@@ -183,7 +183,7 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
     at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
     count = 0
 
-    def found(flaw: Flaw, seq: int) -> list[AuditFinding]:
+    def found(flaw: ChainFlaw, seq: int) -> list[AuditFinding]:
         return [AuditFinding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
 
     while page := await store.read(_page_of_events(head, at.seq)):

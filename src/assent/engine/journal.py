@@ -59,7 +59,7 @@ class Event(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Flaw(enum.StrEnum):
+class ChainFlaw(enum.StrEnum):
     """What can be wrong with a chain."""
 
     MISSING = "missing"
@@ -73,7 +73,7 @@ class ChainBreak(msgspec.Struct, frozen=True):
     """The first event at which a chain does not hold."""
 
     seq: int
-    flaw: Flaw
+    flaw: ChainFlaw
 
 
 def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
@@ -164,14 +164,14 @@ def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = No
     for event in events:
         seq += 1
         if event.seq != seq:
-            return ChainBreak(seq, Flaw.MISSING)
+            return ChainBreak(seq, ChainFlaw.MISSING)
         chained = link(
             head.workspace_id, head.stream_id, seq, event.kind, event.at_ms, event.body.encode(), chained
         )
         if event.hash != chained:
-            return ChainBreak(seq, Flaw.ALTERED)
+            return ChainBreak(seq, ChainFlaw.ALTERED)
     if seq < head.seq:
-        return ChainBreak(seq + 1, Flaw.TRUNCATED)
+        return ChainBreak(seq + 1, ChainFlaw.TRUNCATED)
     if seq > head.seq:
-        return ChainBreak(head.seq + 1, Flaw.BEYOND_HEAD)
-    return None if chained == head.hash else ChainBreak(seq, Flaw.HEAD_ALTERED)
+        return ChainBreak(head.seq + 1, ChainFlaw.BEYOND_HEAD)
+    return None if chained == head.hash else ChainBreak(seq, ChainFlaw.HEAD_ALTERED)

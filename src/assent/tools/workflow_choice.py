@@ -75,12 +75,12 @@ class WorkflowDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
 
 
 async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
-    shelf, refused = call.services.workflows().listing()
+    catalogue, refused = call.services.workflows().listing()
     broken = {each.file for each in refused}
     served = [
         each
-        for each in sorted(shelf.definitions.values(), key=lambda each: each.id)
-        if shelf.files[each.id] not in broken
+        for each in sorted(catalogue.definitions.values(), key=lambda each: each.id)
+        if catalogue.files[each.id] not in broken
     ]
     wanted = [each for each in served if request.category in ("all", category_of(each))]
     left_out: Counter[str] = Counter(category_of(each) for each in served if each not in wanted)
@@ -103,7 +103,7 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
             for each in wanted[: request.limit]
         ),
         # Who asks for something is not told about files that are none.
-        invalid=() if request.query else tuple(_invalid(each) for each in (*shelf.invalid, *refused)),
+        invalid=() if request.query else tuple(_invalid(each) for each in (*catalogue.invalid, *refused)),
         left_out=dict(left_out),
         note=note,
     )
@@ -162,7 +162,7 @@ def find_definition(call: Call, workflow_id: str) -> Compiled | Refusal:
     if isinstance(found, Compiled):
         return found
     if found is None:
-        near = _near(workflow_id, list(call.services.workflows().shelf().definitions.values()))
+        near = _near(workflow_id, list(call.services.workflows().catalogue().definitions.values()))
         suggestion = f" (did you mean {' or '.join(near)}?)" if near else ""
         return Refusal(
             Reason.WORKFLOW_NOT_FOUND,

@@ -31,7 +31,7 @@ _FILLER: Final = "Replace this line with what you did and found. "
 _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
 
 
-class _Way(msgspec.Struct, frozen=True):
+class _Wanted(msgspec.Struct, frozen=True):
     """One choice at every `or`: the words to write, what fits the schemas, and how long the text may be."""
 
     words: tuple[str, ...] = ()
@@ -39,8 +39,8 @@ class _Way(msgspec.Struct, frozen=True):
     least: int = 0
     most: int = MAX_NOTES_BYTES
 
-    def beside(self, other: _Way) -> _Way:
-        return _Way(
+    def beside(self, other: _Wanted) -> _Wanted:
+        return _Wanted(
             (*self.words, *other.words),
             (*self.documents, *other.documents),
             max(self.least, other.least),
@@ -93,7 +93,7 @@ def _texts(words: list[str]) -> Iterator[str]:
         yield word.replace(A_WORD, A_WORD + others + A_WORD, 1)
 
 
-def _fit(text: str, way: _Way) -> Iterator[str]:
+def _fit(text: str, way: _Wanted) -> Iterator[str]:
     """The text at a length that is asked for: as it is, filled up behind, before or within, or cut."""
     if len(text) < way.least:
         for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
@@ -107,10 +107,10 @@ def _fit(text: str, way: _Way) -> Iterator[str]:
         yield text
 
 
-def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
+def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
     if isinstance(criteria, list) or "and" in criteria:
         parts = criteria if isinstance(criteria, list) else criteria["and"]
-        ways = [_Way()]
+        ways = [_Wanted()]
         for part in parts:
             ways = [one.beside(other) for other in _ways(part, scope) for one in ways][:_MAX_WAYS]
         return ways
@@ -120,27 +120,29 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Way]:
     if "not" in criteria:
         return _other_lengths(criteria["not"])
     if "condition" in criteria and not conditions.holds(criteria["condition"], scope):
-        return [_Way()]
+        return [_Wanted()]
     match criteria["type"]:
         case "contains":
-            return [_Way((criteria["value"],))]
+            return [_Wanted((criteria["value"],))]
         case "regex":
             pattern = compile_pattern(criteria["pattern"], criteria.get("flags", ""))
-            return [_Way((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))]
+            return [
+                _Wanted((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))
+            ]
         case "length":
             least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
-            return [_Way(least=least, most=most)]
+            return [_Wanted(least=least, most=most)]
         case _:
-            return [_Way(documents=(value_of(criteria["schema"]),))]
+            return [_Wanted(documents=(value_of(criteria["schema"]),))]
 
 
-def _other_lengths(ruled_out: Criteria) -> list[_Way]:
+def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
     """What is ruled out names nothing to write; a length does, on either side of it."""
     if isinstance(ruled_out, list) or ruled_out.get("type") != "length":
-        return [_Way()]
-    longer = [_Way(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
-    shorter = [_Way(most=math.ceil(ruled_out["min"]) - 1)] if ruled_out.get("min", 0) > 1 else []
-    return longer + shorter or [_Way()]
+        return [_Wanted()]
+    longer = [_Wanted(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
+    shorter = [_Wanted(most=math.ceil(ruled_out["min"]) - 1)] if ruled_out.get("min", 0) > 1 else []
+    return longer + shorter or [_Wanted()]
 
 
 def _write(value: Any) -> str:

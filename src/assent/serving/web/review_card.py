@@ -56,7 +56,7 @@ class Memory(msgspec.Struct, frozen=True):
     proposed: bool
 
 
-class Changes(msgspec.Struct, frozen=True):
+class CardChanges(msgspec.Struct, frozen=True):
     """What is different from an earlier revision."""
 
     since: str
@@ -92,7 +92,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     content: ReviewContent
     size: str
     memory: tuple[Memory, ...]
-    changes: Changes | None
+    changes: CardChanges | None
     wishes: tuple[RequestedChange, ...]
     look_at: str
     pictures: Pictures
@@ -274,7 +274,7 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
     )
 
 
-def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> Changes | None:
+def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> CardChanges | None:
     """What changed since this browser last showed it, or else in the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)
@@ -285,7 +285,7 @@ def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -
     else:
         return None
     fields = compare_fields(old, action.effect, looking.now_ms, steps)
-    return Changes(since, fields, is_open)
+    return CardChanges(since, fields, is_open)
 
 
 def _attempt(action: Action, now_ms: int) -> Attempted | None:

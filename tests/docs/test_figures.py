@@ -1,0 +1,88 @@
+"""The figures of the code base are counted as their names say."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def figures() -> ModuleType:
+    """The script, which belongs to no package."""
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "scripts" / "figures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["figures"] = module  # its dataclasses look for themselves there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A package of two parts, with one of each complaint."""
+    package = tmp_path / "src" / "assent"
+    (package / "engine").mkdir(parents=True)
+    (package / "operators").mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "engine" / "__init__.py").write_text('"""Names E1 here, which is no home."""\n')
+    (package / "engine" / "one.py").write_text(
+        '"""Home of E1."""\nfrom assent.engine import two\n\n\nclass Same:\n    """Does E3."""\n\n\n'
+        'def told() -> str:\n    return (\n        "cut "\n        "in two"\n    )\n'
+    )
+    (package / "engine" / "two.py").write_text(
+        "class Same: ...\n\n\ndef ask() -> None:\n    from assent.engine import one\n"
+    )
+    (package / "operators" / "__init__.py").write_text("# one line\n")
+    (tmp_path / "contracts").mkdir()
+    (tmp_path / "contracts" / "rules.toml").write_text(
+        "".join(
+            f'[[rule]]\nid = "{name}"\nhome = "{home}"\n'
+            for name, home in (
+                ("E1", "assent.engine.one"),
+                ("E2", "assent.engine.one"),
+                ("E3", "assent.engine.one"),
+            )
+        )
+    )
+    return tmp_path
+
+
+def test_each_complaint_is_counted_and_named(figures: ModuleType, checkout: Path) -> None:
+    found = {figure.name: figure for figure in figures.measure(checkout)}
+
+    assert found["rules at home"].value == 2
+    assert found["rules at home"].found == ["E2 engine.one"]
+    assert found["participle functions"].found == ["engine.one.told"]
+    assert found["repeated class names"].found == ["Same: engine.one, engine.two"]
+    assert found["import cycles when loaded"].found == []
+    assert found["import cycles with lazy ones"].found == ["engine.one engine.two"]
+    assert found["cut strings"].found == ['engine.one:11 "cut "']
+    assert (found["lines, suite"].value, found["lines, whole"].value) == (1, 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("told_again", True),
+        ("_settled", True),
+        ("unread", True),
+        ("feed", False),
+        ("read", False),
+        ("red", False),
+    ],
+)
+def test_a_participle_is_told_from_a_verb(figures: ModuleType, name: str, is_one: bool) -> None:
+    assert figures.is_participle(name) is is_one
+
+
+def test_a_figure_beyond_its_limit_says_so(figures: ModuleType) -> None:
+    assert figures.Figure("most", 11, 10).exceeded
+    assert not figures.Figure("most", 10, 10).exceeded
+    assert figures.Figure("least", 9, 10, at_least=True).exceeded
