@@ -290,7 +290,7 @@ class _Draft:
             if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
                 return Saying(start + cut(held.brief[0].text, most - len(start)), held.brief[0].facts)
         if kind == "tagline" and held.headline is not None and (short := shorten(held.headline.text, most)):
-            return Saying(short, held.headline.facts)
+            return Saying(capitalise(short, held.name), held.headline.facts)
         if kind != "news" and held.brief:
             return Saying(capitalise(cut(held.brief[0].text, most), held.name), held.brief[0].facts)
         whole = held.lead or held.product if kind == "news" else held.product or held.lead

@@ -128,6 +128,8 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
         said = plain if language not in FRAMES else _joined(frames.new[not label], text, label)
     elif form == "now":
         said = f"{label} now {rest}" if label else bare
+    elif form == "new" and is_named(name, rest):
+        said = text
     elif form == "new" and label and language == "en" and " to " in rest and not _TWO_VERBS.search(rest):
         # "Added labels to charts" is no thing that can stand behind a colon.
         said = f"{label} adds {rest}"

@@ -172,15 +172,18 @@ def _parts(match: re.Match[str], head: str) -> bool:
         return "," not in head
     if kind == "comma":
         listed = re.match(r"\s*\S+(?: \S+){0,2} (?:and|or|und|oder) ", rest)
-        open_head = re.search(r"\b(?:an?|the|and|und|eine?) \S+$", head)
+        open_head = re.search(r"(?:^|\b(?:is|are|ist|sind) )(?:an?|the|eine?) \S+$|\b(?:and|und) \S+$", head)
         return len(rest.split()) >= 3 and len(head.split()) >= 4 and not listed and not open_head
     # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
     loose = re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) (?:\S+ ){0,2}\S+$", head)
     if kind == "manner" and (loose or len(head.split()) < 4 or _DENIES.search(head)):
         return False
-    if kind == "place" and (_DENIES.search(head) or _NEEDS_MORE.search(head)):
-        return False
-    return not re.search(r",(?: \S+){1,6}$", head)
+    if kind == "place":
+        inner = re.search(r" (?:that|which|who) ", head) or re.match(r"(?:under|less|about|up|\d)", rest)
+        if inner or len(head.split()) < 5 or _DENIES.search(head) or _NEEDS_MORE.search(head):
+            return False
+    # A list is whole with its last item.
+    return not re.search(r",(?!.* (?:and|or|und|oder) )(?: \S+){1,6}$", head)
 
 
 _DENIES: Final = re.compile(r"\b(?:not?|never|nicht|keine?\w*|nie)\b|n['’]t\b", re.IGNORECASE)
