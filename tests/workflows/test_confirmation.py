@@ -80,6 +80,18 @@ async def test_the_step_waits_for_a_person_and_passes_once_they_agreed(play: Pla
     assert await play.journal_holds()
 
 
+@pytest.mark.rule("E33")
+async def test_a_decision_about_a_step_is_not_remembered_as_a_text(play: Player) -> None:
+    at = await at_gate(play)
+    refused = await asked(play, at, notesMarkdown="Release everything at once.")
+    await play.decide(REJECT, refused["actionId"], reason="Never say “everything”.")
+    agreed = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, agreed["actionId"])
+    await play.advance(at, **NOTES)
+
+    assert await play.sql("SELECT kind FROM brain_entries") == []
+
+
 async def test_a_person_reads_the_title_and_what_was_submitted_and_never_the_prompt(play: Player) -> None:
     at = await at_gate(play)
     output = {"kind": "plan", "version": "1.4"}
