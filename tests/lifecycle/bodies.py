@@ -178,6 +178,13 @@ PUBLISHABLE: dict[str, str] = {
     "an author's address": "Thanks to Ana <<ana@example.org>> for the patch.",
     "an example of a request": '### The request\n\n```json\n{"channel": "x", "title": "Hi"}\n```',
     "a good day": "It should be a good day for a walk. We meet at ten at the bridge.",
+    "a feature called context mode": (
+        "Context mode is in beta since today: the editor sees the paragraph before."
+    ),
+    "a word about brevity": "Brief mode? No. I talked for an hour, and all of them stayed.",
+    "a German newsletter": "Wir haben unseren Newsletter umgestellt: maximal 300 Wörter, ein Thema.",
+    "a pitch of three orders": "Turn your notes into a newsletter. Keep your voice. Own your list.",
+    "an agenda": "Agenda (draft):\n\n10:00 Coffee\n11:00 Talks",
 }
 
 REFUSED: dict[str, tuple[str, str]] = {

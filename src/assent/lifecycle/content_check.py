@@ -85,7 +85,6 @@ _HEAD_WORDS: Final = words(
 )
 _MODES: Final = words("brief,context,draft,prompt,outline,generate,generated,llm")
 _ITEM: Final = sign(r"[\w.-]{1,30}\s{0,3}[=:]\s{0,3}\S{1,60}|v\d{1,4}")
-
 _BETWEEN: Final = re.compile(r"[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
 
 
@@ -124,7 +123,7 @@ def _are_head_words(text: str) -> bool:
 # Briefs: what a drafting mode writes over its notes.
 
 _MODE_LINE: Final = sign(
-    r"[\[(<*_ ]{0,4}(?:context|brief)[ -]mode[\])>*_ ]{0,4}(?:\W.*|$)",
+    r"[\[(<*_ ]{0,4}(?:context|brief)[ -]mode[\])>*_ ]{0,4}(?:[:=–—-].*)?",
     r"(?:draft(?:ing)?|content|writing|generation|output)[ -]mode\s{0,3}[:=–-]+\s{0,3}(?:brief|context|prompt|"
     r"outline|notes|full|final|on|draft)\W{0,4}$",
     r"mode\s{0,3}[:=]\s{0,3}(?:brief|context)\b.{0,40}",
@@ -139,11 +138,8 @@ def find_brief(parts: Parts) -> str | None:
         return parts.lines[0]
     if _BRIEF_LINE.fullmatch(parts.first):
         below = [each for each in parts.fields[1:] if each is not None]
-        if (
-            sum(is_about_text(each) or each.key in _PERHAPS for each in below)
-            >= min(2, len(parts.lines) - 1)
-            > 0
-        ):
+        about = sum(is_about_text(each) or each.key in _PERHAPS for each in below)
+        if about >= min(2, len(parts.lines) - 1) > 0:
             return parts.lines[0]
     return None
 

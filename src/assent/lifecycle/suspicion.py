@@ -126,7 +126,7 @@ _OFFER: Final = sign(
     r"\bfeel free to (?:adjust|edit|tweak|modify) (?:it|this|the (?:tone|text|post|draft))\b",
 )
 _GREETING: Final = sign(r"\W{0,3}(?:hi|hello|dear|hey|hallo|liebe|hola|bonjour|ciao|good morning)\b")
-_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|my|us|[Yy]our)\b")
+_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|my|us|[Yy]our|[Ww]ir|[Ii]ch|[Nn]ous|[Jj]e|[Мм]ы)\b")
 _WAITS: Final = sign(
     rf"\b(?:{_CHANNEL}|draft|\w+_\w+)\b.*\b(?:awaiting|pending|ready for) (?:approval|review)\b"
 )
