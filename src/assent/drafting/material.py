@@ -241,7 +241,8 @@ class _Picker:
         self.said = best
         if not self.name or is_named(self.name, best.text) or is_personal(best.text):
             return Saying(ended(best.text, self.language), best.facts)
-        joint = "：" if ord(best.text[0]) > 0x2E7F else ": "
+        # One colon in a sentence is enough.
+        joint = "：" if ord(best.text[0]) > 0x2E7F else " – " if ": " in best.text else ": "
         return Saying(ended(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names()))
 
     def _related(self, change: str) -> list[Saying]:

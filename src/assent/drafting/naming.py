@@ -44,7 +44,9 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
         for part in parts:
             if label and re.sub(r"\W", "", part).casefold() == label:
                 return part, place
-        first = re.sub(r"\s+(?:for|für)\s.*$", "", parts[0]) if parts else ""
+        first = parts[0] if parts else ""
+        if not any(said.text.casefold().startswith(first.casefold()) for _, said in evidence.of("readme")):
+            first = re.sub(r"\s+(?:for|für)\s.*$", "", first)
         if fact.source == "readme_title" and first and _named(first) and len(first.split()) <= 4:
             return first, place
         if len(parts) > 1:

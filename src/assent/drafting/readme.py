@@ -22,7 +22,7 @@ MAX_LINES: Final = 3_000
 _ASIDE: Final = re.compile(
     r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
     r"contribute)|"
-    r"develop\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|testing|build\w*|requirements|"
+    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|testing|build\w*|requirements|"
     r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
     r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
     r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
@@ -62,6 +62,10 @@ _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[ xX
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
 _RULE: Final = re.compile(r"^\s*\|?[\s|:-]*-[\s|:-]*$")
+_IS_A: Final = re.compile(r"^[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w", re.IGNORECASE)
+"""How a sentence begins that says what the product is; it may stand below any heading."""
+_BOLD_LEAD: Final = re.compile(r"^\s*\*\*[^*\n]{2,80}\*\*\s+(?=[A-Z])")
+"""The words in bold type before an item that is a sentence of its own."""
 _FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
 _NOTICE: Final = re.compile(
     r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
@@ -169,17 +173,20 @@ class _Reader:
         """Keeps what was gathered, if a reader would be told it."""
         raw, kind = " ".join(self.held), self.kind
         self.held, self.kind = [], ""
+        if lead := _BOLD_LEAD.match(raw) if kind == "item" else None:
+            raw = raw[lead.end() :]
         text = plain(raw)
+        says_what = not self.paragraphs and _IS_A.match(text) is not None
         if (
             not text
-            or self.section == "aside"
+            or (self.section == "aside" and not says_what)
             or _is_links(raw, text)
             or re.match(r"\s*(?:⚠|:warning:)", raw)
         ):
             return
-        if kind == "paragraph" and len(text) > 20:
+        if len(text) > 20 and (kind == "paragraph" or (kind == "item" and says_what)):
             self.paragraphs.append(text)
-        elif kind == "item" and re.search(r"https?://|\?", text):
+        elif kind == "item" and re.search(r"https?://|\?|\(see ", text):
             return
         elif kind == "item" and self.section == "features":
             self.features.append(text)

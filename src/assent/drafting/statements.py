@@ -17,7 +17,7 @@ _GREETING: Final = re.compile(
 _CALLS: Final = re.compile(
     r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|for|now|free|using)|try (?:it|now|for|free|"
     r"\w+ (?:for )?free|"
-    r"our)|join (?:us|the|our|\d)|book a (?:demo|call)|contact (?:us|me|sales)|learn (?:more|how)|read (?:more|"
+    r"our)|join (?:us|the|our|\d)|book a (?:demo|call)|contact (?:us|me|sales)|learn (?:more|how)|read (?:more|about|"
     r"the (?:docs|"
     r"documentation)|our)|subscribe|download (?:now|for|the|it|on)|buy (?:now|it)|order now|request a|"
     r"schedule a (?:demo|call)|"
