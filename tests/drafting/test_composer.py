@@ -460,6 +460,13 @@ def test_what_only_programmers_read_does_not_lead() -> None:
     )
 
 
+def test_a_repair_that_is_written_as_an_order_is_not_listed() -> None:
+    changed = "- feat: tables\n- fix: stop drawing twice\n- fix: labels of empty charts"
+    text = body("linkedin", whatChanged=changed, readme="# Plotter\n\nPlotter draws plots for people.")
+    assert "Fixed: labels of empty charts." in text
+    assert "drawing twice" not in text
+
+
 def test_a_disclaimer_is_no_feature_and_a_section_no_name() -> None:
     readme = (
         "<h3 align='center'>Fotobox - self-hosted photo backup</h3>\n\n## Disclaimer\n* Expect bugs\n"

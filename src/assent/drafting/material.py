@@ -52,6 +52,13 @@ _INTERNAL: Final = re.compile(
     r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*|\.\w{1,4}\b",
 )
 """What a commit speaks of where only developers know what it means."""
+_ORDERS: Final = re.compile(
+    r"^(?:(?:fix|fixed|fixes):? )?(?:stop|prevent|avoid|ensure|make|do not|don['’]t|never|always|correctly|use|"
+    r"handle|set|keep|"
+    r"return|check|only|focus|properly|allow|respect|show|hide)\b",
+    re.IGNORECASE,
+)
+"""Repairs that are written as what to do, which do not read as what was broken."""
 _SPEED: Final = re.compile(
     r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
 )
@@ -129,12 +136,16 @@ class _Picker:
             changes, commits = commits or self._unavoidable(), []
         version = self.evidence.first("version")
         lead = changes[0] if changes else []
+        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
         more = [
-            each for each in changes[1:] if len(each[0].text) <= MAX_ITEM_CHARS and not is_code(each[0].text)
+            each
+            for each in changes[1:]
+            if len(each[0].text) <= MAX_ITEM_CHARS
+            and not is_code(each[0].text)
+            and not (kinds[each[0].facts[0]] == "fixed" and _ORDERS.match(each[0].text))
         ]
         related = self._related(lead[0].text) if lead and not more and len(lead) == 1 else []
         features = self._features()
-        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
         said = [
             state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
             for each in changes[:1]
