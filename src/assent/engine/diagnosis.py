@@ -50,12 +50,12 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> Facts:
     """Everything that is known about a tenant's campaigns."""
     now_ms = services.clock.now_ms()
-    kept = await services.store.read(partial(_kept, workspace_id, tenant_id, now_ms))
+    kept = await services.store.read(partial(_read_kept, workspace_id, tenant_id, now_ms))
     asked = _newest_runs(kept.actions)
     answers, unready, unconnected = await asyncio.gather(
         asyncio.gather(*(measurement.read_all(services, sent, {}, now_ms) for sent in asked.values())),
         _unready(services, workspace_id, kept.actions),
-        _unconnected(services, workspace_id),
+        _list_unconnected(services, workspace_id),
     )
     live = dict(zip(asked, answers, strict=True))
     observations = _observations(kept, live, now_ms)
@@ -69,7 +69,7 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
         lessons=tuple(
             Learned(
                 entry_id=each.entry_id,
-                body=shortened(each.body),
+                body=shorten(each.body),
                 source=each.source,
                 at=iso_time(each.created_ms),
             )
@@ -79,7 +79,7 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
     )
 
 
-def _kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[Kept]:
+def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[Kept]:
     since = uuid7(max(0, now_ms - WINDOW_DAYS * DAY_MS), bytes(RANDOM_BYTES))
     rows = yield statements.list_tenant_actions(
         workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=MAX_ACTIONS
@@ -134,7 +134,7 @@ async def _unready(
     return frozenset(unready)
 
 
-async def _unconnected(services: Services, workspace_id: WorkspaceId) -> tuple[str, ...]:
+async def _list_unconnected(services: Services, workspace_id: WorkspaceId) -> tuple[str, ...]:
     live = {each.provider for each in await services.connections.all_of(workspace_id) if each.live}
     return tuple(name for name, _ in measurement.sources(services) if name not in live)
 
@@ -144,20 +144,20 @@ def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int)
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
     for run_id, readings in live.items():
-        found += [_observed(run_id, each, now_ms) for each in readings if each.status == "ok"]
+        found += [_make_observation(run_id, each, now_ms) for each in readings if each.status == "ok"]
     covered |= {(each.run_id, each.channel) for each in found}
     for past in kept.measured:
         said = past.measurement.sources if past.measurement is not None else ()
         at_ms = parse_time(past.measurement.measured_at) if past.measurement is not None else None
         found += [
-            _observed(past.run_id, each, at_ms if at_ms is not None else now_ms)
+            _make_observation(past.run_id, each, at_ms if at_ms is not None else now_ms)
             for each in said
             if each.status == "ok" and (past.run_id, each.channel) not in covered
         ]
     return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))
 
 
-def _observed(run_id: str, reading: Reading, at_ms: int) -> Observation:
+def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
     return Observation(
         channel=reading.channel,
         source=reading.source,
@@ -183,7 +183,7 @@ def _silences(
     return tuple(found.values())
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """A text as a sentence quotes it: on one line, and shortened."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
@@ -201,6 +201,6 @@ def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
         executed_ms=action.executed_ms,
         expired=action.expired(now_ms),
         ready=action.effect.connector not in unready,
-        rejection=shortened(action.rejection or ""),
-        last_attempt=shortened(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
+        rejection=shorten(action.rejection or ""),
+        last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
     )

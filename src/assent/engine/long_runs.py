@@ -48,7 +48,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         parent_run_id=request.parent_run_id,
         created_ms=now_ms,
     )
-    base = staging.prepared(services, request.principal, run, (), (), Preparation())
+    base = staging.answer_prepared(services, request.principal, run, (), (), Preparation())
     guide = guidance.come_back(base.agent_guide, run.run_id)
     fields = {name: getattr(base, name) for name in base.__struct_fields__} | {
         "agent_guide": guide,

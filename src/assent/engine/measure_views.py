@@ -42,7 +42,7 @@ class MeasuredPage(msgspec.Struct, frozen=True):
     older: str | None
 
 
-def measured_runs(workspace_id: WorkspaceId, *, before: str, most: int) -> Transaction[MeasuredPage]:
+def list_measured(workspace_id: WorkspaceId, *, before: str, most: int) -> Transaction[MeasuredPage]:
     """A page of the runs of which something was sent, newest first."""
     rows = yield statements.list_measurement_page(workspace_id=workspace_id, before=before, most=most + 1)
     found = []

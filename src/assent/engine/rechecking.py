@@ -42,7 +42,7 @@ class Known(msgspec.Struct, frozen=True):
 async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
     """What is to be said about an action whose content becomes this effect."""
     readiness = await _readiness(services, action, effect)
-    known = await services.store.read(lambda: _known(action))
+    known = await services.store.read(lambda: _read_known(action))
     chars = len(effect.body) + sum(len(fact.text) for fact in known.evidence.facts)
     return await run_long_apart(chars, _compare, action, effect, known, readiness)
 
@@ -93,7 +93,7 @@ def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
     return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
 
 
-def _known(action: Action) -> Transaction[Known]:
+def _read_known(action: Action) -> Transaction[Known]:
     asset = None
     if action.asset_id is not None:
         asset = yield from actions.find_asset(action.workspace_id, action.asset_id)

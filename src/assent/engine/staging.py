@@ -163,11 +163,11 @@ async def stage(
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }
     outlook = await circumstances.outlook(services, request.principal, staged, known)
-    following = tuple(named_run(call, run.run_id) for call in preparation.next_calls)
+    following = tuple(name_run(call, run.run_id) for call in preparation.next_calls)
     preparation = msgspec.structs.replace(
         preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
     )
-    base = prepared(services, request.principal, run, assets, staged, preparation, outlook)
+    base = answer_prepared(services, request.principal, run, assets, staged, preparation, outlook)
     reply = shape(
         **{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged),
     )
@@ -218,7 +218,7 @@ async def stage(
     return reply
 
 
-def named_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
+def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
     """A suggested call about the run that is being prepared."""
     args = {name: run_id if value == THIS_RUN else value for name, value in call.args.items()}
     return msgspec.structs.replace(call, args=args)
@@ -355,7 +355,7 @@ def new_action(
     )
 
 
-def prepared(
+def answer_prepared(
     services: Services,
     caller: Principal,
     run: Run,

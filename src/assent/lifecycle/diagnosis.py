@@ -106,12 +106,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     call: SuggestedCall
 
 
-class Rule(msgspec.Struct, frozen=True):
+class DiagnosisRule(msgspec.Struct, frozen=True):
     """One row of the table: what it is called, how heavy what it finds is, and how it looks."""
 
     id: str
     weight: Weight
-    look: Callable[[Rule, Facts], Iterable[Finding]]
+    look: Callable[[DiagnosisRule, Facts], Iterable[Finding]]
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -136,7 +136,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 WEIGHTS: Final[tuple[Weight, ...]] = ("high", "medium", "low")
 
 
-def ordered(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
+def order(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
     """The heaviest first; within a weight, what the goal speaks of."""
     words = set(re.findall(r"\w+", goal.lower()))
 

@@ -81,7 +81,7 @@ def _silent(facts: Facts) -> Iterator[Missing]:
         )
 
 
-def _unconnected(facts: Facts) -> Iterator[Missing]:
+def _find_unconnected(facts: Facts) -> Iterator[Missing]:
     for provider in facts.unconnected:
         yield Missing(
             what=f"{facts.label(provider)} is not connected.",
@@ -108,4 +108,4 @@ def _goal(facts: Facts) -> Iterator[Missing]:
         )
 
 
-GAPS: Final = (_nothing_sent, _not_yet, _silent, _unconnected, _goal)
+GAPS: Final = (_nothing_sent, _not_yet, _silent, _find_unconnected, _goal)

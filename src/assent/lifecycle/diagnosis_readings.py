@@ -13,7 +13,7 @@ from typing import Final
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.diagnosis import Facts, Finding, Observation, Rule, date_of
+from assent.lifecycle.diagnosis import DiagnosisRule, Facts, Finding, Observation, date_of
 from assent.lifecycle.measurement import ENOUGH_FOR_A_RATE, ENOUGH_TO_JUDGE, WHOLE_RUN
 from assent.lifecycle.metrics import amount, describe_number, name_exposure, name_responses, sort_names
 
@@ -24,13 +24,13 @@ BOUNCES: Final = 0.05
 FIRST_PAGE: Final = 10
 
 
-def seen(observation: Observation) -> tuple[str, float] | None:
+def read_views(observation: Observation) -> tuple[str, float] | None:
     """The name and value of the exposure, if the source reports one. What was delivered is not seen."""
     name = name_exposure(observation.metrics)
     return (name, observation.metrics[name]) if name is not None else None
 
 
-def answered(observation: Observation) -> dict[str, float]:
+def read_responses(observation: Observation) -> dict[str, float]:
     """The responses that the source reports; empty where it reports none, which is not zero."""
     return {name: observation.metrics[name] for name in name_responses(observation.metrics)}
 
@@ -49,9 +49,9 @@ def fresh(facts: Facts, observation: Observation) -> bool:
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
-def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def not_seen(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
-        views = seen(each)
+        views = read_views(each)
         if views is None or fresh(facts, each):
             continue
         if views[1] == 0:
@@ -61,32 +61,32 @@ def not_seen(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 each,
                 {**delivered, views[0]: 0},
                 f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
-                f"{_told({**delivered, views[0]: 0})}.",
+                f"{_describe({**delivered, views[0]: 0})}.",
                 "Check that it can be found there; then try another time or another channel.",
                 _again(facts, each.channel),
             )
 
 
-def not_answered(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         if each.channel in WHOLE_RUN:
             continue
-        views, responses = seen(each), answered(each)
+        views, responses = read_views(each), read_responses(each)
         if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
             yield _about(
                 rule,
                 each,
                 {views[0]: views[1], **responses},
                 f"It is seen on {facts.label(each.channel)} without a response: "
-                f"{_told({views[0]: views[1], **responses})}.",
+                f"{_describe({views[0]: views[1], **responses})}.",
                 "Rewrite the opening and ask for one thing only.",
                 _again(facts, each.channel),
             )
 
 
-def few_answer(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
-        views, responses = seen(each), answered(each)
+        views, responses = read_views(each), read_responses(each)
         # One reader may give several responses, so that their sum is the most that can have responded.
         most = sum(responses.values())
         if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
@@ -95,17 +95,17 @@ def few_answer(rule: Rule, facts: Facts) -> Iterator[Finding]:
             rule,
             each,
             {views[0]: views[1], **responses},
-            f"Few respond on {facts.label(each.channel)}: {_told({views[0]: views[1], **responses})}.",
+            f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
             "Say earlier what is in it for the reader, and make the next step one click.",
             _again(facts, each.channel),
         )
 
 
-def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
     for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
         runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
-        views = seen(runs[0])
+        views = read_views(runs[0])
         if views is None or fresh(facts, runs[0]):
             continue
         earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
@@ -124,13 +124,13 @@ def falling(rule: Rule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def weaker_than_best(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
     for each in latest(facts):
-        views = seen(each)
+        views = read_views(each)
         if views is not None and views[1] >= ENOUGH_FOR_A_RATE:
             # Only the same response to the same exposure is compared: an opened mail is not a liked post.
-            for name, value in answered(each).items():
+            for name, value in read_responses(each).items():
                 rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
     compared: set[str] = set()
     places = sort_names(response for _, response in rated)
@@ -154,7 +154,7 @@ def weaker_than_best(rule: Rule, facts: Facts) -> Iterator[Finding]:
                 )
 
 
-def bounces(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
         sent = bounced + (delivered or 0)
@@ -171,7 +171,7 @@ def bounces(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def complaints(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def complaints(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         if complained := each.metrics.get("complained", 0):
             yield _about(
@@ -186,7 +186,7 @@ def complaints(rule: Rule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def far_down(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
         if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
@@ -203,7 +203,7 @@ def far_down(rule: Rule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def no_conversion(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         visits = each.metrics.get("sessions", 0)
         if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
@@ -220,7 +220,12 @@ def no_conversion(rule: Rule, facts: Facts) -> Iterator[Finding]:
 
 
 def _about(
-    rule: Rule, of: Observation, numbers: dict[str, float], problem: str, try_next: str, call: SuggestedCall
+    rule: DiagnosisRule,
+    of: Observation,
+    numbers: dict[str, float],
+    problem: str,
+    try_next: str,
+    call: SuggestedCall,
 ) -> Finding:
     """A finding that rests on a reading."""
     return Finding(
@@ -249,7 +254,7 @@ def _again(facts: Facts, channel: str) -> SuggestedCall:
     )
 
 
-def _told(numbers: dict[str, float]) -> str:
+def _describe(numbers: dict[str, float]) -> str:
     return ", ".join(describe_number(name, value) for name, value in numbers.items())
 
 

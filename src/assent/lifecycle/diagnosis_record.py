@@ -8,7 +8,7 @@ from typing import Final
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall
-from assent.lifecycle.diagnosis import OWN_RECORD, Deed, Facts, Finding, Rule
+from assent.lifecycle.diagnosis import OWN_RECORD, Deed, DiagnosisRule, Facts, Finding
 
 OLD_DRAFT_DAYS: Final = 2
 QUIET_DAYS: Final = 30
@@ -16,10 +16,10 @@ REJECTED_OFTEN: Final = 2
 HALF: Final = 0.5
 
 
-def lost(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     lost = [each for each in facts.deeds if each.execution_state == "outcome_unknown"]
     if lost:
-        yield _recorded(
+        yield _make_finding(
             rule,
             facts,
             lost[0],
@@ -30,10 +30,10 @@ def lost(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def failed(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for channel, deeds in _by_channel(each for each in facts.deeds if each.status == "failed"):
         why = f" The last one: {deeds[0].last_attempt}." if deeds[0].last_attempt else ""
-        yield _recorded(
+        yield _make_finding(
             rule,
             facts,
             deeds[0],
@@ -46,12 +46,12 @@ def failed(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def unready(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     open_still = [
         each for each in facts.deeds if each.status in ("awaiting_approval", "approved") and not each.ready
     ]
-    for connector, deeds in _grouped(open_still, lambda each: each.connector):
-        yield _recorded(
+    for connector, deeds in _group(open_still, lambda each: each.connector):
+        yield _make_finding(
             rule,
             facts,
             deeds[0],
@@ -64,7 +64,7 @@ def unready(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def waiting(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     old = [
         each
         for each in facts.deeds
@@ -74,7 +74,7 @@ def waiting(rule: Rule, facts: Facts) -> Iterator[Finding]:
     ]
     if old:
         days = _days(facts, old[-1].created_ms)
-        yield _recorded(
+        yield _make_finding(
             rule,
             facts,
             old[-1],
@@ -85,10 +85,10 @@ def waiting(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def expired(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     gone = [each for each in facts.deeds if each.expired]
     if gone:
-        yield _recorded(
+        yield _make_finding(
             rule,
             facts,
             gone[0],
@@ -99,13 +99,13 @@ def expired(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def rejected(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     decided = [each for each in facts.deeds if each.status in ("rejected", "executed", "approved", "failed")]
     for channel, deeds in _by_channel(decided):
         no = [each for each in deeds if each.status == "rejected"]
         if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(deeds):
             why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
-            yield _recorded(
+            yield _make_finding(
                 rule,
                 facts,
                 no[0],
@@ -116,14 +116,14 @@ def rejected(rule: Rule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def quiet(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     out = [each for each in facts.deeds if each.executed_ms is not None]
     if not out:
         return
     last = max(out, key=lambda each: each.executed_ms or 0)
     days = _days(facts, last.executed_ms or 0)
     if days >= QUIET_DAYS:
-        yield _recorded(
+        yield _make_finding(
             rule,
             facts,
             last,
@@ -134,8 +134,8 @@ def quiet(rule: Rule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _recorded(
-    rule: Rule,
+def _make_finding(
+    rule: DiagnosisRule,
     facts: Facts,
     of: Deed,
     numbers: dict[str, float],
@@ -159,10 +159,10 @@ def _recorded(
 
 
 def _by_channel(deeds: Iterable[Deed]) -> Iterator[tuple[str, list[Deed]]]:
-    return _grouped(deeds, lambda each: each.channel)
+    return _group(deeds, lambda each: each.channel)
 
 
-def _grouped(deeds: Iterable[Deed], of: Callable[[Deed], str]) -> Iterator[tuple[str, list[Deed]]]:
+def _group(deeds: Iterable[Deed], of: Callable[[Deed], str]) -> Iterator[tuple[str, list[Deed]]]:
     """Deeds by what they have in common; each group keeps its order."""
     groups: dict[str, list[Deed]] = {}
     for each in deeds:

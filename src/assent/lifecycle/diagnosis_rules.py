@@ -6,26 +6,26 @@ from typing import Final
 
 from assent.lifecycle import diagnosis_readings as readings
 from assent.lifecycle import diagnosis_record as record
-from assent.lifecycle.diagnosis import WINDOW_DAYS, Diagnosis, Facts, Rule, ordered
+from assent.lifecycle.diagnosis import WINDOW_DAYS, Diagnosis, DiagnosisRule, Facts, order
 from assent.lifecycle.diagnosis_gaps import missing
 
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("outcome_unknown", "high", record.lost),
-    Rule("sends_fail", "high", record.failed),
-    Rule("not_connected", "high", record.unready),
-    Rule("mail_bounces", "high", readings.bounces),
-    Rule("mail_complaints", "high", readings.complaints),
-    Rule("not_seen", "high", readings.not_seen),
-    Rule("seen_not_answered", "high", readings.not_answered),
-    Rule("visitors_do_nothing", "high", readings.no_conversion),
-    Rule("few_respond", "medium", readings.few_answer),
-    Rule("reach_falls", "medium", readings.falling),
-    Rule("weaker_than_best", "medium", readings.weaker_than_best),
-    Rule("far_down_in_search", "medium", readings.far_down),
-    Rule("drafts_rejected", "medium", record.rejected),
-    Rule("decisions_wait", "medium", record.waiting),
-    Rule("drafts_expired", "low", record.expired),
-    Rule("nothing_sent_lately", "low", record.quiet),
+RULES: Final[tuple[DiagnosisRule, ...]] = (
+    DiagnosisRule("outcome_unknown", "high", record.find_lost),
+    DiagnosisRule("sends_fail", "high", record.find_failed),
+    DiagnosisRule("not_connected", "high", record.unready),
+    DiagnosisRule("mail_bounces", "high", readings.bounces),
+    DiagnosisRule("mail_complaints", "high", readings.complaints),
+    DiagnosisRule("not_seen", "high", readings.not_seen),
+    DiagnosisRule("seen_not_answered", "high", readings.not_answered),
+    DiagnosisRule("visitors_do_nothing", "high", readings.no_conversion),
+    DiagnosisRule("few_respond", "medium", readings.few_answer),
+    DiagnosisRule("reach_falls", "medium", readings.falling),
+    DiagnosisRule("weaker_than_best", "medium", readings.weaker_than_best),
+    DiagnosisRule("far_down_in_search", "medium", readings.far_down),
+    DiagnosisRule("drafts_rejected", "medium", record.find_rejected),
+    DiagnosisRule("decisions_wait", "medium", record.waiting),
+    DiagnosisRule("drafts_expired", "low", record.find_expired),
+    DiagnosisRule("nothing_sent_lately", "low", record.quiet),
 )
 
 
@@ -35,7 +35,7 @@ def diagnose(facts: Facts) -> Diagnosis:
     return Diagnosis(
         has_data=bool(facts.observations),
         window_days=WINDOW_DAYS,
-        findings=ordered(found, facts.goal),
+        findings=order(found, facts.goal),
         missing_data=missing(facts),
         observations=facts.observations,
         lessons=facts.lessons,

@@ -278,7 +278,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
     if request.image_asset_id is not None:
-        changes["media"] = await _picked(call, action_id, request.image_asset_id)
+        changes["media"] = await _pick(call, action_id, request.image_asset_id)
     schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
     if not changes and schedule_ms is None:
         raise bad_argument(
@@ -318,7 +318,7 @@ async def _check(call: Call, action_id: ActionId, changes: dict[str, Any]) -> Ch
     return await rechecking.recheck(call.services, action, effect)
 
 
-async def _picked(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
+async def _pick(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
     def look() -> Transaction[tuple[Media, ...]]:
         action, _ = yield from actions.find(call.caller.workspace_id, action_id)
         return (yield from pictures.pick(action, asset_id, call.services.base_url))

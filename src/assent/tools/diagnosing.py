@@ -78,7 +78,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         Preparation(
             drafts=(draft,),
             outputs=outputs,
-            next_calls=suggested(found),
+            next_calls=suggest_calls(found),
             user_message=summarise(found),
             show=f"**{draft.title}**\n\n{draft.body}",
         ),
@@ -102,7 +102,7 @@ def _request(call: Call, request: DiagnoseMarketing) -> Request:
     )
 
 
-def suggested(found: Diagnosis) -> tuple[SuggestedCall, ...]:
+def suggest_calls(found: Diagnosis) -> tuple[SuggestedCall, ...]:
     """What to do next: first about what is wrong, then about what is not known; each call once."""
     wanted = [each.call for each in found.findings] + [each.call for each in found.missing_data]
     calls: dict[bytes, SuggestedCall] = {}

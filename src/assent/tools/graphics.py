@@ -39,7 +39,7 @@ class GraphicsReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
 async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> GraphicsReply:
     brand = Brand(name=request.brand) if isinstance(request.brand, str) else request.brand or Brand()
     channels = graphics.shown_in(request.channels or list(DEFAULT_CHANNELS))
-    name = brand.name or await _remembered_name(call, request.tenant_id)
+    name = brand.name or await _recall_name(call, request.tenant_id)
     work = graphics.ordered(request.headline, name, brand.colors or [], channels)
     if not any(char.isalnum() for char in work.order.headline):
         raise bad_argument("headline", "words that can be read on a picture", repr(request.headline[:40]))
@@ -83,7 +83,7 @@ def _message(result: Result) -> str:
     )
 
 
-async def illustrated(
+async def illustrate(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
     """A launch whose posts have pictures. A post that cannot have one says why; the others are not held up by it."""
@@ -140,7 +140,7 @@ async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
     return result, short
 
 
-async def _remembered_name(call: Call, tenant: str | None) -> str:
+async def _recall_name(call: Call, tenant: str | None) -> str:
     """What the brand is called, from its memory."""
     tenant_id = brain.tenant_of(tenant)
     entries, _, _ = await call.services.store.read(

@@ -33,7 +33,7 @@ from assent.ports import Measurable, Preparation
 from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.gathering import count_chars, find_joined, gather_bench
-from assent.tools.graphics import add_one_picture, illustrated
+from assent.tools.graphics import add_one_picture, illustrate
 from assent.tools.long_runs import patiently
 from assent.tools.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
 from assent.tools.unwritten import (
@@ -148,7 +148,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if request.images_needed is False or not any(each in SIZES for each in plan.channels):
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
-    draw = illustrated if request.images_needed else add_one_picture
+    draw = illustrate if request.images_needed else add_one_picture
     name = name_of(bench.evidence)[0]
     return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 

@@ -72,7 +72,7 @@ def _common_runs(old: Sequence[str], new: Sequence[str], steps: Steps) -> list[R
             waiting.append((low, start, new_low, place))
             waiting.append((start + length, high, place + length, new_high))
     found.append((end, new_end, tail))
-    return _joined(sorted(found))
+    return _join(sorted(found))
 
 
 def _longest(
@@ -101,7 +101,7 @@ def _longest(
     return best
 
 
-def _joined(runs: list[Run]) -> list[Run]:
+def _join(runs: list[Run]) -> list[Run]:
     """Runs that follow on one another as one, and no empty ones."""
     joined: list[Run] = []
     for start, place, length in runs:

@@ -34,11 +34,11 @@ async def measure(visit: Visit) -> Response:
     """`/measure`."""
     before = visit.query("before") if is_uuid(visit.query("before")) else ""
     found = await visit.read(
-        lambda: measure_views.measured_runs(visit.workspace_id, before=before, most=RUNS)
+        lambda: measure_views.list_measured(visit.workspace_id, before=before, most=RUNS)
     )
     trend = find_trend([run.found for run in reversed(found.runs) if run.found is not None])
     values = {
-        "runs": [measured_run(run, visit.now_ms) for run in found.runs],
+        "runs": [show_run(run, visit.now_ms) for run in found.runs],
         "trend": spark(trend.values) if trend is not None else None,
         "trend_of": f"{name_number(trend.metric).capitalize()}, {channel_name(trend.channel)}"
         if trend
@@ -71,7 +71,7 @@ def find_trend(measured: list[Measurement]) -> Trend | None:
     return Trend(channel, metric, tuple(values)) if len(values) > 1 else None
 
 
-def measured_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
+def show_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
     found = run.found
     readings = [reading(each) for each in found.sources] if found is not None else []
     if found is None:
