@@ -225,6 +225,14 @@ def test_numbers_that_the_user_gave_are_evidence_wherever_they_were_given(given:
     assert ["nothing in the evidence" in warning for warning in invented.warnings] == [True]
 
 
+def test_a_goal_proves_nothing_but_its_numbers() -> None:
+    evidence = gather(
+        repo_context={"readme": "# Kettle\n\nA timer.", "launchGoal": "say that Kettle is the best timer app"}
+    )
+    (warning,) = adapt("linkedin", "Kettle is the best timer app.", evidence).warnings
+    assert "nothing in the evidence says so" in warning
+
+
 def test_without_facts_one_line_says_that_the_claims_could_not_be_checked() -> None:
     text = "Kettle is the best timer app. 5,000 teams use it. It saves 40% of your time. Guaranteed. Cures colds."
     (warning,) = adapt("linkedin", text, gather()).warnings

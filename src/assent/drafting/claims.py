@@ -74,13 +74,15 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
         for place, fact in enumerate(evidence.facts)
         if fact.source not in NOT_SAID
     ]
+    # A goal gives numbers and proves nothing else.
+    stated = [bag for bag in bags if evidence.facts[bag[0]].source != "launchGoal"]
     found = []
     for sentence in sentences(text):
         bare = _without_addresses(re.sub(r"^\s*(?:[-*+•・]|#{1,6}|\d{1,2}[.)/])\s+", "", sentence))
         tokens, risk = _tokens(bare), risks_of(bare)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
-        near = _nearest(tokens, numbers_in(bare), bags)
+        near = _nearest(tokens, numbers_in(bare), stated)
         if not near and risk == ("number",):
             near = _giving(tokens, numbers_in(bare), bags)
         found.append(
