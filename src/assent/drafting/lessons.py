@@ -56,6 +56,12 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
     refused_claims: tuple[RefusedClaim, ...] = ()
     results: tuple[Result, ...] = ()
 
+    @property
+    def chars(self) -> int:
+        """How much there is to read."""
+        said = (*(each.reason for each in self.rejections), *(each.text for each in self.asked))
+        return sum(map(len, (*said, *(each.text for each in self.refused_claims))))
+
 
 class Rule(msgspec.Struct, frozen=True):
     """One rule and the entry it comes from."""
@@ -83,6 +89,8 @@ RULES: Final[dict[str, str]] = {
 }
 """Every kind of rule and its sentence."""
 
+READ_CHARS: Final = 600
+"""The beginning of a reason that is read."""
 MAX_LESSONS: Final = 60
 MAX_PHRASE_CHARS: Final = 80
 MAX_WORDS_CHARS: Final = 200
@@ -206,16 +214,17 @@ def asked_rules(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])
 
 
+@lru_cache(maxsize=1_024)
 def teaches(reason: str) -> bool:
     """Whether a reason is about how texts are written, and so holds for later ones. In doubt it is not."""
-    text = reason[:2_000]
+    text = reason[:READ_CHARS]
     if any(_rule_words(text)) or _phrases(text):
         return True
     return not _ELSEWHERE.search(text) and bool(_ABOUT_TEXTS.search(text)) and len(text.split()) > 1
 
 
 def _from_words(said: str, entry: str) -> list[Rule]:
-    text = said[:2_000]
+    text = said[:READ_CHARS]
     found = [Rule(kind, entry) for kind in _rule_words(text)]
     found += [Rule("phrase", entry, phrase) for phrase in _phrases(text)]
     words = " ".join(text.split())

@@ -76,11 +76,11 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "number",
         "gives a number",
         _words(
-            r"\d[\d.,]*\s?(?:%|percent|prozent|x\b|times (?:faster|more|less|cheaper|as|the)\b|"
+            r"(?<![\d.,])\d[\d.,]{0,20}\s?(?:%|percent|prozent|x\b|times (?:faster|more|less|cheaper|as|the)\b|"
             r"mal (?:so|schneller|mehr)\b|fach|k\b|m\b|million|thousand|tausend|billion|"
             r"users|customers|teams|companies|downloads|stars|kunden|nutzer|hours|minutes|seconds|days|stunden|minuten|"
             r"sekunden|倍|％|万|億|人|社|件|時間|分|秒|٪)"
-            r"|[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)"
+            r"|[$€£¥₹]\s?\d|(?<![\d.,])\d[\d.,]{0,20}\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)"
             r"|\b(?:twice (?:as|the)|tenfold|doubles|doubled|double (?:the|your|our)|halve[sd]?|"
             r"millions?|thousands|doppelt so|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
             r"|(?<![#.\w-])\b\d{1,3}(?:[.,]\d{3})+\b"

@@ -43,7 +43,8 @@ async def recheck(services: Services, action: Action, effect: Effect) -> Checked
     """What is to be said about an action whose content becomes this effect."""
     readiness = await _readiness(services, action, effect)
     known = await services.store.read(lambda: _read_known(action))
-    chars = len(effect.body) + sum(len(fact.text) for fact in known.evidence.facts)
+    facts = sum(len(fact.text) for fact in known.evidence.facts)
+    chars = len(effect.body) + facts + known.lessons.chars
     return await run_long_apart(chars, _compare, action, effect, known, readiness)
 
 

@@ -90,14 +90,8 @@ def count_chars(request: Any, bench: Workbench, supplied: Supplied | None) -> in
     """How much there is to read and compare. Composing is never a short work."""
     if supplied is None:
         return SHORT_CHARS + 1
-    learned = bench.lessons
-    return (
-        len(msgspec.json.encode(request))
-        + sum(len(fact.text) for fact in bench.evidence.facts)
-        + sum(len(each.reason) for each in learned.rejections)
-        + sum(len(each.text) for each in learned.asked)
-        + sum(len(each.text) for each in learned.refused_claims)
-    )
+    facts = sum(len(fact.text) for fact in bench.evidence.facts)
+    return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
 
 
 async def _ready(call: Call) -> frozenset[str]:
