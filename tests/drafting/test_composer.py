@@ -166,6 +166,11 @@ FORMS_OF_CHANGE = [
     ("Add labels to charts", "Plotter adds labels to charts."),
     ("1.3.0: Added tables", "New in Plotter 1.3.0: tables."),
     ("We're excited to announce Plotter 2.0!\n\n- 🌙 Dark mode\n- Tables", "New in Plotter 2.0: Dark mode."),
+    ("Bug fixes and performance improvements", "Plotter: Bug fixes and performance improvements."),
+    ("Make exports sharper", "Plotter now makes exports sharper."),
+    ("- [x] Dark mode\n- [ ] Sharing", "New in Plotter: Dark mode."),
+    ("Dark mode\n\nCharts follow the system.", "New in Plotter: Dark mode. Charts follow the system."),
+    ("First public release", "Plotter draws plots for people."),
     ("iPhone app", "New in Plotter: iPhone app."),
     (
         "Export charts as SVG by @ann in https://github.com/a/b/pull/9",

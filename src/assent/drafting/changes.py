@@ -48,8 +48,8 @@ _PREFIX: Final = re.compile(
     re.IGNORECASE,
 )
 _FIX: Final = re.compile(
-    r"^(?:(?:bug ?)?fix(?:ed|es)?|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
-    r"korrigiert)\b"
+    r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
+    r"korrigiert)(?!\w)"
     r"|\b(?:behoben|korrigiert)\.?$|修正",
     re.IGNORECASE,
 )
@@ -85,6 +85,13 @@ _VERSION: Final = re.compile(
     re.IGNORECASE,
 )
 _LEADING_VERSION: Final = re.compile(r"^v?(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
+_UNDONE: Final = re.compile(r"^\s*[-*+]\s+\[ \]\s")
+_FIRST: Final = re.compile(
+    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch)|launch|"
+    r"launch of (?:our|the|my)\b.{0,40}|erste(?:s|r)? (?:version|veröffentlichung))\W*$",
+    re.IGNORECASE,
+)
+"""Says that there is a product, and not that it changed."""
 _ANNOUNCES: Final = re.compile(
     r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy|pleased|delighted)\b",
     re.IGNORECASE,
@@ -122,7 +129,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 def read_changes(lines: Iterable[str]) -> Changes:
     """The statements of release notes: repairs last, and what only programmers read after the rest."""
-    version, kind, listed = "", "", False
+    version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
     for line in _unwrapped(lines):
         heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
@@ -139,8 +146,18 @@ def read_changes(lines: Iterable[str]) -> Changes:
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
             listed = bool(mark) and not bare.endswith(":")
-            if not bare.endswith(":") and (item := _item(bare, kind)):
+            if (
+                bare.endswith(":")
+                or _UNDONE.match(line)
+                or _FIRST.match(bare)
+                or not (item := _item(bare, kind))
+            ):
+                continue
+            if found and not mark and _is_title(before) and bare.endswith((".", "!", "。")):
+                found[-1] += [Change(change.text, "more") for change in item]
+            else:
                 found.append(item)
+            before = "" if mark else bare
     announced = [item for item in found if _ANNOUNCES.match(item[0].text)]
     if announced and len(announced) < len(found):
         told = re.search(r"\b\d+\.\d+(?:\.\d+)?\b", announced[0][0].text)
@@ -148,6 +165,11 @@ def read_changes(lines: Iterable[str]) -> Changes:
         found = [item for item in found if item not in announced]
     found.sort(key=lambda item: (item[0].kind == "fixed", is_code(item[0].text)))
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
+
+
+def _is_title(line: str) -> bool:
+    """Whether the line before is a title that a paragraph explains."""
+    return 0 < len(line.split()) <= 6 and line[-1] not in ".!?。"
 
 
 def read_commit(message: str) -> Change | None:

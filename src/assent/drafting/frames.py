@@ -58,11 +58,11 @@ _VERBS: Final[dict[str, tuple[tuple[str, re.Pattern[str]], ...]]] = {
         (
             "new",
             re.compile(
-                r"^(?:add(?:ed|s)?|introduc(?:e|ed|es|ing)|new(?: feature)?:)\s+(?P<rest>.+)$",
+                r"^(?:add(?:ed|s)?:?|introduc(?:e|ed|es|ing)|new(?: feature)?:)\s+(?P<rest>.+)$",
                 re.I,
             ),
         ),
-        ("fixed", re.compile(r"^(?:(?:bug ?)?fix(?:ed|es)?|resolved?)\b:?\s+(?P<rest>.+)$", re.I)),
+        ("fixed", re.compile(r"^(?:bug ?fix:|fix(?:ed|es)?:?|resolved?:?)\s+(?!and\b)(?P<rest>.+)$", re.I)),
         ("improved", re.compile(r"^improv(?:e|ed|es)\s+(?P<rest>.+)$", re.I)),
         ("removed", re.compile(r"^remov(?:e|ed|es)\s+(?P<rest>.+)$", re.I)),
     ),
@@ -79,7 +79,7 @@ _NOW: Final = {
     "support": "supports", "allow": "allows", "enable": "enables", "let": "lets", "show": "shows", "make": "makes",
     "use": "uses", "handle": "handles", "detect": "detects", "accept": "accepts", "display": "displays",
     "respect": "respects", "remember": "remembers", "hide": "hides", "keep": "keeps", "warn": "warns",
-    "render": "renders",
+    "render": "renders", "drop": "drops",
 }  # fmt: skip
 """The imperatives of commits as what the product does now."""
 _TWO_VERBS: Final = re.compile(
@@ -88,7 +88,8 @@ _TWO_VERBS: Final = re.compile(
     re.I,
 )
 _DOES: Final = re.compile(
-    r"^(?:\w+ed|rewrote|made|built|sped|split|moved?|change|update|replace|rename|reduce|increase|rewrite|redesign|"
+    r"^(?:\w+ed|breaking change|bug fixes|various|rewrote|made|built|sped|split|moved?|change|update|replace|rename|"
+    r"reduce|increase|rewrite|redesign|"
     r"switch|"
     r"stop|prevent|avoid|do not|don['’]t|no longer|speed up|bring|drop|ship|expose|extend|simplify|migrate|turn|"
     r"set)s?\b "
@@ -96,7 +97,7 @@ _DOES: Final = re.compile(
     re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(
-    r"^(?:we|we['’]\w+|i|i['’]\w+|you|your|it|this|these|there|today|our|wir|ich|sie|du|es|diese\w*|heute|"
+    r"^(?:we|we['’]\w+|i|i['’]\w+|you|your|it|this|these|there|today|now|version|our|wir|ich|sie|du|es|diese\w*|heute|"
     r"unsere?\w*)\b",
     re.IGNORECASE,
 )
@@ -120,11 +121,11 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     if is_named(name, text) and (not form or is_sentence(text, language)):
         return ended(text, language)
     plain = _joined("{name}: ", bare, label)
-    if _SPEAKER.match(text) and len(text.split()) > 3:
+    if _SPEAKER.match(text) and len(text.split()) > 2:
         return ended(_joined("{name}: ", text, label) if label != name else text, language)
     if kind == "fixed" and form != "fixed":
         said = plain if _MENDED.search(text) else _joined(frames.fixed[not label], bare, label)
-    elif is_sentence(text, language) and form not in ("new", "improved", "removed"):
+    elif is_sentence(text, language) and form not in ("new", "improved", "removed", "now"):
         said = plain if language not in FRAMES else _joined(frames.new[not label], text, label)
     elif form == "now":
         said = f"{label} now {rest}" if label else bare

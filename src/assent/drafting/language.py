@@ -69,7 +69,6 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SAMPLE_CHARS: Final = 4_000
 
 RIGHT_TO_LEFT: Final = frozenset({"ar", "he"})
-UNSPACED: Final = frozenset({"ja", "zh", "th"})
 
 _NOT_AN_END: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|"

@@ -22,7 +22,8 @@ MAX_LINES: Final = 3_000
 _ASIDE: Final = re.compile(
     r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
     r"contribute)|"
-    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|testing|build\w*|requirements|"
+    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|"
+    r"testing|build\w*|requirements|"
     r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
     r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
     r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
@@ -58,7 +59,7 @@ _PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]
 _LINK: Final = re.compile(r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
 _ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])\W*$")
 _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
-_BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.+)")
+_BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
 _RULE: Final = re.compile(r"^\s*\|?[\s|:-]*-[\s|:-]*$")
@@ -186,7 +187,7 @@ class _Reader:
             return
         if len(text) > 20 and (kind == "paragraph" or (kind == "item" and says_what)):
             self.paragraphs.append(text)
-        elif kind == "item" and re.search(r"https?://|\?|\(see ", text):
+        elif kind == "item" and (re.search(r"https?://|\?|\(see ", text) or raw.startswith("[ ]")):
             return
         elif kind == "item" and self.section == "features":
             self.features.append(text)
