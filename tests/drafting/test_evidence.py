@@ -92,7 +92,7 @@ def test_a_readme_gives_title_paragraph_and_bullets_about_the_product() -> None:
     )
     assert read.title == "Kettle v2"
     assert read.paragraphs == ("Warms up functions before the morning rush.",)
-    assert read.features == ("Learns from last week", "One line", "Quiet nights")
+    assert read.features == ("Learns from last week", "One line")
 
 
 @pytest.mark.parametrize(
