@@ -131,7 +131,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
     """The statements of release notes: repairs last, and what only programmers read after the rest."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
-    for line in _unwrapped(lines):
+    for line in _unwrapped(_headed(lines)):
         heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
         bare = plain(heading.group(1) if heading else _MARK.sub("", line))
         if number := _VERSION.match(bare):
@@ -209,6 +209,17 @@ def _item(line: str, kind: str) -> list[Change]:
     repaired = kind == "fixed" or commit in ("fix", "bugfix") or bool(_FIX.search(parts[0]))
     first = Change(parts[0], "fixed" if repaired else "")
     return [first, *(Change(text, "more") for text in parts[1:] if not _ASIDE_LINE.search(text))]
+
+
+def _headed(lines: Iterable[str]) -> list[str]:
+    """Lines with underlined headings written as other headings are."""
+    found: list[str] = []
+    for line in lines:
+        if re.fullmatch(r"\s*([=~^\"-])\1{2,}\s*", line) and found and found[-1].strip():
+            found[-1] = f"## {found[-1].strip()}"
+        else:
+            found.append(line)
+    return found
 
 
 def _unwrapped(lines: Iterable[str]) -> list[str]:

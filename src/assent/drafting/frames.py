@@ -62,7 +62,13 @@ _VERBS: Final[dict[str, tuple[tuple[str, re.Pattern[str]], ...]]] = {
                 re.I,
             ),
         ),
-        ("fixed", re.compile(r"^(?:bug ?fix:|fix(?:ed|es)?:?|resolved?:?)\s+(?!and\b)(?P<rest>.+)$", re.I)),
+        (
+            "fixed",
+            re.compile(
+                r"^(?:bug ?fix:|fix(?:ed|es)?:?|resolved?:?)\s+(?!(?:around|for|to|in|of|and)\b)(?P<rest>.+)$",
+                re.I,
+            ),
+        ),
         ("improved", re.compile(r"^improv(?:e|ed|es)\s+(?P<rest>.+)$", re.I)),
         ("removed", re.compile(r"^remov(?:e|ed|es)\s+(?P<rest>.+)$", re.I)),
     ),

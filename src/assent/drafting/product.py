@@ -23,6 +23,8 @@ UNCLEAR: Final = re.compile(
 )
 """Beginnings of sentences that need the one before."""
 _IS_A: Final = r"{name}(?: \([^)]*\))? (?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
+_OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|das)\b")
+"""What says of something else what it is."""
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
 """The beginning of a group of words without a verb."""
 _CONDITION: Final = re.compile(r"^(?:if|when|while|because|once|since|although|to)\b", re.IGNORECASE)
@@ -55,7 +57,13 @@ class About:
     def statements(self) -> Iterator[tuple[float, Saying]]:
         """The sentences that may say what the product is, each with how well it does."""
         for place, fact, sentence, (paragraph, order) in self._sentences():
-            yield self._score(fact, sentence) - 0.5 * paragraph - 0.7 * order, Saying(sentence, (place,))
+            # Further down a README, a sentence that does not name the product may speak of anything.
+            unnamed = fact.source == "readme" and paragraph + order > 0 and not is_named(self.name, sentence)
+            late = 4.0 * (unnamed and bool(self.name) and not _NOUN.match(sentence))
+            yield (
+                self._score(fact, sentence) - 0.5 * paragraph - 0.7 * order - late,
+                Saying(sentence, (place,)),
+            )
         for title in self._titles():
             yield TITLE_SCORE, title
 
@@ -109,6 +117,8 @@ class About:
             score += 3
         elif UNCLEAR.match(text):
             score -= 5
+        elif _OTHER.match(text):
+            score -= 7
         score -= (
             4.0 * is_personal(text)
             + 2.5 * ("superlative" in risks_of(text))

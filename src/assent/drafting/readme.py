@@ -250,6 +250,7 @@ def plain(markdown: str) -> str:
     text = re.sub(
         r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|(?<!\S)\|[\w-]{1,40}\|", r"\1\2", text
     )
+    text = re.sub(r"\s*\((?::\w+:`[^`\n]{1,80}`[,;\s]*)+\)", "", text)
     text = re.sub(r"(?<!\w):[a-z0-9_+-]{2,40}:(?!\w)", " ", text)
     text = re.sub(r"(`+)([^`\n]{1,400})\1", r"\2", text)
     for _ in range(2):
