@@ -23,7 +23,8 @@ from assent.lifecycle.preflight import Readiness
 from assent.ports import Delivered, Delivery
 from assent.settings import load_settings
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage
-from assent.tools.approvals import ApproveAction, approve_action
+from assent.tools.approvals import approve_action
+from assent.tools.decision_requests import ApproveAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, publish_approved_post
 

@@ -31,7 +31,8 @@ from assent.kernel.ids import ActionId
 from assent.processes import Surfaces
 from assent.settings import load_settings
 from assent.stores.loader import statements
-from assent.tools.approvals import ApproveAction, EditAction, approve_action, edit_action
+from assent.tools.approvals import approve_action, edit_action
+from assent.tools.decision_requests import ApproveAction, EditAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved_action
 from assent.tools.guide import StatusRequest, status

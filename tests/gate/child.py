@@ -30,7 +30,7 @@ from assent.settings import Settings
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.operator import Wanted, stage
 from assent.tools import approvals
-from assent.tools.approvals import ApproveAction
+from assent.tools.decision_requests import ApproveAction
 from assent.tools.definition import Call
 
 LEASE_SECONDS = 60

@@ -6,7 +6,7 @@ human did, and the record says so. The page calls the same engine functions with
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,6 @@ from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.failpoints import failpoint
 from assent.engine.workflow_answers import ADVANCE
 from assent.kernel.ids import ActionId
-from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.lifecycle.audit import ActionRecord, record_of
@@ -42,91 +41,17 @@ from assent.lifecycle.review_link import EXECUTE_RIGHT
 from assent.offloading import run_long_apart
 from assent.ports import Transaction
 from assent.tools.arguments import (
-    ActionIdArgument,
     Cursor,
-    DigestArgument,
-    IdempotencyKey,
     PageSize,
     RunIdArgument,
     addresses,
     moment,
 )
 from assent.tools.decided import Decided, answer_decision
+from assent.tools.decision_requests import ApproveAction, EditAction, RejectAction, WithdrawApproval
 from assent.tools.definition import DECIDES, READS, Call, Tool
 
 SCOPE = "actions:decide"
-
-
-class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    action_id: ActionIdArgument
-    digest: DigestArgument | None = None
-    send: Annotated[
-        bool,
-        msgspec.Meta(description="Whether it goes out at once: the user said yes to sending it, too."),
-    ] = False
-    idempotency_key: IdempotencyKey | None = None
-
-
-class RejectAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    action_id: ActionIdArgument
-    reason: Annotated[
-        str,
-        msgspec.Meta(min_length=1, max_length=2_000, description="The user's reason, in the user's words."),
-    ]
-    digest: DigestArgument | None = None
-    idempotency_key: IdempotencyKey | None = None
-
-
-class WithdrawApproval(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    action_id: ActionIdArgument
-    reason: Annotated[str, msgspec.Meta(max_length=2_000, description="Why.")] = ""
-    idempotency_key: IdempotencyKey | None = None
-
-
-class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    action_id: ActionIdArgument
-    body: (
-        Annotated[
-            str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="The new text, whole.")
-        ]
-        | None
-    ) = None
-    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    preheader: (
-        Annotated[str, msgspec.Meta(max_length=300, description="The preview text that inboxes show.")] | None
-    ) = None
-    to: (
-        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
-        | None
-    ) = None
-    schedule_for: (
-        Annotated[
-            str, msgspec.Meta(max_length=40, description="When it goes out: ISO 8601 with a time zone.")
-        ]
-        | None
-    ) = None
-    image_asset_id: (
-        Annotated[
-            str,
-            msgspec.Meta(
-                max_length=100, description="An image asset that goes along; an empty text for none."
-            ),
-        ]
-        | None
-    ) = None
-    asked: (
-        Annotated[
-            str,
-            msgspec.Meta(
-                max_length=MAX_ASKED_CHARS,
-                description="What the user asked for, in their words, if it holds for later texts too.",
-            ),
-        ]
-        | None
-    ) = None
-    digest: DigestArgument | None = None
-    idempotency_key: IdempotencyKey | None = None
 
 
 class ListPendingActions(

@@ -1,0 +1,86 @@
+"""The arguments of the tools that decide about an action."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.tools.arguments import (
+    ActionIdArgument,
+    DigestArgument,
+    IdempotencyKey,
+)
+
+
+class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    digest: DigestArgument | None = None
+    send: Annotated[
+        bool,
+        msgspec.Meta(description="Whether it goes out at once: the user said yes to sending it, too."),
+    ] = False
+    idempotency_key: IdempotencyKey | None = None
+
+
+class RejectAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    reason: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=2_000, description="The user's reason, in the user's words."),
+    ]
+    digest: DigestArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class WithdrawApproval(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    reason: Annotated[str, msgspec.Meta(max_length=2_000, description="Why.")] = ""
+    idempotency_key: IdempotencyKey | None = None
+
+
+class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    action_id: ActionIdArgument
+    body: (
+        Annotated[
+            str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="The new text, whole.")
+        ]
+        | None
+    ) = None
+    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    preheader: (
+        Annotated[str, msgspec.Meta(max_length=300, description="The preview text that inboxes show.")] | None
+    ) = None
+    to: (
+        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
+        | None
+    ) = None
+    schedule_for: (
+        Annotated[
+            str, msgspec.Meta(max_length=40, description="When it goes out: ISO 8601 with a time zone.")
+        ]
+        | None
+    ) = None
+    image_asset_id: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=100, description="An image asset that goes along; an empty text for none."
+            ),
+        ]
+        | None
+    ) = None
+    asked: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=MAX_ASKED_CHARS,
+                description="What the user asked for, in their words, if it holds for later texts too.",
+            ),
+        ]
+        | None
+    ) = None
+    digest: DigestArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
