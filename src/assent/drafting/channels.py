@@ -177,11 +177,6 @@ def label_of(channel_id: str) -> str:
     return row.label if row is not None else channel_id.replace("_", " ").strip().capitalize()
 
 
-def counted(channel_id: str, text: str) -> int:
-    """The length of a body on this channel, as it counts."""
-    return BY_ID[channel_id].body.count(text)
-
-
 def check(
     channel_id: str,
     body: str,

@@ -89,16 +89,16 @@ def one_line(text: str, most: int = LINE_CHARS) -> str:
     return cut(text, most)
 
 
-def cut(text: str, most: int, mark: str = "…") -> str:
+def cut(text: str, most: int) -> str:
     """At most `most` characters, ended at a sentence if one ends late enough, else at a word."""
     if len(text) <= most:
         return text
-    head = text[: most - len(mark)]
+    head = text[: most - 1]
     end = max(head.rfind(stop) for stop in (". ", "! ", "? ", "。", "！", "؟"))
     if end > most // 2:
         return head[: end + 1]
     space = head.rfind(" ")
-    return (head[:space] if space > most // 2 else head).rstrip(" ,;:–—-、") + mark
+    return (head[:space] if space > most // 2 else head).rstrip(" ,;:–—-、") + "…"
 
 
 def speaks_to_a_model(line: str) -> bool:

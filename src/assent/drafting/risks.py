@@ -143,7 +143,6 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
     ),
 )  # fmt: skip
 
-RISKS: Final = tuple(name for name, _, _ in TABLE)
 WHY: Final = {name: why for name, why, _ in TABLE}
 
 

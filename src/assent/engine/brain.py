@@ -34,8 +34,6 @@ Kind = Literal[
     "edit",
 ]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
-RECORDABLE: Final = KINDS[:7]
-"""What a caller may record; decisions record themselves."""
 
 State = Literal["confirmed", "proposed", "retired"]
 
@@ -91,7 +89,7 @@ def tenant_of(tenant_id: str | None) -> str:
 
 
 def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
-    """Keep a memory; None when its natural key is known."""
+    """Keep a memory; None when its natural key is known (E33)."""
     # The id is made from the key, because a store may run a transaction twice.
     entropy = hashlib.sha256(f"{workspace_id}:{entry.natural_key}".encode()).digest()[: ids.RANDOM_BYTES]
     entry_id = ids.uuid7(now_ms, entropy)

@@ -1,4 +1,4 @@
-"""Checks a content before a person sees it (E18, E19, E48): refuses what is no text, warns of what may be none."""
+"""Checks a content before a person sees it: refuses what is no text, warns of what may be none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assent.ports import Preparation
 
 
 def check_contents(preparation: Preparation) -> Preparation:
-    """The preparation with warnings of what sounds unfinished; refused where something is no text."""
+    """The preparation with warnings of what sounds unfinished; refused where something is no text (E18, E19, E48)."""
     problems = [
         Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)

@@ -1,4 +1,4 @@
-"""Measure: what became of what was sent (E30–E32, E99, E100, C28).
+"""Measure: what became of what was sent (C28).
 
 Scheduled in the transaction that records the first effect of a run, so it fires once, late if the server was down and
 never skipped. Every source is asked for itself; one that has no numbers says why, and a number is never made up. The
@@ -50,7 +50,7 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def planned_after(action: Action) -> int | None:
-    """How long after it went out an action is measured; None where it is not."""
+    """How long after it went out an action is measured; None where it is not (E31)."""
     after_ms = action.metadata.get(INTERVAL)
     if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
         return None
@@ -271,7 +271,8 @@ def record_by_hand(
 def _keep(
     planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
-    """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory."""
+    """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory
+    (E30)."""
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)

@@ -1,4 +1,4 @@
-"""Measurement as tools (E30–E32, E99, E100, C7, C28)."""
+"""Measurement as tools (C7, C28)."""
 
 from __future__ import annotations
 
@@ -269,8 +269,7 @@ TOOLS = (
         name="chieflab_record_manual_metrics",
         title="Record numbers by hand",
         description="Keeps numbers that the user read where no interface gives them, such as points on Hacker News. "
-        "USE "
-        "WHEN the user tells you numbers; never guess them.",
+        "USE WHEN the user tells you numbers; never guess them.",
         category="review",
         behaviour=WRITES,
         request=RecordManualMetrics,

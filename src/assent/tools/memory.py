@@ -332,8 +332,7 @@ TOOLS = (
     Tool(
         name="chieflab_brain_read",
         title="Read the memory",
-        description="Reads what this tenant's runs have learned: voice, facts, proofs, what worked, what was "
-        "rejected "
+        description="Reads what this tenant's runs have learned: voice, facts, proofs, what worked, what was rejected "
         "and why. USE WHEN you draft for a client or product that has been here before.",
         category="primary",
         behaviour=READS,
@@ -345,9 +344,8 @@ TOOLS = (
         name="chieflab_brain_record",
         title="Remember something",
         description="Keeps a fact, a proof, a voice rule or a lesson for later runs, with its source. USE WHEN the "
-        "user "
-        "tells you something that should not be forgotten. Decisions are remembered without this. A person confirms "
-        "facts and proofs before drafts use them.",
+        "user tells you something that should not be forgotten. Decisions are remembered without this. A person "
+        "confirms facts and proofs before drafts use them.",
         category="primary",
         behaviour=WRITES,
         request=BrainRecord,

@@ -277,7 +277,7 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
 
 
 def refuse_webhook(call: Call, url: str | None) -> None:
-    """An address that can never get a delivery is refused while somebody can still mend it (security rule 11)."""
+    """An address that can never get a delivery is refused while somebody can still mend it."""
     why = call.services.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(
