@@ -191,7 +191,7 @@ def unmarked(line: str) -> str:
     bare = _REFERENCES.sub("", bare)
     for _ in range(3):
         bare = _TAIL.sub("", bare).strip()
-    return bare.strip(" -–")
+    return re.sub(r"^\s*[-–]\s+|[\s–-]+$", "", bare)
 
 
 def _item(line: str, kind: str) -> list[Change]:

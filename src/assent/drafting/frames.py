@@ -94,7 +94,8 @@ _TWO_VERBS: Final = re.compile(
     re.I,
 )
 _DOES: Final = re.compile(
-    r"^(?:\w+ed|breaking change|bug fixes|various|rewrote|made|built|sped|split|moved?|change|update|replace|rename|"
+    r"^(?:\w+ed(?= (?:the|an?|all|how|our|your|from|to|version|some|every|several|whole)\b)|breaking change|"
+    r"bug fixes|various|rewrote|made|built|sped|split|moved?|change|update|replace|rename|"
     r"reduce|increase|rewrite|redesign|"
     r"switch|"
     r"stop|prevent|avoid|do not|don['’]t|no longer|speed up|bring|drop|ship|expose|extend|simplify|migrate|turn|"

@@ -63,7 +63,10 @@ _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
 _RULE: Final = re.compile(r"^\s*\|?[\s|:-]*-[\s|:-]*$")
-_IS_A: Final = re.compile(r"^[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w", re.IGNORECASE)
+_IS_A: Final = re.compile(
+    r"^(?!(?:this|it|that|there|here|das|dies|es)\b)[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w",
+    re.IGNORECASE,
+)
 """How a sentence begins that says what the product is; it may stand below any heading."""
 _BOLD_LEAD: Final = re.compile(r"^\s*\*\*[^*\n]{2,80}\*\*\s+(?=[A-Z])")
 """The words in bold type before an item that is a sentence of its own."""

@@ -168,19 +168,23 @@ def _parts(match: re.Match[str], head: str) -> bool:
     # "tells you which" goes on; "a tool which" may end.
     if head.rpartition(" ")[2] in _GOES_ON or (said != head and len(said.split()) < 3):
         return False
+    inside = re.search(r" (?:that|which|who) ", head) is not None
+    if inside and match.group().strip(" ,") in ("when", "where", "while", "because", "using"):
+        return False
     if kind == "next":
-        return "," not in head
+        return "," not in head and ": " not in head
     if kind == "comma":
         listed = re.match(r"\s*\S+(?: \S+){0,2} (?:and|or|und|oder) ", rest)
         open_head = re.search(r"(?:^|\b(?:is|are|ist|sind) )(?:an?|the|eine?) \S+$|\b(?:and|und) \S+$", head)
-        return len(rest.split()) >= 3 and len(head.split()) >= 4 and not listed and not open_head
+        long = len(rest.split()) >= 3 and len(head.split()) >= 4
+        return long and not listed and not open_head and "," not in head
     # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
     loose = re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) (?:\S+ ){0,2}\S+$", head)
     if kind == "manner" and (loose or len(head.split()) < 4 or _DENIES.search(head)):
         return False
     if kind == "place":
-        inner = re.search(r" (?:that|which|who) ", head) or re.match(r"(?:under|less|about|up|\d)", rest)
-        if inner or len(head.split()) < 5 or _DENIES.search(head) or _NEEDS_MORE.search(head):
+        measured = re.match(r"(?:under|less|about|up|\d)", rest)
+        if inside or measured or len(head.split()) < 5 or _DENIES.search(head) or _NEEDS_MORE.search(head):
             return False
     # A list is whole with its last item.
     return not re.search(r",(?!.* (?:and|or|und|oder) )(?: \S+){1,6}$", head)
