@@ -36,8 +36,13 @@ PARTS = {
     "checking": ("conformance", "testing"),
     "suite": (
         *("suite", "operators", "connectors", "drafting", "drafting_models", "built_in_connectors"),
-        *("picture_fonts", "picture_making", "picture_process", "engine.pictures", "tools.graphics"),
-        *("lifecycle.diagnosis", "lifecycle.diagnosis_gaps", "lifecycle.diagnosis_readings"),
+        *("picture_fonts", "picture_making", "picture_process", "engine.pictures", "engine.run_pictures"),
+        *(
+            "tools.graphics",
+            "lifecycle.diagnosis",
+            "lifecycle.diagnosis_gaps",
+            "lifecycle.diagnosis_readings",
+        ),
         *("lifecycle.diagnosis_record", "lifecycle.diagnosis_rules", "engine.diagnosis", "tools.diagnosing"),
         *("lifecycle.credits", "engine.credits", "cli.credits", "lifecycle.contact", "tools.contacts"),
         *("engine.site_feed", "engine.site_visits", "serving.web.feed", "serving.web.feed_documents"),
@@ -54,7 +59,7 @@ IRREGULAR = re.compile(
 """Past participles that do not end in -ed. Those that are also the verb (read, put, set) are allowed."""
 REGULAR = re.compile("(?!(?:deed|embed|exceed|feed|heed|need|proceed|seed|shed|speed|succeed)$)[a-z]{2,}ed")
 
-LIMITS: dict[str, float] = {"core": 51_708, "whole": 68_703, "line": 47.29, "docstrings": 8.27}
+LIMITS: dict[str, float] = {"core": 51_685, "whole": 69_252, "line": 47.58, "docstrings": 8.46}
 """What the sources measured before they were laid out in packages."""
 LONG_MODULE = 450
 MANY_PARAMETERS = 10
