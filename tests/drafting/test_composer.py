@@ -171,6 +171,8 @@ FORMS_OF_CHANGE = [
     ("- [x] Dark mode\n- [ ] Sharing", "New in Plotter: Dark mode."),
     ("Dark mode\n\nCharts follow the system.", "New in Plotter: Dark mode. Charts follow the system."),
     ("First public release", "Plotter draws plots for people."),
+    ("- `--since` checks changed sheets only", "New in Plotter: --since checks changed sheets only."),
+    ("Shared lists: all see what is missing", "New in Plotter – Shared lists: all see what is missing."),
     ("iPhone app", "New in Plotter: iPhone app."),
     (
         "Export charts as SVG by @ann in https://github.com/a/b/pull/9",
