@@ -43,7 +43,7 @@ static: dev ## Only lint, types and import rules
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
-		--ignore=tests/providers --ignore=tests/oauth --ignore=tests/cli
+		--ignore=tests/suite/providers --ignore=tests/serving/web/connections --ignore=tests/cli
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev
@@ -56,13 +56,13 @@ conformance: dev ## The official MCP conformance suite against the real server
 
 bluesky: dev ## Bluesky's reference server, and our connector and emulator against it
 	@scripts/atproto.sh
-	@.venv/bin/python -m pytest -v tests/providers/bluesky_reference.py
+	@.venv/bin/python -m pytest -v tests/suite/providers/bluesky_reference.py
 
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
 
 screenshots: dev ## Take the pictures of every screen anew, into docs/screens
-	@.venv/bin/python -m tests.console.gallery docs/screens
+	@.venv/bin/python -m tests.serving.web.console.gallery docs/screens
 
 lock: ## Resolve the dependencies anew
 	@scripts/lock.sh

@@ -1,10 +1,10 @@
-"""Makes the fonts of pictures: subsets of open fonts, small enough to come along (src/assent/fonts).
+"""Makes the fonts of pictures: subsets of open fonts, small enough to come along (src/assent/suite/pictures/fonts).
 
     uv run --with fonttools==4.68.0 scripts/fonts.py DIRECTORY
 
-DIRECTORY holds what `npm pack` brings for each package that src/assent/fonts/fonts.toml names. Checks their hashes
-against that file, writes the subsets, and prints the hashes of the results for the file. One weight, no hinting, the
-layout features that shaping needs, and the characters below.
+DIRECTORY holds what `npm pack` brings for each package that src/assent/suite/pictures/fonts/fonts.toml names.
+Checks their hashes against that file, writes the subsets, and prints the hashes of the results for the file. One
+weight, no hinting, the layout features that shaping needs, and the characters below.
 """
 
 from __future__ import annotations

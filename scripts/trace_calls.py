@@ -35,9 +35,9 @@ from tests.sqlite_files import new_sqlite  # noqa: E402
 from tests.surfaces import ManualClock, Surface, settings_for  # noqa: E402
 
 from assent.app import App  # noqa: E402
-from assent.job_kinds import job_kinds  # noqa: E402
-from assent.processes import Surfaces  # noqa: E402
-from assent.serving.worker import Runner  # noqa: E402
+from assent.jobs.kinds import job_kinds  # noqa: E402
+from assent.jobs.worker import Runner  # noqa: E402
+from assent.processes.serve import Surfaces  # noqa: E402
 
 POST = {
     "channel": "site",

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController

@@ -20,16 +20,16 @@ import pytest
 from tests.sqlite_files import new_sqlite
 
 from assent.app import App
-from assent.drafting.picture_orders import Result, Work
-from assent.engine import tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
-from assent.engine.tenancy import IssuedKey, KeyEntropy
+from assent.engine.core import tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
+from assent.engine.core.tenancy import IssuedKey, KeyEntropy
 from assent.kernel.ids import WorkspaceId
-from assent.picture_making import PictureMaker
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
-from assent.settings import Settings
+from assent.settings.load import Settings
+from assent.suite.pictures.making import PictureMaker
+from assent.suite.pictures.orders import Result, Work
 
 BASE_URL = "http://127.0.0.1:8080"
 START_MS = 1_790_000_000_000
@@ -281,7 +281,7 @@ def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         return
 
     async def make(self: PictureMaker, work: Work) -> Result:
-        from assent import picture_process
+        from assent.suite.pictures import process as picture_process
 
         asked = msgspec.msgpack.encode(work)
         if asked not in _drawn:

@@ -20,12 +20,13 @@ import httpx
 import msgspec
 
 from assent.app import App
-from assent.engine import people, sessions
-from assent.engine.tenancy import LOCAL_PRINCIPAL
-from assent.engine.workflow_answers import WorkflowCall, WorkflowReply
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.engine.people import people
+from assent.engine.workflows import sessions
+from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
 from assent.kernel.ids import RunId
 from assent.ports import Transaction
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 from assent.workflow import Compiled
 from assent.workflow.handles import read
 from benchmarks.figures import require

@@ -18,7 +18,7 @@ from typing import Final
 import uvloop
 
 from assent.app import App
-from assent.stores.loader import statements
+from assent.sql.loader import statements
 from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch

@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 import uvloop
 
-from assent.logs import configure_logging
-from assent.processes import Surfaces, http_server, running_jobs
+from assent.processes.serve import Surfaces, http_server, running_jobs
+from assent.settings.logs import configure_logging
 from assent.testing.operator import TOOL
 from assent.tools.catalog import ALL_TOOLS, Catalog
 from assent.tools.definition import READS, Call, Tool

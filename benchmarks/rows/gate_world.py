@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from assent.app import App
-from assent.connectors.approved import action_of
-from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.gate import ApprovedAction
-from assent.lifecycle.preflight import Readiness
 from assent.ports import Delivered, Delivery
-from assent.settings import load_settings
+from assent.settings.load import load_settings
+from assent.suite.connectors.approved import action_of
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage
 from assent.tools.approvals import approve_action
 from assent.tools.decision_requests import ApproveAction

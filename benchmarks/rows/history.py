@@ -25,19 +25,20 @@ import uvloop
 from tests.postgres_server import Cluster, binaries
 
 from assent.app import App
-from assent.engine import actions, people
-from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.engine.actions import actions
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.engine.people import people
 from assent.kernel.ids import ActionId
-from assent.processes import Surfaces
-from assent.settings import load_settings
-from assent.stores.loader import statements
+from assent.processes.serve import Surfaces
+from assent.settings.load import load_settings
+from assent.sql.loader import statements
 from assent.tools.approvals import approve_action, edit_action
 from assent.tools.decision_requests import ApproveAction, EditAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved_action
 from assent.tools.guide import StatusRequest, status
-from assent.tools.operating import prepare_post
-from assent.tools.operator_requests import Post
+from assent.tools.suite.operating import prepare_post
+from assent.tools.suite.operator_requests import Post
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
 from benchmarks.machine import cpu_seconds
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER

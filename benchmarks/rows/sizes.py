@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from assent.app import App
-from assent.engine.tenancy import LOCAL_PRINCIPAL
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.toolsets import TOOLSETS
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.instructions import INSTRUCTIONS
 from assent.tools.catalog import Catalog

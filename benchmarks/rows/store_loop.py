@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from assent.engine import journal, once
-from assent.engine.journal import NewEvent
+from assent.engine.core import idempotency as once
+from assent.engine.core import journal
+from assent.engine.core.journal import NewEvent
 from assent.ports import Store
-from assent.stores.loader import statements
+from assent.sql.loader import statements
 from benchmarks.figures import Figure, Limit, compared
 
 CALLERS: Final = (1, 16, 64)

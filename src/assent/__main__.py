@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def run_stdio(arguments: Sequence[str]) -> int:
     """`assent stdio`. Standard output belongs to the protocol, so every word for people goes to standard error."""
-    from assent.settings import BadFlag, SettingsError, load_settings
+    from assent.settings.load import BadFlag, SettingsError, load_settings
 
     try:
         flags, debug = parse_stdio_flags(arguments)
@@ -47,7 +47,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
     for warning in loaded.warnings:
         _say(f"warning: {warning}")
 
-    from assent import stdio_process
+    from assent.processes import stdio as stdio_process
 
     try:
         return stdio_process.stdio(loaded.settings)
@@ -56,7 +56,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        from assent.failures import explain
+        from assent.cli.failures import explain
 
         _say(explain(error, loaded.settings))
         return 1

@@ -16,10 +16,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from assent.cli_welcome import client_entry, in_shell, own_command, stdio_command
-from assent.engine import earlier_approvals, health, tenancy
-from assent.engine.connections import ConnectionStore
-from assent.engine.rate import (
+from assent.engine.audit import earlier_approvals
+from assent.engine.connections.connections import ConnectionStore
+from assent.engine.core import health, tenancy
+from assent.engine.core.rate import (
     MemoryRateLimiter,
     RateLimiter,
     StoredRateLimiter,
@@ -27,16 +27,16 @@ from assent.engine.rate import (
     pages_window,
     signups_window,
 )
-from assent.engine.services import Services
-from assent.engine.site_visits import Visits
-from assent.engine.vault import Vault
-from assent.engine.waits import Waits
+from assent.engine.core.services import Services
+from assent.engine.core.vault import Vault
+from assent.engine.core.waits import Waits
+from assent.engine.learning.site_visits import Visits
+from assent.gate import review_link
+from assent.gate.seals import Seals
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS
 from assent.kernel.tokens import KeyRing
-from assent.lifecycle import review_link
-from assent.lifecycle.seals import Seals
 from assent.outgoing_calls import post_webhook, read_product_page, screen_webhook, webhook_host
 from assent.ports import (
     Begin,
@@ -48,18 +48,19 @@ from assent.ports import (
     StoreUnavailable,
     Transaction,
 )
-from assent.secret_files import Secrets, resolve_secrets
-from assent.settings import Settings, SettingsError
+from assent.settings.load import Settings, SettingsError
+from assent.settings.secret_files import Secrets, resolve_secrets
+from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
 
 if TYPE_CHECKING:
-    from assent.connectors.oauth_access import OAuthAccess
-    from assent.drafting.evidence import Evidence
-    from assent.drafting.lessons import Lessons
-    from assent.drafting.records import Composed, NeedsDraft
-    from assent.engine.audit_log import Verdict
-    from assent.picture_making import PictureMaker
-    from assent.workflow_library import WorkflowLibrary
+    from assent.engine.audit.log import Verdict
+    from assent.engine.workflows.library import WorkflowLibrary
+    from assent.suite.connectors.oauth_access import OAuthAccess
+    from assent.suite.content.evidence import Evidence
+    from assent.suite.content.lessons import Lessons
+    from assent.suite.content.records import Composed, NeedsDraft
+    from assent.suite.pictures.making import PictureMaker
 
 log = logging.getLogger("assent.app")
 
@@ -153,13 +154,13 @@ class App:
     @property
     def pictures_of(self) -> PicturesOf:
         """What a connector asks for the pictures of an approved action."""
-        from assent.engine import pictures
+        from assent.engine.learning import pictures
 
         return partial(pictures.of_action, self.store)
 
     @cached_property
     def _picture_maker(self) -> PictureMaker:
-        from assent.picture_making import PictureMaker  # not before a picture is wanted
+        from assent.suite.pictures.making import PictureMaker  # not before a picture is wanted
 
         return PictureMaker(self.settings.font_dirs)
 
@@ -171,7 +172,7 @@ class App:
     @cached_property
     def workflows(self) -> WorkflowLibrary:
         """The workflows that come along, the user's and the project's."""
-        from assent.workflow_library import WorkflowLibrary
+        from assent.engine.workflows.library import WorkflowLibrary
 
         return WorkflowLibrary(
             [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
@@ -204,8 +205,8 @@ class App:
         return review_link.review_url(address, run_id, token) if address is not None else ""
 
     async def _verify_journal(self, workspace_id: WorkspaceId | None) -> Verdict:
-        from assent import checkpoint_files
-        from assent.engine import audit_log
+        from assent.engine.audit import log as audit_log
+        from assent.jobs import checkpoint_files
 
         newest = checkpoint_files.newest(self.settings.data_dir)
         kept = checkpoint_files.read(newest) if newest is not None else None
@@ -218,7 +219,7 @@ class App:
 
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
-        from assent.engine import execution  # a first answer does not wait for it
+        from assent.engine.actions import execution  # a first answer does not wait for it
 
         await self.waits.close()
         await execution.finish_running()
@@ -238,7 +239,7 @@ def draft_writer(
     """The configured model as a writer of drafts; None where the composer writes alone."""
     if settings.model_url is None or settings.model_name is None:
         return None
-    from assent.drafting_models import Model, draft
+    from assent.suite.model_writer import Model, draft
 
     kind: Literal["openai", "anthropic"] = "anthropic" if settings.model_kind == "anthropic" else "openai"
     return partial(draft, Model(settings.model_url, settings.model_name, kind, settings.model_api_key))
@@ -253,7 +254,7 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
     """The server's own notes to its people, through the mail server that the settings name."""
 
     async def send(to: str, subject: str, text: str, key: str) -> None:
-        from assent.connectors.smtp import SmtpConnector
+        from assent.suite.connectors.mail.smtp import SmtpConnector
 
         mailer = SmtpConnector(settings.smtp_url, settings.smtp_from, clock)
         await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)

@@ -9,25 +9,25 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assent.connectors.bluesky import BlueskyConnector
-from assent.connectors.ga4 import Ga4Connector
-from assent.connectors.hubspot import HubSpotConnector
-from assent.connectors.manual import ManualConnector
-from assent.connectors.oauth import OAuthClient, providers
-from assent.connectors.oauth_access import OAuthAccess
-from assent.connectors.registry import CONNECTORS, register
-from assent.connectors.resend import ResendConnector
-from assent.connectors.search_console import SearchConsoleConnector
-from assent.connectors.site import SiteConnector, SitePage
-from assent.connectors.slack import Said, SlackConnector
-from assent.connectors.smtp import SmtpConnector
-from assent.connectors.zernio import ZernioConnector
-from assent.engine import site_feed
-from assent.engine.oauth import StoredTurns
+from assent.engine.connections.oauth import StoredTurns
+from assent.engine.learning import site_feed
+from assent.gate.records import Action
 from assent.kernel import ids
 from assent.kernel.refusals import Reason
-from assent.lifecycle.records import Action
 from assent.ports import Connector, NotSent
+from assent.suite.connectors.bluesky import BlueskyConnector
+from assent.suite.connectors.ga4 import Ga4Connector
+from assent.suite.connectors.hubspot import HubSpotConnector
+from assent.suite.connectors.mail.resend import ResendConnector
+from assent.suite.connectors.mail.smtp import SmtpConnector
+from assent.suite.connectors.manual import ManualConnector
+from assent.suite.connectors.oauth import OAuthClient, providers
+from assent.suite.connectors.oauth_access import OAuthAccess
+from assent.suite.connectors.registry import CONNECTORS, register
+from assent.suite.connectors.search_console import SearchConsoleConnector
+from assent.suite.connectors.site import SiteConnector, SitePage
+from assent.suite.connectors.slack import Said, SlackConnector
+from assent.suite.connectors.zernio import ZernioConnector
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
     """One message to a webhook that a human named; never to a private address, unless the server allows it."""
-    from assent.outgoing import post_json
-    from assent.outgoing_addresses import FetchRefused
+    from assent.net.addresses import FetchRefused
+    from assent.net.outgoing import post_json
 
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
@@ -48,7 +48,7 @@ async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeo
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
     """Where to connect for a mail server that a workspace named; never a private address, unless the server allows
     it."""
-    from assent.outgoing_addresses import FetchRefused, numbers_of
+    from assent.net.addresses import FetchRefused, numbers_of
 
     try:
         return (await numbers_of(host, port, allow_hosts=allow_hosts))[0]

@@ -7,18 +7,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from assent.gate.webhooks import WebhookReply
 from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
-from assent.lifecycle.webhooks import WebhookReply
 
 if TYPE_CHECKING:
-    from assent.drafting.page import Fetched
+    from assent.suite.content.page import Fetched
 
 
 async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
     """A page of others, read as data and bounded in every way; or why not."""
-    from assent.drafting.page import Fetched, read_page, read_text
-    from assent.outgoing import fetch_page
-    from assent.outgoing_addresses import FetchRefused
+    from assent.net.addresses import FetchRefused
+    from assent.net.outgoing import fetch_page
+    from assent.suite.content.page import Fetched, read_page, read_text
 
     try:
         fetched = await fetch_page(url, allow_hosts=allow_hosts)
@@ -30,7 +30,7 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
 
 def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
     """Why nothing can ever be posted to an address; None where it may be."""
-    from assent.outgoing_addresses import FetchRefused, screen
+    from assent.net.addresses import FetchRefused, screen
 
     try:
         screen(url, allow_hosts=allow_hosts)
@@ -41,7 +41,7 @@ def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
 
 def webhook_host(url: str) -> str:
     """The host that a delivery to an address would connect to."""
-    from assent.outgoing_addresses import FetchRefused, host_of
+    from assent.net.addresses import FetchRefused, host_of
 
     try:
         return host_of(url)
@@ -57,8 +57,8 @@ async def post_webhook(
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
 ) -> WebhookReply:
     """One POST to an address that a caller chose. Every name is looked up and checked again; nothing is followed."""
-    from assent.outgoing import post_json
-    from assent.outgoing_addresses import FetchRefused
+    from assent.net.addresses import FetchRefused
+    from assent.net.outgoing import post_json
 
     try:
         posted = await post_json(

@@ -16,13 +16,13 @@ from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
+from assent.gate.calls import SuggestedCall
+from assent.gate.connection import Access, Account, Connection, OpenedSecrets, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect, Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.connection import Access, Account, Connection, OpenedSecrets, Verified
-from assent.lifecycle.gate import ApprovedAction
-from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Action, Effect, Severity
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import httpx
-from tests.review.kit import BROWSER, forms
+from tests.serving.web.review.kit import BROWSER, forms
 from tests.surfaces import BASE_URL, Surface
 
-from assent.engine import people
-from assent.engine.people import OWNER
+from assent.engine.people import people
+from assent.engine.people.people import OWNER
 
 LINK = re.compile(r"https?://[^\s)>“”]+")
 

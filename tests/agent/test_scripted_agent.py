@@ -12,19 +12,19 @@ import msgspec
 import pytest
 from tests.agent.people import Person
 from tests.agent.scripted import Agent
-from tests.oauth.kit import Providers, providers
+from tests.serving.web.connections.kit import Providers, providers
 from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.engine import tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SCOPES, SECRET_BYTES
-from assent.engine.tenancy import LOCAL_WORKSPACE, KeyEntropy
-from assent.job_kinds import job_kinds
-from assent.lifecycle.policy import PRESETS
+from assent.engine.core import tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SCOPES, SECRET_BYTES
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, KeyEntropy
+from assent.gate.policy import PRESETS
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
 from assent.ports import Single
-from assent.processes import Surfaces
-from assent.serving.worker import Runner
-from assent.stores.loader import statements
+from assent.processes.serve import Surfaces
+from assent.sql.loader import statements
 from assent.testing import zernio
 from assent.testing.emulator import Outcome
 from assent.tools.catalog import Catalog

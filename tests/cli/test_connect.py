@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Assent, Done
-from tests.connectors.mail_server import Inbox, mail_server
+from tests.suite.connectors.mail_server import Inbox, mail_server
 
 from assent.testing.resend import KEY as RESEND_KEY
 from assent.testing.standalone import provider_process

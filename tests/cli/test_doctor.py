@@ -15,12 +15,12 @@ import pytest
 from tests.cli.conftest import Assent, Done
 
 from assent.app import open_app
-from assent.engine import jobs
-from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.engine.core import jobs
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.kernel.limits import DAY_MS
 from assent.ports import Single
-from assent.settings import load_settings
-from assent.stores.loader import statements
+from assent.settings.load import load_settings
+from assent.sql.loader import statements
 
 
 @pytest.fixture

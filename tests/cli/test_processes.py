@@ -83,7 +83,7 @@ def test_stdio_starts_without_what_only_people_need(tmp_path: Path) -> None:
         "import sys, types; import assent.app; from assent.__main__ import main;"
         "loaded = lambda: sorted({'typer', 'rich', 'click', 'structlog', 'tomllib'} & set(sys.modules));"
         "process = types.SimpleNamespace(stdio=lambda settings: print(*loaded(), file=sys.stderr) or 0);"
-        "sys.modules['assent.stdio_process'] = process;"
+        "sys.modules['assent.processes.stdio'] = process;"
         "main(['stdio'])"
     )
     done = subprocess.run(

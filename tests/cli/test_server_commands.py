@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Assent
 
 from assent.__main__ import BadUsage, parse_stdio_flags, run_stdio
-from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
 
 def test_init_makes_everything_and_can_be_repeated(assent: Assent, data_dir: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_bug_is_reported_without_a_traceback_unless_asked_for(
     def broken(settings: object) -> int:
         raise ZeroDivisionError("with clp_live_abcdefghijklmnop")
 
-    monkeypatch.setattr("assent.processes.serve", broken)
+    monkeypatch.setattr("assent.processes.serve.serve", broken)
     done = assent("serve")
     assert done.code == 1
     assert "--debug" in done.err

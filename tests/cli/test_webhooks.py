@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import Assent
 
 from assent.app import open_app
-from assent.engine import webhooks
+from assent.engine.webhooks import webhooks
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.settings import load_settings
+from assent.settings.load import load_settings
 
 
 def queued(data_dir: Path, workspace_id: str) -> str:

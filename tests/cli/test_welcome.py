@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assent import cli_welcome
 from assent.__main__ import parse_stdio_flags
-from assent.engine.api_keys import SCOPES
-from assent.settings import BadFlag, Settings, load_settings
+from assent.engine.core.api_keys import SCOPES
+from assent.settings import welcome as cli_welcome
+from assent.settings.load import BadFlag, Settings, load_settings
 
 SETTINGS = Settings(
     data_dir=Path("/home/me/my data"),

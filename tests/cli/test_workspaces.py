@@ -9,10 +9,10 @@ import pytest
 from tests.cli.conftest import Assent
 
 from assent.app import open_app
-from assent.engine import tenancy
-from assent.engine.tenancy import LOCAL_WORKSPACE, Principal
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, Principal
 from assent.kernel.refusals import Reason, Refusal
-from assent.settings import load_settings
+from assent.settings.load import load_settings
 
 
 def principal(data_dir: Path, key: str) -> Principal:

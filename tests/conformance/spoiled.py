@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from assent.lifecycle.guidance import STOP_RULE
+from assent.gate.guidance import STOP_RULE
 
 
 @dataclass(frozen=True)

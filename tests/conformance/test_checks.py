@@ -25,7 +25,7 @@ from assent.conformance.checking import (
 )
 from assent.conformance.suite import ALL_CHECKS
 from assent.conformance.wire import ENDPOINT, Server, Unreachable
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 
 pytestmark = pytest.mark.own_database
 

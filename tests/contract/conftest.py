@@ -11,7 +11,7 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 
 
 @pytest.fixture

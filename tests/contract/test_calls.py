@@ -22,7 +22,7 @@ from tests.contract.talk import (
 )
 from tests.surfaces import Surface
 
-from assent.connectors.registry import CONNECTORS
+from assent.suite.connectors.registry import CONNECTORS
 from assent.tools.catalog import ALL_TOOLS
 
 

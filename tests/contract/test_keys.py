@@ -10,9 +10,9 @@ import pytest
 from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, say_modern
 from tests.surfaces import Outcome, Surface
 
-from assent.engine import tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, hash_key
-from assent.engine.tenancy import IssuedKey, KeyEntropy
+from assent.engine.core import tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, hash_key
+from assent.engine.core.tenancy import IssuedKey, KeyEntropy
 
 
 async def revoke(surface: Surface, issued: IssuedKey) -> None:

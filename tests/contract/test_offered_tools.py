@@ -14,8 +14,8 @@ from tests.contract.talk import request, say
 from tests.surfaces import Surface
 
 import assent
-from assent.engine import tenancy
-from assent.engine.tenancy import KeyEntropy
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.offering import only_offered

@@ -15,7 +15,7 @@ from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, count_ro
 from tests.surfaces import ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 
 SOME_KEY = "clp_live_" + "A" * 64
 """In the form of a key, so that the database is asked about it."""

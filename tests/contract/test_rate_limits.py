@@ -13,11 +13,11 @@ from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request,
 from tests.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
-from assent.engine import tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.tenancy import KeyEntropy
-from assent.processes import Surfaces
-from assent.settings import Settings
+from assent.engine.core import tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
+from assent.engine.core.tenancy import KeyEntropy
+from assent.processes.serve import Surfaces
+from assent.settings.load import Settings
 
 
 @pytest.fixture

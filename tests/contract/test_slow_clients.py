@@ -18,7 +18,7 @@ import pytest
 from tests.contract.talk import PUBLIC
 from tests.surfaces import Surface
 
-from assent.processes import http_server
+from assent.processes.serve import http_server
 from assent.serving.sockets import Patience, affordable
 from assent.tools.catalog import ALL_TOOLS, Catalog
 

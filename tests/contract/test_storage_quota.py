@@ -8,7 +8,7 @@ import pytest
 from tests.contract.talk import RECOVERY_FIELDS
 from tests.surfaces import Outcome, Surface
 
-from assent.engine import quota
+from assent.engine.core import quota
 
 LARGE = "word " * 19_000
 SMALL = "We shipped it. Read more at https://example.org"

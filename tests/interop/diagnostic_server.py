@@ -37,12 +37,12 @@ from mcp_types import (
 
 from assent.app import App
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.listening import bind
-from assent.processes import Surfaces, http_server
+from assent.processes.listening import bind
+from assent.processes.serve import Surfaces, http_server
 from assent.serving.edge import Edge
 from assent.serving.exchange import JsonRpcHandler
 from assent.serving.mcp import McpServer
-from assent.settings import load_settings
+from assent.settings.load import load_settings
 
 STATE = KeyRing.for_purpose((b"only for diagnostics: " + b"x" * 32,), "request state")
 

@@ -12,7 +12,7 @@ import sys
 import msgspec
 from tests.jobs.kit import Clock, Handled, greeting, opened, runner
 
-from assent.engine.jobs import Job
+from assent.engine.core.jobs import Job
 
 
 async def main(url: str, worker: str, now_ms: str, concurrency: str) -> None:

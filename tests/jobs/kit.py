@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from assent.engine import jobs
-from assent.engine.jobs import Job, JobKind, JobState
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobKind, JobState
+from assent.jobs.worker import Runner
 from assent.kernel.ids import JobId, WorkspaceId
 from assent.ports import Begin, Bound, Store, StoreUnavailable, Transaction
-from assent.serving.worker import Runner
+from assent.sql.loader import SqlBlock, compile_blocks
 from assent.stores import open_store
-from assent.stores.loader import SqlBlock, compile_blocks
 
 T = TypeVar("T")
 

@@ -27,8 +27,8 @@ from tests.jobs.kit import (
 )
 from tests.postgres_server import FAST, MISSING, Cluster, Server, binaries
 
-from assent.engine import jobs
-from assent.engine.jobs import Job, JobState
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobState
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 from tests.jobs.kit import LEASE_MS, NOON, WORKSPACE, Handled, ask, claim, enqueue, greeting, look, opened
 
-from assent.engine import jobs
-from assent.engine.jobs import Job, JobKind, JobState
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobKind, JobState
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, JOB_RETENTION_MS
 from assent.ports import Store, Transaction

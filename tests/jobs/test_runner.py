@@ -24,8 +24,8 @@ from tests.jobs.kit import (
     running,
 )
 
-from assent.engine import jobs
-from assent.engine.jobs import Job, JobFailed, JobState
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobFailed, JobState
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal

@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 from tests.jobs.kit import NOON, Clock, Handled, Watched, ask, claim, enqueue, greeting, opened, runner
 
-from assent.engine import jobs
+from assent.engine.core import jobs
 from assent.kernel.limits import DAY_MS
 from assent.ports import Begin
-from assent.stores.loader import statements
+from assent.sql.loader import statements
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -19,8 +19,10 @@ from tests.jobs.kit import (
     running,
 )
 
-from assent.engine import jobs, once, tenancy
-from assent.engine.jobs import JobKind, JobState
+from assent.engine.core import idempotency as once
+from assent.engine.core import jobs, tenancy
+from assent.engine.core.jobs import JobKind, JobState
+from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.ids import WorkspaceId, uuid7
 from assent.kernel.limits import (
     DAY_MS,
@@ -30,7 +32,6 @@ from assent.kernel.limits import (
     SIGNUP_LINK_TTL_MS,
 )
 from assent.ports import Store
-from assent.serving.worker import Sweep, sweeping
 
 pytestmark = pytest.mark.anyio
 

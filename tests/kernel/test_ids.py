@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.tenancy import LOCAL_WORKSPACE
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, is_uuid, uuid7
 
 times = st.integers(min_value=0, max_value=(1 << 48) - 1)

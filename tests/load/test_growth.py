@@ -18,14 +18,14 @@ import msgspec
 import pytest
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
 from tests.effort import rounds
-from tests.gate.conftest import gate_over
-from tests.gate.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
-from tests.gate.provider import providers
-from tests.gate.trace import Traced
+from tests.engine.actions.conftest import gate_over
+from tests.engine.actions.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
+from tests.engine.actions.provider import providers
+from tests.engine.actions.trace import Traced
 from tests.surfaces import BASE_URL
 
-from assent.engine import people
-from assent.engine.people import OWNER
+from assent.engine.people import people
+from assent.engine.people.people import OWNER
 from assent.ports import Begin, Bound, Rows, Transaction
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]

@@ -13,7 +13,7 @@ from tests.loop_probe import probed
 from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes import Surfaces
+from assent.processes.serve import Surfaces
 
 
 async def main(data_dir: Path) -> dict[str, Any]:

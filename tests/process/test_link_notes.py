@@ -11,8 +11,8 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, settings_for
 
 from assent.app import App
-from assent.engine.tenancy import LOCAL_PRINCIPAL
-from assent.processes import Surfaces
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 
 NOTE = "This ends with the chat."

@@ -12,9 +12,16 @@ import msgspec
 import pytest
 from tests.process.running import free_port
 
-from assent.listening import LOOPBACKS, StdioPages, bind, leadership_of, listen, other_ports
+from assent.processes.listening import (
+    LOOPBACKS,
+    StdioPages,
+    bind,
+    leadership_of,
+    listen,
+    other_ports,
+)
 from assent.serving.leader import Leadership
-from assent.settings import Settings, SettingsError, load_settings
+from assent.settings.load import Settings, SettingsError, load_settings
 
 pytestmark = pytest.mark.slow
 

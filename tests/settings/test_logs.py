@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent import logs
 from assent.kernel.tokens import KeyRing
-from assent.settings import Settings
+from assent.settings import logs
+from assent.settings.load import Settings
 
 KEY = "clp_live_" + "Ab3_-x9Q" * 8
 DEV_KEY = "clp_dev_" + "Zz8-_y7P" * 8
@@ -178,8 +178,8 @@ def test_a_value_that_json_cannot_hold_is_written_as_text(configure: Configure) 
 
 def test_the_first_lines_of_a_process_need_no_structlog() -> None:
     program = (
-        "import sys, logging; from assent.logs import configure_first_logging;"
-        "from assent.settings import load_settings;"
+        "import sys, logging; from assent.settings.logs import configure_first_logging;"
+        "from assent.settings.load import load_settings;"
         "configure_first_logging(load_settings({}, {'HOME': '/nonexistent'}).settings);"
         "logging.getLogger('x').warning('hello');"
         "print(*sorted({'structlog', 'rich', 'typer'} & set(sys.modules)))"

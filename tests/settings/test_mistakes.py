@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.settings import SettingsError, hide_password, load_settings
+from assent.settings.load import SettingsError, hide_password, load_settings
 
 
 def refused(flags: dict[str, object], environ: dict[str, str]) -> str:
@@ -131,7 +131,7 @@ def test_a_secret_in_a_file_that_others_can_read_is_warned_about(tmp_path: Path)
 
 def test_loading_settings_imports_nothing_slow(tmp_path: Path) -> None:
     program = (
-        "import sys; from assent.settings import load_settings; import assent.secret_files;"
+        "import sys; from assent.settings.load import load_settings; import assent.settings.secret_files;"
         "load_settings({}, {'HOME': sys.argv[1]});"
         "slow = {'typer', 'rich', 'structlog', 'tomllib', 'difflib', 'mcp', 'argparse', 'asyncio'};"
         "print(*sorted(slow & set(sys.modules)))"

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assent.settings import SECRET_PAIRS, Settings, load_settings
-from assent.settings_table import TABLE
+from assent.settings.load import SECRET_PAIRS, Settings, load_settings
+from assent.settings.table import TABLE
 
 STRONG = "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ"
 STRONGER = "Zr4Xw9Kd-Lm2Qe7Tn5Vb8Yc3Hs6Fj1Pg"

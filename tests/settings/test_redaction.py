@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.redaction import HIDDEN, RULES, RedactionRule, Redactor
+from assent.settings.redaction import HIDDEN, RULES, RedactionRule, Redactor
 
 SECRET = "Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2F"
 HELD = {

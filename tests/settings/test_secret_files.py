@@ -10,8 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assent.secret_files import HOMES, Secrets, ensure_data_dir, missing_secrets, resolve_secrets
-from assent.settings import Settings, SettingsError
+from assent.settings.load import Settings, SettingsError
+from assent.settings.secret_files import (
+    HOMES,
+    Secrets,
+    ensure_data_dir,
+    missing_secrets,
+    resolve_secrets,
+)
 
 STRONG = "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ"
 STRONGER = "Zr4Xw9Kd-Lm2Qe7Tn5Vb8Yc3Hs6Fj1Pg"
@@ -60,8 +66,8 @@ def test_secrets_are_made_private_whatever_the_umask(embedded: Settings) -> None
 def test_processes_that_start_at_once_agree_on_one_secret(embedded: Settings) -> None:
     """Each process waits for its line before it resolves, so that all of them meet at the missing files."""
     program = (
-        "import sys; from pathlib import Path; from assent.settings import load_settings;"
-        "from assent.secret_files import resolve_secrets;"
+        "import sys; from pathlib import Path; from assent.settings.load import load_settings;"
+        "from assent.settings.secret_files import resolve_secrets;"
         "settings = load_settings({'data_dir': sys.argv[1]}, {'HOME': '/nonexistent'}).settings;"
         "print('ready', flush=True); sys.stdin.readline(); secrets = resolve_secrets(settings);"
         "print((secrets.run_token + secrets.master))"

@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assent.engine import journal
-from assent.engine.journal import Event, Head, NewEvent
+from assent.engine.core import journal
+from assent.engine.core.journal import Event, Head, NewEvent
 from assent.ports import Store, Transaction
-from assent.stores.loader import compile_blocks, parse
+from assent.sql.loader import compile_blocks, parse
 from assent.stores.sqlite import SqliteStore
 
 T = TypeVar("T")

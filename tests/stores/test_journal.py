@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.stores.kit import NOON, SQL, WORKSPACE, append, children, marks, whole_stream
 
-from assent.engine import journal
-from assent.engine.journal import GENESIS, ChainBreak, ChainFlaw, Event, Head, NewEvent
+from assent.engine.core import journal
+from assent.engine.core.journal import GENESIS, ChainBreak, ChainFlaw, Event, Head, NewEvent
 from assent.ports import Bound, Store, Transaction
+from assent.sql.loader import SKIPPED
 from assent.stores import open_store
-from assent.stores.loader import SKIPPED
 
 pytestmark = pytest.mark.anyio
 

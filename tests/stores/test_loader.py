@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from assent.ports import Statement
-from assent.stores.loader import NOT_HERE, SKIPPED, StatementError, Statements, compile_blocks, load, parse
+from assent.sql.loader import (
+    NOT_HERE,
+    SKIPPED,
+    StatementError,
+    Statements,
+    compile_blocks,
+    load,
+    parse,
+)
 
 
 def compiled(text: str) -> dict[str, Statement]:

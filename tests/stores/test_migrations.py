@@ -14,13 +14,14 @@ import pytest
 from tests.stores.kit import NOON, ROOT, SQL, append, children, marks, put
 
 from assent.ports import SchemaMismatch, SchemaOutdated, SchemaTooNew, Transaction
-from assent.stores import open_store, schema
+from assent.sql import schema
+from assent.sql.schema import MigrationReport, SchemaState, file_name, migrations
+from assent.stores import open_store
 from assent.stores.migrate import migrate, schema_state
-from assent.stores.schema import MigrationReport, SchemaState, file_name, migrations
 
 pytestmark = pytest.mark.anyio
 
-GENUINE = ROOT / "src/assent/stores/migrations"
+GENUINE = ROOT / "src/assent/sql/migrations"
 VERSIONS = [migration.version for migration in migrations("sqlite")]
 LATEST = VERSIONS[-1]
 NAMES = tuple(file_name(migration) for migration in migrations("sqlite"))

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from tests.stores.kit import NOON, WORKSPACE
 
-from assent.engine import pictures
+from assent.engine.learning import pictures
+from assent.gate.records import Action, Effect, Media
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.records import Action, Effect, Media
 from assent.ports import NotSent, Picture, Store, Transaction
-from assent.stores.loader import statements
+from assent.sql.loader import statements
 from assent.testing.connector_contract import claim_action
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.lifecycle.records import Action
-from assent.stores.loader import NOT_HERE, SKIPPED, load
+from assent.gate.records import Action
+from assent.sql.loader import NOT_HERE, SKIPPED, load
 from assent.stores.migrate import migrate
 from assent.stores.sqlite_connection import teach
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, count, in_a_thread, put
 
-from assent.engine.journal import lock_head
+from assent.engine.core.journal import lock_head
 from assent.ports import (
     ConstraintViolation,
     Single,

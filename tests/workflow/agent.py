@@ -21,8 +21,8 @@ from assent.workflow import (
     start,
     step_key,
 )
+from assent.workflow.machine.snapshot import decode, encode, pending_step
 from assent.workflow.program import Ask, Repeat
-from assent.workflow.snapshot import decode, encode, pending_step
 
 Choices = dict[str, list[Any]]
 

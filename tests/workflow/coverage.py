@@ -16,9 +16,10 @@ import msgspec
 import pytest
 from tests.workflow.agent import Agent, Journey, choices, variables
 
-from assent.workflow import Program, conditions
+from assent.workflow import Program
+from assent.workflow.machine import conditions
+from assent.workflow.machine.values import Scope
 from assent.workflow.program import Ask, Node, Repeat
-from assent.workflow.values import Scope
 
 SEEDS: Final = 60
 DIRECTED_SEEDS: Final = 200

@@ -6,13 +6,13 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import assent.workflows_builtin
+import assent.engine.workflows.builtin
+from assent.engine.workflows.files import load_document
 from assent.workflow import Compiled, Definition, compile_definition, parse
-from assent.workflow_files import load_document
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = ROOT.parent / "shared" / "data" / "workrail-workflows"
-BUILTIN = Path(assent.workflows_builtin.__file__).parent
+BUILTIN = Path(assent.engine.workflows.builtin.__file__).parent
 NOT_WORKFLOWS = ("workflow.schema.json", "invalid-workflow.json")
 ABSENT = "the public workflow library is not beside the repository"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assent.workflow.conditions import holds
-from assent.workflow.values import Scope, render, render_value
+from assent.workflow.machine.conditions import holds
+from assent.workflow.machine.values import Scope, render, render_value
 
 
 def scope(**context: Any) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assent.workflow import reduce
-from assent.workflow.contracts import REGISTRY
+from assent.workflow.contracts.registry import REGISTRY
 from assent.workflow.dashboard import add_titles, copy_ready
 
 

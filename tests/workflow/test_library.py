@@ -13,7 +13,7 @@ from tests.workflow.coverage import Way, explore
 from tests.workflow.library import ABSENT, PUBLIC, builtin_files, compiled, public_files, read
 
 from assent.workflow import DefinitionRefused, parse
-from assent.workflow.preview import diagram, metadata
+from assent.workflow.definition.preview import diagram, metadata
 from assent.workflow.program import Repeat, decode, encode
 
 needs_library = pytest.mark.skipif(not PUBLIC.is_dir(), reason=ABSENT)

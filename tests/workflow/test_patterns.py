@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.kernel.limits import MAX_LOOK_AROUND_CHARS, MAX_STEP_PATTERNS
-from assent.workflow.patterns import Engine, TextTooLong, compile_pattern
-from assent.workflow.syntax import BadPattern, parse
+from assent.workflow.regex.patterns import Engine, TextTooLong, compile_pattern
+from assent.workflow.regex.syntax import BadPattern, parse
 
 ATOMS = r"a b 1 . [ab] [^a] \d \w \s \b ^ a|b (?:ab) (?=a) (?!b) (?<=a) (?<!b)"
 atoms = st.sampled_from(ATOMS.split())

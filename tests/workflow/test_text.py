@@ -19,9 +19,9 @@ from assent.workflow import (
     pending,
     recap,
     start,
-    text,
 )
-from assent.workflow.history import cut
+from assent.workflow.machine.history import cut
+from assent.workflow.text import answers as text
 
 PROGRAM = program_of(step("a-step", notesOptional=False), step("next-step"), metaGuidance=["Be kind."])
 SNAPSHOT = start(PROGRAM).snapshot

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.workflow.library import builtin_files, read
 
-from assent.workflow_files import DocumentRefused, load_document
+from assent.engine.workflows.files import DocumentRefused, load_document
 
 BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n"

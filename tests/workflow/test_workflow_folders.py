@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.workflow.library import document, step
 
+from assent.engine.workflows.library import WorkflowLibrary
 from assent.workflow import Compiled
-from assent.workflow_library import WorkflowLibrary
 
 HOUR = 3_600
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from assent import checkpoint_files
 from assent.cli.session import CommandSession, command
-from assent.engine import audit_log
-from assent.engine.audit_log import Signer, Verdict
+from assent.engine.audit import log as audit_log
+from assent.engine.audit.log import Signer, Verdict
+from assent.jobs import checkpoint_files
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
-from assent.failures import Failure
 
 if TYPE_CHECKING:
     from assent.conformance.checking import CheckOutcome, ConformanceReport, Need

@@ -13,12 +13,12 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, find_workspace
-from assent.failures import Failure
-from assent.lifecycle.connection import Connection
+from assent.gate.connection import Connection
 
 MAX_KEY_CHARS: Final = 512
 """Longer than the key of any provider; what is longer was something else."""
@@ -86,10 +86,10 @@ def connect(
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """
     from assent.app import App, open_app
-    from assent.connectors.key_access import API_KEY
-    from assent.connectors.mail_server import parse_mailbox
-    from assent.lifecycle.connection import NewConnection, OpenedSecrets
+    from assent.gate.connection import NewConnection, OpenedSecrets
+    from assent.net.mail_server import parse_mailbox
     from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+    from assent.suite.connectors.key_access import API_KEY
 
     if sender is not None:
         try:

@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
-from assent.engine import credits
-from assent.failures import Failure
+from assent.engine.actions import credits
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.credits import CreditAccount, CreditEntry
 from assent.ports import Transaction
+from assent.suite.credits import CreditAccount, CreditEntry
 
 SHOWN = 20
 NO_LIMIT = "none"

@@ -75,11 +75,11 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     """A whole server of its own: a fresh data directory, a free port, its jobs running."""
     from assent.app import App
     from assent.cli.workspaces import key_entropy
-    from assent.engine import tenancy
+    from assent.engine.core import tenancy
     from assent.kernel.ids import WorkspaceId
-    from assent.listening import bind
-    from assent.processes import Surfaces, http_server, running_jobs
-    from assent.settings import load_settings
+    from assent.processes.listening import bind
+    from assent.processes.serve import Surfaces, http_server, running_jobs
+    from assent.settings.load import load_settings
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -15,14 +15,14 @@ import msgspec
 import typer
 
 from assent import __version__
+from assent.cli.failures import explain
 from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
-from assent.cli_welcome import in_shell, own_command
-from assent.failures import explain
+from assent.net.probes import PortState, look_at_port, reaches_assent
 from assent.ports import Transaction
-from assent.probes import PortState, look_at_port, reaches_assent
-from assent.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
-from assent.settings import Settings, SettingsError, hide_password
-from assent.settings_table import TABLE
+from assent.settings.load import Settings, SettingsError, hide_password
+from assent.settings.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
+from assent.settings.table import TABLE
+from assent.settings.welcome import in_shell, own_command
 
 HONEST_LIMIT: Final = (
     "An agent with a shell under the same OS user can read the files of a local server, its secrets among them. "
@@ -182,7 +182,7 @@ async def _database(settings: Settings) -> list[DoctorCheck]:
 
 async def _jobs(settings: Settings) -> DoctorCheck:
     """Jobs that ran out of retries wait for a human."""
-    from assent.engine import jobs
+    from assent.engine.core import jobs
     from assent.stores import open_store
 
     store = open_store(settings.database_url, pool_size=1)
@@ -201,7 +201,7 @@ async def _jobs(settings: Settings) -> DoctorCheck:
 
 async def _connections(settings: Settings) -> DoctorCheck:
     """What workspaces are connected to; an expired one waits for its human."""
-    from assent.engine import connections
+    from assent.engine.connections import connections
     from assent.stores import open_store
 
     store = open_store(settings.database_url, pool_size=1)
@@ -222,7 +222,7 @@ async def _connections(settings: Settings) -> DoctorCheck:
 async def _storage(settings: Settings) -> DoctorCheck:
     """What a workspace may store in a day, and who has stored most of it today."""
     from assent.app import SystemClock
-    from assent.engine import quota, tenancy
+    from assent.engine.core import quota, tenancy
     from assent.stores import open_store
 
     def used() -> Transaction[list[tuple[int, str]]]:
@@ -248,7 +248,7 @@ async def _storage(settings: Settings) -> DoctorCheck:
 
 def _cap(settings: Settings) -> DoctorCheck:
     """How many connections one process serves."""
-    from assent.processes import connections_of
+    from assent.processes.serve import connections_of
 
     most = connections_of(settings)
     detail = f"{most:,} at a time"

@@ -8,12 +8,12 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, check_name, find_workspace, key_entropy, key_view, keys_table
-from assent.engine import api_keys, tenancy
-from assent.engine.api_keys import Mode
-from assent.engine.tenancy import IssuedKey, KeyRecord, Workspace
-from assent.failures import Failure
+from assent.engine.core import api_keys, tenancy
+from assent.engine.core.api_keys import Mode
+from assent.engine.core.tenancy import IssuedKey, KeyRecord, Workspace
 from assent.kernel.ids import KeyId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.toolsets import TOOLSETS

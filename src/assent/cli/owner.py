@@ -9,12 +9,12 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import check_name
-from assent.failures import Failure
 from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
 from assent.kernel.times import iso_time
-from assent.settings import Settings
+from assent.settings.load import Settings
 
 
 class OwnerLinkView(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,8 +40,8 @@ def owner_link(
     What a signed-in browser decides counts as a person's decision, so the link is printed to a terminal only; an agent
     reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
     """
-    from assent import owner_link as links
     from assent.app import open_app
+    from assent.processes import owner_link as links
 
     watched = sys.stdout.isatty()
     if not watched and not session.json:
@@ -71,8 +71,8 @@ def owner_link(
 
 def pages_address(settings: Settings) -> str | None:
     """Where the pages of this data are served right now: by a process on the same directory, or by the replicas."""
-    from assent.listening import leadership_of
-    from assent.probes import reaches_assent
+    from assent.net.probes import reaches_assent
+    from assent.processes.listening import leadership_of
 
     said = leadership_of(settings, "command").announced()
     if said is not None and said.address is not None:

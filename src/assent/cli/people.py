@@ -9,11 +9,11 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import check_name, find_workspace
-from assent.failures import Failure
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
 
 app = typer.Typer(no_args_is_help=True)
@@ -52,8 +52,8 @@ def invite(
     --json it is written to a pipe, too, and the audit trail says so.
     """
     from assent.app import open_app
-    from assent.engine import members, people
-    from assent.engine.people import Person, Role
+    from assent.engine.people import members, people
+    from assent.engine.people.people import Person, Role
 
     watched = sys.stdout.isatty()
     if not watched and not session.json:
@@ -87,7 +87,7 @@ def invite(
 def list_all(session: CommandSession) -> None:
     """List who can sign in."""
     from assent.app import open_app
-    from assent.engine import members
+    from assent.engine.people import members
 
     async def read() -> list[PersonView]:
         async with open_app(session.settings) as opened:
@@ -123,7 +123,7 @@ def remove(
 ) -> None:
     """Take somebody's access away: their sessions and links end at once."""
     from assent.app import open_app
-    from assent.engine import members
+    from assent.engine.people import members
 
     async def end() -> bool:
         async with open_app(session.settings) as opened:

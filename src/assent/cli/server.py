@@ -10,8 +10,8 @@ import msgspec
 import typer
 
 from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
-from assent.cli_welcome import claude_code_stdio
-from assent.settings import hide_password
+from assent.settings.load import hide_password
+from assent.settings.welcome import claude_code_stdio
 
 
 class Prepared(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,7 +46,7 @@ def init(session: CommandSession) -> None:
     Changes nothing where they exist. `serve` and `stdio` do the same at their first start.
     """
     from assent.app import open_app
-    from assent.engine.tenancy import LOCAL_WORKSPACE
+    from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
     settings = session.settings
 
@@ -79,7 +79,7 @@ def serve(
     ] = None,
 ) -> int:
     """Serve MCP, REST and the pages over HTTP until stopped."""
-    from assent import processes
+    from assent.processes import serve as processes
 
     session.add_flags(host=host, port=port, base_url=base_url, log_level=log_level, log_format=log_format)
     return processes.serve(session.settings)
@@ -90,7 +90,7 @@ def stdio(session: CommandSession) -> int:
 
     Uses the key in ASSENT_API_KEY, or the local default workspace where none is set.
     """
-    from assent import stdio_process
+    from assent.processes import stdio as stdio_process
 
     return stdio_process.stdio(session.settings)
 

@@ -16,9 +16,9 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from assent.cli_welcome import FROM_ENVIRONMENT, has_password, in_shell, this_command
-from assent.failures import Failure, explain
-from assent.settings import BadFlag, Loaded, Settings, load_settings
+from assent.cli.failures import Failure, explain
+from assent.settings.load import BadFlag, Loaded, Settings, load_settings
+from assent.settings.welcome import FROM_ENVIRONMENT, has_password, in_shell, this_command
 
 COMMON_PANEL: Final = "Common options"
 

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import find_workspace
-from assent.engine import bundles
-from assent.engine.bundles import Imported
-from assent.engine.workflow_store import Tampered
-from assent.failures import Failure
+from assent.engine.workflows import bundles
+from assent.engine.workflows.bundles import Imported
+from assent.engine.workflows.store import Tampered
 from assent.ports import Rows, Single
-from assent.stores.loader import statements
+from assent.sql.loader import statements
 from assent.workflow import bundle as bundle_files
-from assent.workflow import session_text
 from assent.workflow.bundle import Bundle, BundleRefused
+from assent.workflow.text import sessions as session_text
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -10,11 +10,12 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command, timestamp
 from assent.cli.workspaces import BY, find_workspace
-from assent.engine import webhook_hosts, webhooks
-from assent.engine.webhooks import DeliveryRecord, Resent, Try
-from assent.failures import Failure
+from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import webhooks
+from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_PAGE
 from assent.ports import Transaction

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
-from assent.failures import Failure
+from assent.engine.workflows.files import SUFFIXES
+from assent.engine.workflows.library import Invalid, WorkflowLibrary, is_definition, name_of
 from assent.workflow import (
     Blocked,
     Compiled,
@@ -28,8 +30,6 @@ from assent.workflow import (
     pending,
     start,
 )
-from assent.workflow_files import SUFFIXES
-from assent.workflow_library import Invalid, WorkflowLibrary, is_definition, name_of
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -9,11 +9,11 @@ from typing import Annotated
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command, timestamp
-from assent.engine import api_keys, tenancy
-from assent.engine.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
-from assent.engine.tenancy import IssuedKey, KeyEntropy, KeyRecord, Workspace
-from assent.failures import Failure
+from assent.engine.core import api_keys, tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
+from assent.engine.core.tenancy import IssuedKey, KeyEntropy, KeyRecord, Workspace
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS

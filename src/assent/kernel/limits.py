@@ -1,6 +1,6 @@
 """Every limit of Assent, with its reason. Nothing elsewhere writes one of these numbers again.
 
-Limits that an operator of the server may want to change are *defaults* here and settings in `assent.settings`.
+Limits that an operator of the server may want to change are *defaults* here and settings in `assent.settings.load`.
 """
 
 from __future__ import annotations

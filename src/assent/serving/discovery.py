@@ -23,7 +23,7 @@ CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
 def operators() -> tuple[dict[str, Any], ...]:
     """The operators as they are listed (E50)."""
-    from assent.operators.registry import OPERATORS
+    from assent.suite.operators.registry import OPERATORS
 
     return tuple(msgspec.to_builtins(each) for each in OPERATORS)
 

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.engine import explaining, tenancy
-from assent.engine.services import Services
-from assent.engine.tenancy import Principal
+from assent.engine.actions import explaining
+from assent.engine.core import tenancy
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
 from assent.kernel.canonical import depth, nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Recovery, Refusal

@@ -14,14 +14,14 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from assent import __version__
-from assent.engine import health
+from assent.engine.core import health
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
 from assent.serving.exchange import JsonRpcHandler
 from assent.serving.guard import AllowedPeers, Guard
 from assent.serving.http import McpEndpoint, RestEndpoint
-from assent.serving.web.problems import http_problem
+from assent.serving.web.shell.problems import http_problem
 
 log = logging.getLogger("assent.site")
 

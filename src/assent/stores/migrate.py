@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from assent.ports import StoreUnavailable
+from assent.sql.schema import MigrationReport, SchemaState, migrations, state
 from assent.stores import POSTGRES, sqlite_path
-from assent.stores.schema import MigrationReport, SchemaState, migrations, state
 
 TURN_SECONDS: Final = 120.0
 """How long to wait for the writers of a file: another process may be making a backup of a large one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assent.ports import SchemaOutdated
-from assent.stores.schema import MigrationReport, file_name, migrations, pending
+from assent.sql.schema import MigrationReport, file_name, migrations, pending
 
 if TYPE_CHECKING:
     import asyncpg

@@ -20,7 +20,7 @@ from assent.ports import (
     StoreUnavailable,
     UniqueViolation,
 )
-from assent.stores.schema import MigrationReport
+from assent.sql.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
 
 T = TypeVar("T")

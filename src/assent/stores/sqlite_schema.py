@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assent.ports import SchemaMismatch
-from assent.stores.schema import Migration, MigrationReport, file_name, migrations, pending
+from assent.sql.schema import Migration, MigrationReport, file_name, migrations, pending
 
 VERSIONS_TABLE = (
     "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, name TEXT NOT NULL, "

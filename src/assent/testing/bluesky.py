@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.drafting import counting
+from assent.suite.content import counting
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
 from assent.testing.standalone import Scripted, main

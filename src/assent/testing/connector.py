@@ -12,13 +12,13 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from assent.connectors.approved import action_of
-from assent.connectors.http_outcomes import failure, unreachable
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
-from assent.lifecycle.gate import ApprovedAction
-from assent.lifecycle.preflight import Readiness
-from assent.lifecycle.records import Action
 from assent.ports import Delivered, Delivery, OutcomeUnknown
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import failure, unreachable
 from assent.testing.emulator import KEY_WINDOW_MS
 from assent.testing.wire import Malformed, Message, read_message, request
 

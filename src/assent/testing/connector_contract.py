@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any, Final
 
-from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
-from assent.lifecycle import gate
-from assent.lifecycle.preflight import Readiness, preflight
-from assent.lifecycle.records import (
+from assent.gate import gate
+from assent.gate.preflight import Readiness, preflight
+from assent.gate.records import (
     Action,
     Approval,
     Assurance,
@@ -23,6 +22,7 @@ from assent.lifecycle.records import (
     ExecutionState,
     Status,
 )
+from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
 from assent.ports import Connector, Delivered, Delivery, NotSent
 
 CHECKED_AT_MS: Final = 1_800_000_000_000

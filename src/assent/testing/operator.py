@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import staging
-from assent.engine.services import Services
-from assent.engine.staging import PreparedRun
-from assent.engine.tenancy import Principal
+from assent.engine.actions import staging
+from assent.engine.actions.staging import PreparedRun
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
+from assent.gate.records import Effect, Severity
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.times import parse_time
-from assent.lifecycle.records import Effect, Severity
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.definition import WRITES, Call, Tool
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine import (
+from assent.engine.actions import (
     actions,
     blocked,
     circumstances,
@@ -18,27 +18,27 @@ from assent.engine import (
     editing,
     execution,
     explaining,
-    once,
-    pictures,
     rechecking,
 )
-from assent.engine.decisions import Decider, Seen
-from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.failpoints import failpoint
-from assent.engine.workflow_answers import ADVANCE
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.core import idempotency as once
+from assent.engine.core.failpoints import failpoint
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.learning import pictures
+from assent.engine.workflows.answers import ADVANCE
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.calls import SuggestedCall, execution_key
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import describe_stuck, render_card
+from assent.gate.gate import Links
+from assent.gate.guidance import channel_keys
+from assent.gate.preflight import Checked
+from assent.gate.records import Assurance, ExecutionState, Media
+from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.calls import SuggestedCall, execution_key
-from assent.lifecycle.card_calls import next_calls
-from assent.lifecycle.cards import describe_stuck, render_card
-from assent.lifecycle.gate import Links
-from assent.lifecycle.guidance import channel_keys
-from assent.lifecycle.preflight import Checked
-from assent.lifecycle.records import Assurance, ExecutionState, Media
-from assent.lifecycle.review_link import EXECUTE_RIGHT
-from assent.offloading import run_long_apart
 from assent.ports import Transaction
 from assent.tools.arguments import (
     Cursor,

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from assent.connectors.mail_server import parse_mailbox
 from assent.kernel.headers import is_one_line
 from assent.kernel.limits import (
     DAY_MS,
@@ -19,6 +18,7 @@ from assent.kernel.limits import (
 )
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import parse_time
+from assent.net.mail_server import parse_mailbox
 
 ActionIdArgument = Annotated[
     str, msgspec.Meta(max_length=100, description="The action's id, exactly as a reply gave it.")

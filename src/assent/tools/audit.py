@@ -6,15 +6,17 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.engine import actions, audit_views, journal
-from assent.engine.audit_views import Recorded
+from assent.engine.actions import actions
+from assent.engine.audit import views as audit_views
+from assent.engine.audit.views import Recorded
+from assent.engine.core import journal
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.proof import WHAT_HASHES_PROVE
+from assent.gate.records import Action, Status
 from assent.kernel.ids import RANDOM_BYTES, uuid7
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
-from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.proof import WHAT_HASHES_PROVE
-from assent.lifecycle.records import Action, Status
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument, Since, since_moment
 from assent.tools.definition import READS, Call, Tool

@@ -18,15 +18,9 @@ from assent.tools import (
     approvals,
     audit,
     connections,
-    contacts,
-    diagnosing,
     execution,
-    graphics,
     guide,
     manual,
-    measuring,
-    memory,
-    operating,
     report,
     runs,
     showing,
@@ -36,6 +30,14 @@ from assent.tools import (
     workspaces,
 )
 from assent.tools.definition import Tool
+from assent.tools.suite import (
+    contacts,
+    diagnosing,
+    graphics,
+    measuring,
+    memory,
+    operating,
+)
 from assent.tools.toolsets import groups_of, name_for_answers
 
 CANONICAL: Final = "chieflab_"

@@ -10,14 +10,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from assent.connectors.oauth_access import OAuthAccess
-from assent.connectors.registry import CONNECTORS, ConnectorInfo
-from assent.drafting import channels
-from assent.drafting.channels import Channel
-from assent.engine import actions, circumstances
+from assent.engine.actions import actions, circumstances
+from assent.gate.connection import Connection
+from assent.gate.records import Action, Status
 from assent.kernel.refusals import Reason, bad_argument
-from assent.lifecycle.connection import Connection
-from assent.lifecycle.records import Action, Status
+from assent.suite.connectors.oauth_access import OAuthAccess
+from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
+from assent.suite.content import channels
+from assent.suite.content.channels import Channel
 from assent.tools.definition import Call
 
 State = Literal["live", "needs_connection", "needs_configuration"]

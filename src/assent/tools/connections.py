@@ -7,17 +7,17 @@ from typing import Annotated
 
 import msgspec
 
-from assent.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
-from assent.engine import actions, blocked, staging
-from assent.engine.blocked import LookedAgain
-from assent.engine.once import run_once
-from assent.engine.staging import PreparedRun, Request
+from assent.engine.actions import actions, blocked, staging
+from assent.engine.actions.blocked import LookedAgain
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.core.idempotency import run_once
+from assent.gate.calls import NextToolCalls, SuggestedCall
+from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
+from assent.gate.records import Action
+from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
-from assent.lifecycle.calls import NextToolCalls, SuggestedCall
-from assent.lifecycle.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
-from assent.lifecycle.records import Action
-from assent.lifecycle.review_link import DECIDE_RIGHT
 from assent.ports import Draft, Preparation, Transaction
+from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
 from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.connecting import Standing, State

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.connectors.manual_brief import manual_brief
-from assent.engine.circumstances import Outlook
+from assent.engine.actions.circumstances import Outlook
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import MANUAL, describe_decision, render_card
+from assent.gate.guidance import InChat, as_it_is
+from assent.gate.records import Action
+from assent.gate.step_calls import WORKFLOW, describe_step
 from assent.kernel.refusals import Recovery, Replay
 from assent.kernel.times import iso_time
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.card_calls import next_calls
-from assent.lifecycle.cards import MANUAL, describe_decision, render_card
-from assent.lifecycle.guidance import InChat, as_it_is
-from assent.lifecycle.records import Action
-from assent.lifecycle.step_calls import WORKFLOW, describe_step
+from assent.suite.connectors.manual_brief import manual_brief
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from assent.engine.quota import meter
-from assent.engine.services import Services
-from assent.engine.tenancy import Principal
+from assent.engine.core.quota import meter
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import RunId
 from assent.ports import Begin
 
@@ -40,7 +40,7 @@ class Call:
     request_id: str
     now_ms: int
     continuing: RunId | None = None
-    """The run that this call finishes, where it was begun before and nobody waits (`tools/long_runs.py`)."""
+    """The run that this call finishes, where it was begun before and nobody waits (`tools/suite/long_runs.py`)."""
     peer: Peer | None = None
 
     @property

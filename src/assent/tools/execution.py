@@ -6,17 +6,17 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assent.engine import actions, execution, reconciliation, recording
-from assent.engine.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.once import run_once
-from assent.engine.recording import Executed
+from assent.engine.actions import actions, execution, reconciliation, recording
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.recording import Executed
+from assent.engine.core.idempotency import run_once
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.calls import SuggestedCall
+from assent.gate.policy import suffices
+from assent.gate.records import Action, Assurance
+from assent.gate.refusal_words import SIGNED_IN_ANSWER
+from assent.gate.standing import explain
 from assent.kernel.refusals import Reason, Refusal
-from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.policy import suffices
-from assent.lifecycle.records import Action, Assurance
-from assent.lifecycle.refusal_words import SIGNED_IN_ANSWER
-from assent.lifecycle.standing import explain
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool

@@ -7,19 +7,20 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.drafting import channels
-from assent.engine import circumstances, overview
-from assent.engine.brain import Entry
-from assent.engine.circumstances import WRITE_RIGHT
-from assent.engine.measured import describe_reading
-from assent.engine.measurement import Scheduled
-from assent.engine.overview import MOST_COUNTED, Measured, Overview
+from assent.engine.actions import circumstances
+from assent.engine.actions.circumstances import WRITE_RIGHT
+from assent.engine.learning.measured import describe_reading
+from assent.engine.learning.measurement import Scheduled
+from assent.engine.learning.memory import Entry
+from assent.engine.views import overview
+from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
+from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import Circumstances
+from assent.gate.records import Action
+from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
-from assent.lifecycle.card_calls import next_calls
-from assent.lifecycle.cards import Circumstances
-from assent.lifecycle.records import Action
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.suite.content import channels
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 

@@ -7,17 +7,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.connectors.manual_brief import ManualBrief, manual_brief
-from assent.engine import actions, by_hand, circumstances
-from assent.engine.decisions import Decider
-from assent.engine.once import run_once
-from assent.engine.recording import Executed, answer_executed
+from assent.engine.actions import actions, by_hand, circumstances
+from assent.engine.actions.decisions import Decider
+from assent.engine.actions.recording import Executed, answer_executed
+from assent.engine.core.idempotency import run_once
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
+from assent.gate.records import Action, Assurance
 from assent.kernel.refusals import Replay, bad_argument
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.card_calls import next_calls
-from assent.lifecycle.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
-from assent.lifecycle.records import Action, Assurance
 from assent.ports import Transaction
+from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
 

@@ -8,15 +8,23 @@ from typing import Final
 
 import msgspec
 
-from assent.drafting import channels
-from assent.engine import circumstances, reporting
-from assent.engine.reporting import Report, StreamHead
+from assent.engine.actions import circumstances
+from assent.engine.views import reporting
+from assent.engine.views.reporting import Report, StreamHead
+from assent.gate.calls import SuggestedCall
+from assent.gate.cards import PLAIN
+from assent.gate.proof import WHAT_HASHES_PROVE, describe_approval
+from assent.gate.records import Action, Approval, is_by_hand
+from assent.gate.standing import (
+    SECTION_TITLES,
+    Section,
+    explain,
+    headline,
+    removes,
+    section_of,
+)
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.calls import SuggestedCall
-from assent.lifecycle.cards import PLAIN
-from assent.lifecycle.proof import WHAT_HASHES_PROVE, describe_approval
-from assent.lifecycle.records import Action, Approval, is_by_hand
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, removes, section_of
+from assent.suite.content import channels
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
 from assent.tools.result_texts import OPEN

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from assent.drafting import channels
-from assent.engine.measured import Measurement, describe_reading
+from assent.engine.learning.measured import Measurement, describe_reading
+from assent.gate.cards import PLAIN, Circumstances
+from assent.gate.records import Action, when_taken_down
+from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
-from assent.lifecycle.cards import PLAIN, Circumstances
-from assent.lifecycle.measurement import describe_usual
-from assent.lifecycle.records import Action, when_taken_down
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.suite.content import channels
+from assent.suite.measurement.recommend import describe_usual
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
 """Sections in which something of a run is left to do."""

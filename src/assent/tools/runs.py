@@ -6,14 +6,16 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine import actions, measurement, run_views
-from assent.engine.run_views import ActionCount
+from assent.engine.actions import actions
+from assent.engine.learning import measurement
+from assent.engine.views import run_views
+from assent.engine.views.run_views import ActionCount
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.records import Asset
+from assent.gate.standing import describe_run, run_status, state_in_run
 from assent.kernel.ids import is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.records import Asset
-from assent.lifecycle.standing import describe_run, run_status, state_in_run
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool

@@ -7,21 +7,23 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from assent.engine import actions, circumstances, decisions, jobs, measurement
-from assent.engine.last_decision import LastDecision, last_decision
-from assent.engine.waits import WaitedAction
+from assent.engine.actions import actions, circumstances, decisions
+from assent.engine.audit.last_decision import LastDecision, last_decision
+from assent.engine.core import jobs
+from assent.engine.core.waits import WaitedAction
+from assent.engine.learning import measurement
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.calls import SuggestedCall, wait_call
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import Circumstances, render_card
+from assent.gate.records import Action, Assurance, ExecutionState, Status, is_by_hand
+from assent.gate.review_link import EXECUTE_RIGHT
+from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
+from assent.gate.step_calls import WORKFLOW
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
-from assent.lifecycle.audit import ActionRecord, record_of
-from assent.lifecycle.calls import SuggestedCall, wait_call
-from assent.lifecycle.card_calls import next_calls
-from assent.lifecycle.cards import Circumstances, render_card
-from assent.lifecycle.records import Action, Assurance, ExecutionState, Status, is_by_hand
-from assent.lifecycle.review_link import EXECUTE_RIGHT
-from assent.lifecycle.standing import SECTION_TITLES, Section, explain, section_of
-from assent.lifecycle.step_calls import WORKFLOW
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.engine import actions, site_feed, staging
-from assent.engine.staging import PreparedRun, Request
+from assent.engine.actions import actions, staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.learning import site_feed
+from assent.gate.calls import EXECUTE
+from assent.gate.cards import UNPUBLISH
+from assent.gate.records import Action, Effect
 from assent.kernel.refusals import bad_argument
-from assent.lifecycle.calls import EXECUTE
-from assent.lifecycle.cards import UNPUBLISH
-from assent.lifecycle.records import Action, Effect
-from assent.operators import post
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
+from assent.suite.operators import post
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import WRITES, Call, Tool
 

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from assent.engine.workflow_answers import IssueView, WarningView
+from assent.engine.workflows.answers import IssueView, WarningView
+from assent.engine.workflows.library import Invalid
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.tools.arguments import PageSize
 from assent.tools.definition import READS, Call, Tool
-from assent.workflow import Compiled, Definition, preview
-from assent.workflow.history import first_line
-from assent.workflow_library import Invalid
+from assent.workflow import Compiled, Definition
+from assent.workflow.definition import preview
+from assent.workflow.machine.history import first_line
 
 WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]
 Category = Literal["workflow", "routine", "example"]

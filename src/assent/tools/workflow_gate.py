@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine import actions, circumstances
-from assent.engine.workflow_answers import ADVANCE
+from assent.engine.actions import actions, circumstances
+from assent.engine.workflows.answers import ADVANCE
+from assent.gate.calls import Command, SuggestedCall
+from assent.gate.card_calls import commands
+from assent.gate.cards import Circumstances, ask, quote
+from assent.gate.records import Action, Status
+from assent.gate.step_calls import OTHER_CONTENT, is_rewritten
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.refusals import Reason, Recovery, Refusal
-from assent.lifecycle.calls import Command, SuggestedCall
-from assent.lifecycle.card_calls import commands
-from assent.lifecycle.cards import Circumstances, ask, quote
-from assent.lifecycle.records import Action, Status
-from assent.lifecycle.step_calls import OTHER_CONTENT, is_rewritten
 from assent.tools.definition import Call
 
 KEY: Final = "this step"

@@ -11,16 +11,18 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine import health, recollection, run_search, sessions
-from assent.engine import workflow_store as stored
-from assent.engine.run_search import FoundRun
-from assent.engine.workflow_answers import (
+from assent.engine.core import health
+from assent.engine.workflows import resume as recollection
+from assent.engine.workflows import run_search, sessions
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import (
     WorkflowAnswer,
     WorkflowCall,
     WorkflowReply,
     content_refusal,
     handle_of,
 )
+from assent.engine.workflows.run_search import FoundRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Refusal, bad_argument
 from assent.ports import StoreUnavailable, Transaction
@@ -29,8 +31,8 @@ from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
 from assent.tools.workflow_gate import with_gate
 from assent.workflow import Compiled, ContentRefused, Warning
-from assent.workflow import run_text as text
-from assent.workflow.refusal_text import render_refusal
+from assent.workflow.text import runs as text
+from assent.workflow.text.refusals import render_refusal
 
 SCOPE = "runs:write"
 KEPT_PINS: Final = 1_024

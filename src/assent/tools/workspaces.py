@@ -6,15 +6,16 @@ from typing import Annotated
 
 import msgspec
 
-from assent.engine import credits, tenancy
-from assent.engine.rate import address_owner
-from assent.engine.services import Services
+from assent.engine.actions import credits
+from assent.engine.core import tenancy
+from assent.engine.core.rate import address_owner
+from assent.engine.core.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.lifecycle.credits import CreditAccount
 from assent.ports import Transaction
+from assent.suite.credits import CreditAccount
 from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, Tool
 

@@ -12,11 +12,13 @@ taken at all, everything else is an outcome.
 
 from __future__ import annotations
 
-from assent.workflow.compiler import Compiled, compile_definition
-from assent.workflow.context import ContentRefused, check_notes, split_notes
 from assent.workflow.dashboard import Dashboard, reduce
-from assent.workflow.history import Leaf, Note, Recap, find_tip, recap
-from assent.workflow.interpreter import (
+from assent.workflow.definition.compiler import Compiled, compile_definition
+from assent.workflow.definition.source import Definition, DefinitionRefused, parse
+from assent.workflow.issues import Issue, Warning
+from assent.workflow.machine.context import ContentRefused, check_notes, split_notes
+from assent.workflow.machine.history import Leaf, Note, Recap, find_tip, recap
+from assent.workflow.machine.interpreter import (
     Advanced,
     Blocked,
     Complete,
@@ -29,10 +31,8 @@ from assent.workflow.interpreter import (
     pending,
     start,
 )
-from assent.workflow.issues import Issue, Warning
+from assent.workflow.machine.snapshot import Snapshot, step_key
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
-from assent.workflow.snapshot import Snapshot, step_key
-from assent.workflow.source import Definition, DefinitionRefused, parse
 
 __all__ = [
     "Advanced",

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.workflow.contracts import REGISTRY
-from assent.workflow.shapes import mismatches
+from assent.workflow.contracts.registry import REGISTRY
+from assent.workflow.contracts.shapes import mismatches
 
 
 class Table(msgspec.Struct, frozen=True):

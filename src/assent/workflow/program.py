@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.kernel.canonical import digest
-from assent.workflow.patterns import Engine
+from assent.workflow.regex.patterns import Engine
 
 PROGRAM_FORMAT: Final = 1
 """Goes up when a stored program can no longer be read as it is."""

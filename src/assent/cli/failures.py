@@ -1,0 +1,75 @@
+"""What went wrong, in words for the person who typed the command: what, why, and the next step.
+
+One table from kinds of error to words. Never a traceback and never a secret; `--debug` shows the traceback instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from assent.kernel.refusals import Refusal
+from assent.ports import StoreUnavailable
+from assent.settings.load import Settings, SettingsError, hide_password
+from assent.settings.redaction import Redactor
+from assent.settings.welcome import in_shell, own_command, this_command
+
+
+class Failure(Exception):  # noqa: N818 - what the command came to
+    """A command that cannot do what it was asked to. The message says what, why and what to do."""
+
+
+def explain(error: BaseException, settings: Settings | None = None) -> str:
+    """The words for an error that ended a command."""
+    # A store that could not start because of a setting says so; the setting is what to talk about.
+    if isinstance(error.__cause__, SettingsError):
+        error = error.__cause__
+    from assent.app import UNFIT
+
+    if isinstance(error, UNFIT):
+        return Redactor().text(str(error))
+    words = next((words for kind, words in _WORDS if isinstance(error, kind)), _bug)
+    return Redactor().text(words(error, settings))
+
+
+def _as_it_is(error: BaseException, settings: Settings | None) -> str:
+    return str(error)
+
+
+def _unavailable(error: BaseException, settings: Settings | None) -> str:
+    if settings is None:
+        return f"The database cannot be used: {error}.\nRun: {in_shell([*this_command(), 'doctor'])}"
+    if settings.sqlite_path is not None:
+        check = f"Check that {settings.sqlite_path} can be written by you and that its disk has space."
+    else:
+        shown = hide_password(settings.database_url)
+        check = f"Check that the server behind {shown} runs and lets this user in."
+    doctor = in_shell(own_command(settings, "doctor"))
+    return f"The database cannot be used: {error}.\n{check} Then run: {doctor}"
+
+
+def _explain(error: BaseException, settings: Settings | None) -> str:
+    return error.recovery().summary_for_user if isinstance(error, Refusal) else str(error)
+
+
+def _system(error: BaseException, settings: Settings | None) -> str:
+    name = getattr(error, "filename", None)
+    where = f" ({name})" if name else ""
+    reason = getattr(error, "strerror", None) or str(error)
+    return f"The system refused: {reason}{where}.\nCheck who may use it, or choose another place with --data-dir."
+
+
+def _bug(error: BaseException, settings: Settings | None) -> str:
+    return (
+        f"Assent made a mistake: {type(error).__name__}: {error}\n"
+        "Run the same command with --debug to see where, and report it."
+    )
+
+
+_WORDS: Final[tuple[tuple[type[BaseException], Callable[[Any, Settings | None], str]], ...]] = (
+    (Failure, _as_it_is),
+    (StoreUnavailable, _unavailable),
+    (Refusal, _explain),
+    (ModuleNotFoundError, _as_it_is),
+    (OSError, _system),
+)

@@ -1,0 +1,1 @@
+"""Staging, deciding and executing actions."""

@@ -1,0 +1,335 @@
+"""Runs, assets and actions in the store: reading them, and changing an action together with its event.
+
+A change locks the action's row, judges it, writes the next version and appends to the run's stream in one
+transaction. Nothing else writes to these tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import recipients
+from assent.engine.core import journal
+from assent.engine.learning.measured import refresh_asset
+from assent.gate.policy import DEFAULT, Policy
+from assent.gate.records import (
+    Action,
+    Approval,
+    Asset,
+    Attempt,
+    Effect,
+    ExecutionState,
+    Preflight,
+    Run,
+    Severity,
+    Status,
+)
+from assent.gate.transitions import Move, State
+from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, is_uuid
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
+"""What the store orders by."""
+
+_JSON: Final = msgspec.json.Encoder()
+_EFFECT: Final = msgspec.json.Decoder(Effect)
+_PREFLIGHT: Final = msgspec.json.Decoder(Preflight)
+_APPROVAL: Final = msgspec.json.Decoder(Approval)
+_ATTEMPT: Final = msgspec.json.Decoder(Attempt)
+_POLICY: Final = msgspec.json.Decoder(Policy)
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+_FIELDS: Final = len(Action.__struct_fields__)
+
+
+def require_action_id(text: str) -> ActionId:
+    """An id as it can be; anything else is malformed, which tells nothing about what exists (C1)."""
+    if not is_uuid(text):
+        raise Refusal(Reason.INVALID_ACTION_ID)
+    return ActionId(text)
+
+
+def require_run_id(text: str) -> RunId:
+    if not is_uuid(text):
+        raise Refusal(
+            Reason.INVALID_ACTION_ID,
+            user_message="I used a run id that cannot exist. Take it from a reply of mine.",
+        )
+    return RunId(text)
+
+
+def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
+    """An action to change. An action of another workspace and an unknown one run the same statement and get the same
+    401 (C1, E26, E96)."""
+    rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
+    return _read_found(rows)
+
+
+def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
+    """An action to look at."""
+    rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
+    return _read_found(rows)
+
+
+def _read_found(rows: Any) -> tuple[Action, Policy]:
+    if not rows:
+        raise Refusal(Reason.WRONG_WORKSPACE)
+    policy = rows[0]["policy"]
+    return action_of(rows[0]), _POLICY.decode(policy) if policy is not None else DEFAULT
+
+
+def put(action: Action, state: State, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    """Store the next version of a locked action, in its new state, with the event that explains it."""
+    changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
+    return (yield from put_all(changed, ((move, facts),), now_ms))
+
+
+def put_all(
+    changed: Action, moves: tuple[tuple[Move, dict[str, Any]], ...], now_ms: int
+) -> Transaction[Action]:
+    """Store the next version of a locked action with an event for every move that led to it."""
+    stored = yield statements.store_action(
+        workspace_id=changed.workspace_id,
+        action_id=changed.action_id,
+        version=changed.version,
+        effect=_text(changed.effect),
+        digest=changed.digest,
+        revision=changed.revision,
+        status=changed.status.value,
+        execution_state=changed.execution_state.value,
+        preflight=_text(changed.preflight),
+        risk=RISKS[changed.preflight.severity],
+        expires_ms=changed.expires_ms,
+        schedule_ms=changed.schedule_ms,
+        approval=_text(changed.approval) if changed.approval is not None else None,
+        rejection=changed.rejection,
+        attempt=_text(changed.attempt) if changed.attempt is not None else None,
+        executed_ms=changed.executed_ms,
+        external_id=changed.external_id,
+        external_url=changed.external_url,
+        metadata=_text(changed.metadata),
+    )
+    if not stored:
+        raise RuntimeError(f"action {changed.action_id} changed while it was locked")
+    if not moves:
+        return msgspec.structs.replace(changed, version=changed.version + 1)
+    yield from recipients.follow(changed, now_ms, edited=any(move is Move.EDIT for move, _ in moves))
+    about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
+    events = [
+        journal.NewEvent(f"action_{move}", {**about, "status": changed.status, **facts})
+        for move, facts in moves
+    ]
+    yield from journal.append(changed.workspace_id, changed.run_id, events, now_ms)
+    return msgspec.structs.replace(changed, version=changed.version + 1)
+
+
+def note(action: Action, kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    """An event about an action that changes nothing of it, such as the late answer of a lost attempt."""
+    event = journal.NewEvent(kind, {"actionId": action.action_id, "revision": action.revision, **facts})
+    yield from journal.append(action.workspace_id, action.run_id, [event], now_ms)
+
+
+def insert_run(run: Run) -> Transaction[None]:
+    yield statements.insert_run(
+        workspace_id=run.workspace_id,
+        run_id=run.run_id,
+        tenant_id=run.tenant_id,
+        operator=run.operator,
+        tool=run.tool,
+        inputs=_text(run.inputs),
+        outputs=_text(run.outputs),
+        status=run.status,
+        parent_run_id=run.parent_run_id,
+        created_ms=run.created_ms,
+        links_from_ms=run.links_from_ms,
+    )
+
+
+def finish_run(run: Run) -> Transaction[bool]:
+    """Write down how a run that was begun before has ended; false where somebody has done so."""
+    rows = yield statements.finish_run(
+        workspace_id=run.workspace_id, run_id=run.run_id, outputs=_text(run.outputs), status=run.status
+    )
+    return bool(rows)
+
+
+def insert_asset(asset: Asset) -> Transaction[None]:
+    yield statements.insert_asset(
+        workspace_id=asset.workspace_id,
+        asset_id=asset.asset_id,
+        run_id=asset.run_id,
+        tenant_id=asset.tenant_id,
+        type=asset.type,
+        title=asset.title,
+        body=asset.body,
+        channel=asset.channel,
+        metadata=_text(asset.metadata),
+        created_ms=asset.created_ms,
+    )
+
+
+def insert_action(action: Action) -> Transaction[None]:
+    """Store a staged action as a row (E61)."""
+    yield statements.insert_action(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        tenant_id=action.tenant_id,
+        asset_id=action.asset_id,
+        position=action.position,
+        effect=_text(action.effect),
+        digest=action.digest,
+        executor_tool=action.executor_tool,
+        preflight=_text(action.preflight),
+        risk=RISKS[action.preflight.severity],
+        created_ms=action.created_ms,
+        expires_ms=action.expires_ms,
+        schedule_ms=action.schedule_ms,
+        metadata=_text(action.metadata),
+    )
+    yield from recipients.follow(action, action.created_ms)
+
+
+def find_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run | None]:
+    rows = yield statements.find_run(workspace_id=workspace_id, run_id=run_id)
+    if not rows:
+        return None
+    row = rows[0]
+    return Run(
+        workspace_id=workspace_id,
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        operator=row["operator"],
+        tool=row["tool"],
+        inputs=_OBJECT.decode(row["inputs"]),
+        outputs=_OBJECT.decode(row["outputs"]),
+        status=row["status"],
+        parent_run_id=row["parent_run_id"],
+        created_ms=row["created_ms"],
+        links_from_ms=row["links_from_ms"],
+    )
+
+
+def run_actions(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[Action, ...]]:
+    rows = yield statements.list_run_actions(workspace_id=workspace_id, run_id=run_id)
+    return tuple(action_of(row) for row in rows)
+
+
+def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[Asset, ...]]:
+    rows = yield statements.list_assets(workspace_id=workspace_id, run_id=run_id)
+    return tuple(asset_of(workspace_id, row) for row in rows)
+
+
+def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
+    """An asset from its row; a measurement as the present rules tell it."""
+    asset = Asset(
+        workspace_id=workspace_id,
+        asset_id=AssetId(row["asset_id"]),
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        type=row["type"],
+        title=row["title"],
+        body=row["body"],
+        channel=row["channel"],
+        metadata=_OBJECT.decode(row["metadata"]),
+        created_ms=row["created_ms"],
+    )
+    return refresh_asset(asset)
+
+
+def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:
+    """The assets of a workspace, newest first."""
+    rows = yield statements.list_recent_assets(workspace_id=workspace_id, before=before, most=most)
+    return tuple(asset_of(workspace_id, row) for row in rows)
+
+
+def find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | None]:
+    rows = yield statements.find_asset(workspace_id=workspace_id, asset_id=asset_id)
+    return asset_of(workspace_id, rows[0]) if rows else None
+
+
+def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Transaction[tuple[Action, ...]]:
+    """What needs a human, oldest first."""
+    rows = yield statements.list_waiting_actions(
+        workspace_id=workspace_id, after=after, most=most, now_ms=now_ms
+    )
+    return tuple(action_of(row) for row in rows)
+
+
+def trail(
+    workspace_id: WorkspaceId, status: Status | None, after: str, most: int
+) -> Transaction[tuple[Action, ...]]:
+    """The audit trail of a workspace, oldest first."""
+    if status is None:
+        rows = yield statements.list_actions(workspace_id=workspace_id, after=after, most=most)
+    else:
+        rows = yield statements.list_actions_in_status(
+            workspace_id=workspace_id, status=status.value, after=after, most=most
+        )
+    return tuple(action_of(row) for row in rows)
+
+
+def action_of(row: Row) -> Action:
+    """An action from its row, whose first columns are the fields of an action in their order.
+
+    By position, because looking a column up by name is slow where a row has so many.
+    """
+    (
+        workspace_id,
+        action_id,
+        run_id,
+        tenant_id,
+        asset_id,
+        position,
+        version,
+        effect,
+        digest,
+        revision,
+        executor_tool,
+        status,
+        execution_state,
+        preflight,
+        created_ms,
+        expires_ms,
+        schedule_ms,
+        approval,
+        rejection,
+        attempt,
+        executed_ms,
+        external_id,
+        external_url,
+        metadata,
+    ) = row[:_FIELDS]
+    return Action(
+        workspace_id=workspace_id,
+        action_id=action_id,
+        run_id=run_id,
+        tenant_id=tenant_id,
+        asset_id=asset_id,
+        position=position,
+        version=version,
+        effect=_EFFECT.decode(effect),
+        digest=digest,
+        revision=revision,
+        executor_tool=executor_tool,
+        status=Status(status),
+        execution_state=ExecutionState(execution_state),
+        preflight=_PREFLIGHT.decode(preflight),
+        created_ms=created_ms,
+        expires_ms=expires_ms,
+        schedule_ms=schedule_ms,
+        approval=_APPROVAL.decode(approval) if approval is not None else None,
+        rejection=rejection,
+        attempt=_ATTEMPT.decode(attempt) if attempt is not None else None,
+        executed_ms=executed_ms,
+        external_id=external_id,
+        external_url=external_url,
+        metadata=_OBJECT.decode(metadata),
+    )
+
+
+def _text(value: Any) -> str:
+    return _JSON.encode(value).decode()

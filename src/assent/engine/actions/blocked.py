@@ -1,0 +1,267 @@
+"""Looking again at an action that could not be performed before.
+
+Where the connector has become ready, nothing but the preflight changes and an approval stays. Where an account can be
+named that was missing, or another way out serves the channel now, that is another effect: a new revision, to be
+approved again (C29). A human who approves or sends such an action is shown that revision first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions import actions, addressing, circumstances
+from assent.engine.actions.circumstances import Outlook
+from assent.engine.actions.confirming import refuse_confirmation
+from assent.engine.actions.decisions import stale, walk
+from assent.engine.core.idempotency import run_once
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
+from assent.engine.learning import memory as brain
+from assent.gate import gate
+from assent.gate.audit import ActionRecord, record_of
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import goes_to, render_card
+from assent.gate.preflight import Readiness, preflight
+from assent.gate.records import Action, Effect, Preflight, Status
+from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import KeyChecked, Transaction
+from assent.sql.loader import statements
+from assent.suite.content import channels
+
+TOOL = "chieflab_retry_blocked_action"
+
+
+class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
+    """An action as its connector is now, with what to show and what comes next."""
+
+    ok: bool = True
+    show: str = ""
+    user_message: str = ""
+    next: tuple[SuggestedCall, ...] = ()
+
+
+async def look_again(
+    services: Services, caller: Principal, action_id: ActionId, key: str | None
+) -> LookedAgain:
+    """The action as its connector is now."""
+    workspace_id, by = caller.workspace_id, caller.name
+    action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    refuse_confirmation(action)
+    effect, readiness = await way_out(services, workspace_id, action.effect)
+    shown = msgspec.structs.replace(action, effect=effect)
+    outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
+    now_ms = services.clock.now_ms()
+
+    advice = addressing.advise(services, workspace_id, action.effect, readiness)
+
+    def refresh() -> Transaction[LookedAgain]:
+        changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
+        return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
+
+    return await services.store.write(
+        lambda: run_once(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
+    )
+
+
+async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
+    """Name the account of an action that cannot go out as it is, where one can be named now.
+
+    Gives the new revision, which waits for approval, or None where the action stays as it is; and whether it could be
+    performed now.
+    """
+    effect, readiness = await way_out(services, action.workspace_id, action.effect)
+    if not readiness.ready or effect == action.effect:
+        return None, readiness
+    now_ms = services.clock.now_ms()
+    bound = await services.store.write(
+        lambda: _refresh(action.workspace_id, action, effect, readiness, by, via, now_ms)
+    )
+    return (bound if bound.digest != action.digest else None), readiness
+
+
+@asynccontextmanager
+async def bind_first(
+    services: Services, workspace_id: WorkspaceId, action_id: ActionId, *, by: str, via: str
+) -> AsyncIterator[None]:
+    """Around an approval: an action whose account can be named now gets it before, so that the human sees where it
+    goes. The approval is about the content before that, and is refused with words that say why."""
+    bound = await _bind(services, workspace_id, action_id, by, via)
+    try:
+        yield
+    except Refusal as refusal:
+        if bound is None or refusal.reason is not Reason.STALE_REVISION:
+            raise
+        raise stale(bound, user_message=describe_binding(bound)) from None
+
+
+async def _bind(
+    services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, via: str
+) -> Action | None:
+    action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    if state_of(action) != AWAITING or action.expired(services.clock.now_ms()):
+        return None
+    if action.effect.connector == WORKFLOW or (await addressing.ready_now(services, action))[1].ready:
+        return None
+    bound, _ = await bind(services, action, by=by, via=via)
+    return bound
+
+
+def describe_binding(bound: Action) -> str:
+    """What a human is told about an action whose account was named just now."""
+    effect = bound.effect
+    where = goes_to(effect.target)
+    if effect.sender:
+        through = f", through {where}" if where else ""
+        return f"It can go out now, from {effect.sender}{through}. {NOT_SEEN}"
+    return f"It can go out now, to {where}. {NOT_SEEN}" if where else f"It can go out now. {NOT_SEEN}"
+
+
+NOT_SEEN: Final = (
+    "That was not part of what you saw before, so nothing was sent: look at it as it is now, and approve it."
+)
+
+
+def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
+    record, around = record_of(action, now_ms), outlook.of(action)
+    key, ended = action.effect.channel, _describe_ended(action, now_ms)
+    is_open = ended is None
+    still = is_open and advice is not None
+    if action.digest != before.digest:
+        said = describe_binding(action)
+    elif still:
+        said = f"It still cannot go out. {advice}"
+    else:
+        said = ended or SAID[action.status]
+    following = next_calls(key, action, around)
+    if still and action.status is Status.AWAITING_APPROVAL:
+        provider = {"provider": action.effect.connector}
+        connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
+        again = SuggestedCall(TOOL, {"actionId": action.action_id}, "the user has connected it")
+        following = (connect, again, *following)
+    return LookedAgain(
+        **{name: getattr(record, name) for name in record.__struct_fields__},
+        show=render_card(key, action, around) if is_open else said,
+        user_message=said,
+        next=following,
+    )
+
+
+def _describe_ended(action: Action, now_ms: int) -> str | None:
+    """The words for an action that cannot go out any more, or may have; None for one that is open."""
+    if state_of(action) == UNKNOWN:
+        return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
+    if state_of(action) == EXECUTING:
+        return "It is being sent now."
+    if action.expired(now_ms):
+        return "It has expired and does not go out. I can prepare it again."
+    return SAID[action.status] if state_of(action) in TERMINAL else None
+
+
+SAID: Final = {
+    Status.AWAITING_APPROVAL: "It can go out once you approve it.",
+    Status.APPROVED: "It can go out now, as you approved it.",
+    Status.EXECUTED: "It has gone out already.",
+    Status.REJECTED: "It was rejected and never goes out.",
+    Status.FAILED: "The provider refused it for good; it does not go out.",
+}
+
+
+async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
+    """The effect by the first connector of its channel that could perform it; as it is where none could."""
+    channel = channels.BY_ID.get(effect.channel)
+    others = channel.connectors if channel is not None else ()
+    first: tuple[Effect, Readiness] | None = None
+    for name in dict.fromkeys((effect.connector, *others)):
+        if name not in services.connectors and name != effect.connector:
+            continue
+        await _look_around(services, workspace_id, name)
+        other = name != effect.connector
+        wanted = msgspec.structs.replace(effect, connector=name, target=None) if other else effect
+        found, readiness = await addressing.address(services, workspace_id, wanted)
+        if readiness.ready:
+            return found, readiness
+        first = first or (effect, readiness)
+    return first or (effect, addressing.NOT_LIVE)
+
+
+async def _look_around(services: Services, workspace_id: WorkspaceId, name: str) -> None:
+    """Accounts that a human has connected at the provider itself since."""
+    connector: object = services.connectors.get(name)
+    if isinstance(connector, KeyChecked):
+        timeout = services.connector_timeout_seconds
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(connector.look_around(workspace_id, timeout), timeout)
+
+
+def _refresh(
+    workspace_id: WorkspaceId,
+    seen: Action,
+    effect: Effect,
+    readiness: Readiness,
+    by: str,
+    via: str,
+    now_ms: int,
+) -> Transaction[Action]:
+    action, _ = yield from actions.lock(workspace_id, seen.action_id)
+    if state_of(action) in TERMINAL or action.digest != seen.digest:
+        return action
+    if effect != action.effect:
+        return (yield from _revise(action, effect, readiness, by, via, now_ms))
+    if action.preflight.connector_ready == readiness.ready:
+        return action
+    changed = msgspec.structs.replace(action, preflight=_judge(action, effect, readiness))
+    stored = yield from actions.put_all(changed, (), now_ms)
+    yield from actions.note(stored, "connector_rechecked", {"ready": readiness.ready, "by": by}, now_ms)
+    return stored
+
+
+def _revise(
+    action: Action, effect: Effect, readiness: Readiness, by: str, via: str, now_ms: int
+) -> Transaction[Action]:
+    gate.judge_decision(action, Move.EDIT, now_ms, gate.no_link)
+    changed = msgspec.structs.replace(
+        action,
+        effect=effect,
+        digest=effect.digest(),
+        revision=action.revision + 1,
+        approval=None,
+        attempt=None,
+        preflight=_judge(action, effect, readiness),
+    )
+    names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
+    facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
+    yield statements.keep_revision(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        effect=msgspec.json.encode(action.effect).decode(),
+    )
+    yield from brain.forget_approval(action)
+    return (yield from walk(changed, Move.EDIT, facts, now_ms))
+
+
+def _differ(name: str, one: Effect, other: Effect) -> bool:
+    return bool(getattr(one, name) != getattr(other, name))
+
+
+def _judge(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
+    old = action.preflight
+    return preflight(
+        effect,
+        readiness,
+        declared=old.severity,
+        warnings=old.warnings,
+        recommendations=old.recommendations,
+        gates=tuple(each for each in old.gates if each != "connector_not_ready"),
+        cost_credits=old.estimated_cost_credits,
+    )

@@ -1,0 +1,80 @@
+"""Publishing by hand: an action is handed to a human, and is executed when they say where it is (E94, E98)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.actions import actions, decisions
+from assent.engine.actions.confirming import refuse_confirmation
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.actions.execution import MANUAL
+from assent.engine.learning import measurement
+from assent.gate import gate
+from assent.gate.cards import is_mail
+from assent.gate.gate import Links
+from assent.gate.records import BY_HAND, Action
+from assent.gate.seals import Seals
+from assent.gate.transitions import Move, follow, state_of
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.ports import Transaction
+
+
+def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) -> Transaction[Action]:
+    """Make the human the way out. Another way out is another effect, so it is approved again (C29)."""
+    action, _ = yield from actions.find(decider.workspace_id, action_id)
+    if action.effect.connector == MANUAL:
+        return action
+    refuse_confirmation(action)
+    return (
+        yield from decisions.edit(
+            decider, action_id, {"connector": MANUAL, "target": None}, Seen(), links, now_ms
+        )
+    )
+
+
+def record_publish(
+    decider: Decider,
+    action_id: ActionId,
+    url: str | None,
+    links: Links,
+    now_ms: int,
+    *,
+    seals: Seals,
+    blocked: bool = False,
+) -> Transaction[Action]:
+    """Record that the human published an approved action by hand, and where. A mail that was sent has no address.
+
+    `blocked` says that the action's connector cannot perform it now, so that the human's way out is the only one.
+    """
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    by_hand = action.effect.connector == MANUAL or blocked
+    gate.judge_execution(action, policy, now_ms, links, seals, by_hand=by_hand)
+    refuse_confirmation(action)
+    if not by_hand:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action_id,
+            problems=[
+                Problem(
+                    "actionId",
+                    "an action that is published by hand; chieflab_use_manual_fallback makes it one",
+                    f"one that {action.effect.connector} publishes",
+                )
+            ],
+        )
+    if url is None and not is_mail(action.effect):
+        raise bad_argument("url", "the live address, as the human gave it", "none")
+    changed = msgspec.structs.replace(
+        action,
+        executed_ms=now_ms,
+        external_id=url or f"by-hand:{action_id}",
+        external_url=url,
+        metadata={**action.metadata, BY_HAND: True},
+    )
+    facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
+    done = yield from actions.put(
+        changed, follow(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms
+    )
+    yield from measurement.schedule(done, now_ms)
+    return done

@@ -1,0 +1,53 @@
+"""A person asks for changes instead of deciding: the wish is kept where the agent reads it, and nothing else changes.
+
+The status stays what it was, so that the wish is neither an approval nor a rejection; an approval that was given stays
+given. The agent finds the wishes in the action's `metadata.changesAsked`, oldest first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.actions.decisions import Decider, Seen, facts_of, refuse_stale
+from assent.gate import gate
+from assent.gate.gate import Links
+from assent.gate.records import Action
+from assent.gate.transitions import Move
+from assent.kernel.ids import ActionId
+from assent.kernel.times import iso_time
+from assent.ports import Transaction
+
+CHANGES_ASKED: Final = "changesAsked"
+
+MOST_KEPT: Final = 20
+"""Wishes that an action carries; the journal has all of them."""
+
+
+def ask_for_changes(
+    decider: Decider, action_id: ActionId, text: str, seen: Seen, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Keep what somebody wants to have changed, about exactly the content they looked at."""
+    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    gate.judge_decision(action, Move.REJECT, now_ms, links)
+    refuse_stale(action, seen)
+    wish = {
+        "text": text,
+        "by": decider.by,
+        "assurance": decider.assurance,
+        "revision": action.revision,
+        "at": iso_time(now_ms),
+    }
+    kept = [*list_requests(action), wish][-MOST_KEPT:]
+    changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
+    stored = yield from actions.put_all(changed, (), now_ms)
+    yield from actions.note(action, "changes_asked", facts_of(decider, text=text), now_ms)
+    return stored
+
+
+def list_requests(action: Action) -> list[dict[str, Any]]:
+    """The wishes that an action carries, oldest first."""
+    kept = action.metadata.get(CHANGES_ASKED)
+    return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []

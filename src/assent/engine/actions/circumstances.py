@@ -1,0 +1,175 @@
+"""What holds now about actions that are shown: rights of the caller, the policy, and whether the effect could go out.
+
+Looks at what is stored and calls no provider. `Outlook` is read once, before a transaction, and then judges an action
+as the transaction leaves it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.engine.actions import addressing, policies
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
+from assent.engine.learning.site_feed import feed_path
+from assent.gate.cards import MANUAL, Circumstances
+from assent.gate.policy import Policy, suffices
+from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
+from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
+from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
+from assent.gate.schedules import overdue
+from assent.gate.step_calls import WORKFLOW
+from assent.kernel import canonical
+from assent.suite.content import channels
+
+READY: Final = Readiness(ready=True)
+OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
+
+WRITE_RIGHT: Final = "runs:write"
+
+NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
+NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
+NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sign in to decide."
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The facts from which the circumstances of an action follow."""
+
+    services: Services
+    caller: Principal
+    policy: Policy
+    readiness: Mapping[str, Readiness]
+    """By connector and account (`_way`)."""
+
+    def readiness_of(self, effect: Effect) -> Readiness:
+        """Whether an effect could be performed when this was read."""
+        return self.readiness.get(_way(effect), READY)
+
+    def as_now(self, action: Action) -> Action:
+        """An open action with the readiness of now in its preflight, instead of that of its staging."""
+        if action.status not in OPEN:
+            return action
+        found = as_of(action.preflight, self.readiness_of(action.effect))
+        return msgspec.structs.replace(action, preflight=found)
+
+    def of(self, action: Action) -> Circumstances:
+        """The circumstances of an action as it is given."""
+        effect, now_ms = action.effect, self.services.clock.now_ms()
+        decides, executes = (right in self.caller.scopes for right in (DECIDE_RIGHT, EXECUTE_RIGHT))
+        needed = self.policy.requirement(action.preflight.severity)
+        enough = suffices(Assurance.AGENT, needed.assurance) and needed.approvers == 1
+        gate = blocking_gate(effect)
+        readiness = self.readiness_of(effect)
+        help_url = None
+        if gate is None and addressing.connectable(readiness):
+            help_url = addressing.connect_page(self.services, self.caller.workspace_id, effect)
+        blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
+        in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+        who = None
+        if not decides:
+            who = NOT_THIS_CHAT
+        elif not enough:
+            who = NEEDS_SIGN_IN if needed.approvers == 1 else NEEDS_PEOPLE.format(count=needed.approvers)
+        return Circumstances(
+            label=_label(effect),
+            place=self._place(action),
+            blocker=blocker,
+            help_url=help_url,
+            nameable=gate is None and readiness.nameable,
+            unfit=gate is not None,
+            may_edit=decides,
+            may_decide=decides and enough,
+            may_execute=executes,
+            may_write=WRITE_RIGHT in self.caller.scopes,
+            who_decides=who,
+            review_url=self._link(action) if who is not None or not executes or in_doubt else None,
+            views=self._views(action),
+            overdue=overdue(action, now_ms),
+            expired=action.expired(now_ms),
+        )
+
+    def _link(self, action: Action) -> str:
+        now_ms = self.services.clock.now_ms()
+        return self.services.review_url(action.workspace_id, action.run_id, now_ms, self.caller.link_scope)
+
+    def _views(self, action: Action) -> dict[str, str]:
+        """Each picture with a token that looks and decides nothing."""
+        if not action.effect.media:
+            return {}
+        now_ms = self.services.clock.now_ms()
+        link = self.services.review_url(action.workspace_id, action.run_id, now_ms, LOOK)
+        token = link.partition("token=")[2]
+        return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
+
+    def _place(self, action: Action) -> str | None:
+        """The feed of this server, told apart from the product's own site."""
+        if action.effect.connector != "site":
+            return None
+        address = self.services.base_url + feed_path(action.workspace_id)
+        host = urlsplit(action.effect.link).hostname
+        other = f" (not {host})" if host and host != urlsplit(address).hostname else ""
+        return f"the public feed of this server, {address}{other}"
+
+
+async def outlook(
+    services: Services,
+    caller: Principal,
+    shown: Iterable[Action],
+    known: Mapping[str, Readiness] | None = None,
+) -> Outlook:
+    """Read the policy and ask each connector once about the accounts of these actions. `known` is by action id."""
+    policy = await services.store.read(lambda: policies.find(caller.workspace_id))
+    found: dict[str, Readiness] = {}
+    asked: dict[str, Effect] = {}
+    for action in shown:
+        effect = action.effect
+        if known is not None and action.action_id in known:
+            found[_way(effect)] = known[action.action_id]
+        elif action.status in OPEN:
+            asked.setdefault(_way(effect), effect)
+    answers = await asyncio.gather(*(_ask(services, caller, effect) for effect in asked.values()))
+    return Outlook(services, caller, policy, {**dict(zip(asked, answers, strict=True)), **found})
+
+
+async def look(services: Services, caller: Principal, shown: Iterable[Action]) -> dict[str, Circumstances]:
+    """The circumstances of each action, by action id."""
+    listed = tuple(shown)
+    found = await outlook(services, caller, listed)
+    return {action.action_id: found.of(action) for action in listed}
+
+
+async def _ask(services: Services, caller: Principal, effect: Effect) -> Readiness:
+    if effect.connector == WORKFLOW:
+        return READY
+    connector = services.connectors.get(effect.connector)
+    if connector is None:
+        return addressing.NOT_LIVE
+    if effect.connector == MANUAL or getattr(connector, "always_ready", False):
+        return READY
+    return await addressing.readiness_of(connector, caller.workspace_id, effect)
+
+
+def _way(effect: Effect) -> str:
+    """What readiness depends on: the connector, the account and the sender."""
+    return canonical.digest([effect.connector, effect.channel, effect.target, effect.sender])
+
+
+def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str | None:
+    """The short form stands before a link; without one the whole way is told."""
+    if readiness.ready:
+        return None
+    if help_url is not None and readiness.summary is not None:
+        return readiness.summary
+    return readiness.fix_hint or f"{_label(effect)} is not connected yet."
+
+
+def _label(effect: Effect) -> str:
+    row = channels.BY_ID.get(effect.channel)
+    return row.label if row is not None else ""

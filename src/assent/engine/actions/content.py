@@ -1,0 +1,83 @@
+"""Checks a content before a person sees it: refuses what is no text, warns of what may be none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate.content.check import find_flaw
+from assent.gate.content.suspicion import suspicions_in
+from assent.gate.records import Effect
+from assent.kernel.headers import has_encoded_word, is_one_line
+from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import Preparation
+
+
+def check_contents(preparation: Preparation) -> Preparation:
+    """The preparation with warnings of what sounds unfinished; refused where something is no text (E18, E19, E48)."""
+    problems = [
+        Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
+        for index, staged in enumerate(preparation.effects)
+        for each in content_problems(staged.effect)
+    ]
+    if problems:
+        # A title that was taken from the text has the same place as the text.
+        first = {each.path: each for each in reversed(problems)}
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
+        )
+    effects = tuple(
+        msgspec.structs.replace(staged, warnings=tuple(dict.fromkeys((*staged.warnings, *found))))
+        if (found := content_warnings(staged.effect))
+        else staged
+        for staged in preparation.effects
+    )
+    return msgspec.structs.replace(preparation, effects=effects)
+
+
+def content_warnings(effect: Effect) -> tuple[str, ...]:
+    """What a person should look at before they take a content for the finished text."""
+    headlines = {text for text in (effect.title, effect.subject) if text and not effect.body.startswith(text)}
+    found = [warning for text in (effect.body, *sorted(headlines)) for warning in suspicions_in(text)]
+    return tuple(dict.fromkeys(found))
+
+
+READ_FIELDS: Final = ("body", "title", "subject", "preheader")
+"""What people read of a content."""
+ONE_LINE: Final = ("title", "subject", "preheader", "sender")
+"""What becomes a header or a headline."""
+
+DECODES_HEADERS: Final = frozenset({"resend"})
+"""Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
+
+
+def content_problems(effect: Effect) -> list[Problem]:
+    """What keeps a content from being put before a human."""
+    problems = []
+    if len(effect.body) > MAX_CONTENT_CHARS:
+        problems.append(
+            Problem("body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters")
+        )
+    for field in READ_FIELDS:
+        shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
+        # A body must be there; the other fields may be empty.
+        if (shown or field == "body") and (flaw := find_flaw(shown)) is not None:
+            problems.append(Problem(field, f"the text itself: {flaw.why}", flaw.excerpt))
+    for field in ONE_LINE:
+        # A second line could become a header of its own.
+        if not is_one_line(text := getattr(effect, field)):
+            problems.append(Problem(field, "one line without control characters", repr(text[:80])))
+    if effect.connector in DECODES_HEADERS:
+        problems += [
+            Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
+            for field in ("title", "subject", "sender")
+            if has_encoded_word(text := getattr(effect, field))
+        ]
+    if len(effect.recipients) > MAX_RECIPIENTS:
+        problems.append(
+            Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
+        )
+    return problems

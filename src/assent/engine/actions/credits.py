@@ -1,0 +1,182 @@
+"""The ledger of credits: append-only entries and their sum, changed together (`missing_credits`, S0 §7).
+
+An action that costs something is paid in the transactions that execute it: set aside with the claim, spent with the
+delivery, given back when it definitely was not sent, and kept aside while nobody knows. Each action has one charge that
+moves reserved → settled or released → reserved, so that however often it is tried it is paid for once.
+
+Locks are always taken in this order: action, stream of its run, charge, account. What costs nothing touches nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.gate.preflight import CREDITS_MISSING, price
+from assent.gate.records import Action
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Row, Rows, Transaction
+from assent.sql.loader import statements
+from assent.suite.credits import CreditAccount, CreditEntry, Kind
+
+MAX_CREDITS: Final = 1_000_000_000_000
+"""What one entry may hold: far from the end of the integers that add them up."""
+
+
+def account(workspace_id: WorkspaceId) -> Transaction[CreditAccount]:
+    """Where a workspace stands."""
+    rows = yield statements.find_credits(workspace_id=workspace_id)
+    return _account(rows[0]) if rows else CreditAccount()
+
+
+def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntry, ...]]:
+    """The end of the ledger, newest first."""
+    rows = yield statements.list_recent_credit_entries(workspace_id=workspace_id, most=most)
+    return _entries(rows)
+
+
+def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
+    """Add credits. A workspace without a limit has what was granted from then on, and no more."""
+    yield from _journal(workspace_id, "credits_granted", amount, by, now_ms)
+    rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
+    return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
+
+
+def limit(
+    workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
+) -> Transaction[CreditAccount]:
+    """Let a workspace spend so much from now on, or without limit (None)."""
+    if amount is None:
+        yield from _journal(workspace_id, "credits_unlimited", 0, by, now_ms)
+        rows = yield statements.unlimit_credits(workspace_id=workspace_id)
+        return (yield from _write(workspace_id, rows, "unlimit", 0, by, now_ms))
+    yield from _journal(workspace_id, "credits_limited", amount, by, now_ms)
+    rows = yield statements.limit_credits(workspace_id=workspace_id, amount=amount)
+    return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
+
+
+def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
+    """The actions with a gate on each that costs more than those before it leave. No one is to approve what cannot be
+    paid without knowing it."""
+    if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
+        return staged
+    left = (yield from account(workspace_id)).available
+    weighed = []
+    for action in staged:
+        judged = price(action.preflight, left)
+        if left is not None and CREDITS_MISSING not in judged.gates:
+            left -= judged.estimated_cost_credits
+        weighed.append(msgspec.structs.replace(action, preflight=judged))
+    return tuple(weighed)
+
+
+def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
+    """Set aside what a claimed action costs, or refuse; the refusal takes the claim back with it."""
+    cost = action.preflight.estimated_cost_credits
+    if cost <= 0:
+        return
+    workspace_id = action.workspace_id
+    opened = yield statements.open_credit_charge(
+        workspace_id=workspace_id, action_id=action.action_id, amount=cost
+    )
+    if not opened:
+        return
+    rows = yield statements.reserve_credits(workspace_id=workspace_id, amount=cost)
+    if not rows:
+        had = yield from account(workspace_id)
+        raise Refusal(
+            Reason.MISSING_CREDITS,
+            facts={"cost": str(cost), "balance": str(max(0, had.available or 0))},
+            status=action.status,
+            action_id=action.action_id,
+        )
+    yield from _write(workspace_id, rows, "reserve", cost, by, now_ms, action)
+
+
+def settle(action: Action, now_ms: int) -> Transaction[None]:
+    """It happened: what was set aside is spent. What was given back before this was known is spent too."""
+    if action.preflight.estimated_cost_credits <= 0:
+        return
+    amount = yield from _move(action, "reserved", "settled")
+    if amount:
+        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=amount)
+        yield from _write(action.workspace_id, rows, "settle", amount, EXECUTION, now_ms, action)
+        return
+    amount = yield from _move(action, "released", "settled")
+    if amount:
+        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=0)
+        yield from _write(action.workspace_id, rows, "charge", amount, EXECUTION, now_ms, action)
+
+
+def release(action: Action, now_ms: int) -> Transaction[None]:
+    """It definitely was not sent: what was set aside is there again."""
+    if action.preflight.estimated_cost_credits <= 0:
+        return
+    amount = yield from _move(action, "reserved", "released")
+    if amount:
+        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=0, reserved=amount)
+        yield from _write(action.workspace_id, rows, "release", amount, EXECUTION, now_ms, action)
+
+
+EXECUTION: Final = "execution"
+"""Who the ledger names where no caller decides."""
+
+
+def _move(action: Action, before: str, state: str) -> Transaction[int]:
+    """The amount of the action's charge, if it was in the one state and is now in the other; else nothing."""
+    rows = yield statements.move_credit_charge(
+        workspace_id=action.workspace_id, action_id=action.action_id, before=before, state=state
+    )
+    return rows[0]["amount"] if rows else 0
+
+
+def _write(
+    workspace_id: WorkspaceId,
+    rows: Rows,
+    kind: Kind,
+    amount: int,
+    by: str,
+    now_ms: int,
+    action: Action | None = None,
+) -> Transaction[CreditAccount]:
+    """The line that explains a change of the account, whose row this transaction holds."""
+    found = _account(rows[0])
+    attempt = action.attempt if action is not None else None
+    yield statements.insert_credit_entry(
+        workspace_id=workspace_id,
+        seq=found.seq,
+        kind=kind,
+        amount=amount,
+        action_id=action.action_id if action is not None else None,
+        attempt_id=attempt.attempt_id if attempt is not None else None,
+        by_whom=by,
+        at_ms=now_ms,
+    )
+    return found
+
+
+def _journal(workspace_id: WorkspaceId, kind: str, amount: int, by: str, now_ms: int) -> Transaction[None]:
+    event = journal.NewEvent(kind, {"amount": amount, "by": by})
+    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+
+
+def _account(row: Row) -> CreditAccount:
+    return CreditAccount(bool(row["unlimited"]), row["granted"], row["spent"], row["reserved"], row["seq"])
+
+
+def _entries(rows: Rows) -> tuple[CreditEntry, ...]:
+    return tuple(
+        CreditEntry(
+            seq=row["seq"],
+            kind=row["kind"],
+            amount=row["amount"],
+            action_id=row["action_id"],
+            attempt_id=row["attempt_id"],
+            by=row["by_whom"],
+            at_ms=row["at_ms"],
+        )
+        for row in rows
+    )

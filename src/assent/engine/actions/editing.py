@@ -1,0 +1,81 @@
+"""An effect as a person edited it: cleaned, and held to the limits of its channel."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions.content import content_problems
+from assent.gate.cards import UNPUBLISH
+from assent.gate.records import Effect
+from assent.kernel.headers import is_one_line
+from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.suite.content import channels, threads
+from assent.suite.content.cleaning import one_line
+
+_MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
+"""The numbers that a thread was divided with."""
+
+
+def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
+    """The effect with a human's changes, refused where the result could not be put before one."""
+    if effect.verb == UNPUBLISH:
+        # Its text says what is done; another text would not do anything else.
+        raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")
+    before = effect
+    effect = msgspec.structs.replace(effect, **clean_edit(changes))
+    if effect.body != before.body and "preheader" not in changes:
+        # It sums up the text that is being replaced.
+        effect = msgspec.structs.replace(effect, preheader="")
+    if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
+        # The HTML part was made from the text that is being replaced.
+        effect = msgspec.structs.replace(effect, html="")
+    if changes.keys() & {"body", "title", "subject"}:
+        effect = fit_to_channel(effect)
+    if problems := content_problems(effect):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return effect
+
+
+def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes without what cannot be seen in a headline, as a draft is cleaned when it is prepared."""
+    found = dict(changes)
+    for name in ("title", "subject", "preheader"):
+        if name in found and is_one_line(found[name]):
+            found[name] = one_line(found[name], MAX_CONTENT_CHARS)
+    return found
+
+
+def fit_to_channel(effect: Effect) -> Effect:
+    """An edited text held to its channel's limits; a thread is divided again."""
+    if effect.channel not in channels.BY_ID:
+        return effect
+    body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
+    parts, wrong = _divide(effect.channel, body, effect.subject or effect.title, effect.preheader)
+    if wrong:
+        row = channels.BY_ID[effect.channel]
+        headline = "subject" if row.shape == "email" else "title"
+        of_headline = channels.title_problems(row, effect.subject or effect.title)
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[
+                Problem(headline if problem in of_headline else "body", problem, "the text as it is")
+                for problem in wrong
+            ],
+        )
+    details = {name: value for name, value in effect.details.items() if name != "thread"}
+    if len(parts) > 1:
+        body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
+    return msgspec.structs.replace(effect, body=body, details=details)
+
+
+@lru_cache(maxsize=64)
+def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The posts of a thread where the channel has those, and what the channel does not take."""
+    row = channels.BY_ID[channel]
+    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
+    return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems

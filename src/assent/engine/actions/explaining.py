@@ -1,0 +1,113 @@
+"""Completes a refusal with what its texts speak of: the content, the words that count, the calls, the link.
+
+Runs outside the transaction that refused, in the one place where a refusal becomes an answer. Deliberately unaware of
+why the call was refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions, circumstances
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
+from assent.gate.calls import wait_call
+from assent.gate.card_calls import commands, next_calls
+from assent.gate.cards import Circumstances, render_card
+from assent.gate.records import Action, Status
+from assent.gate.refusal_words import describe_elsewhere
+from assent.kernel.ids import ActionId, RunId, is_uuid
+from assent.kernel.reasons import MEANINGS
+from assent.kernel.refusals import Reason, Recovery, Refusal
+from assent.ports import StoreUnavailable
+
+SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
+"""Refusals that ask to show the content."""
+
+ABOUT_AN_ACTION: Final = SHOWN | {
+    Reason.ACTION_CLOSED,
+    Reason.ACTION_EXPIRED,
+    Reason.CONNECTOR_FAILED,
+    Reason.MISSING_CONNECTOR,
+    Reason.OUTCOME_UNKNOWN,
+}
+"""Refusals after which other calls make sense for the action."""
+
+
+async def complete(services: Services, principal: Principal, refusal: Refusal, arguments: Any) -> Refusal:
+    """The refusal to answer with. One that cannot be completed is answered as it is."""
+    told = refusal.recovery()
+    with contextlib.suppress(StoreUnavailable):
+        if refusal.reason is Reason.INSUFFICIENT_SCOPE:
+            return Refusal.from_answer(await _with_link(services, principal, told, arguments))
+        known = told.next is not msgspec.UNSET
+        if refusal.reason in ABOUT_AN_ACTION and isinstance(told.action_id, str) and not known:
+            return Refusal.from_answer(await _with_calls(services, principal, told, ActionId(told.action_id)))
+    return refusal
+
+
+async def _with_calls(
+    services: Services, principal: Principal, told: Recovery, action_id: ActionId
+) -> Recovery:
+    """The refusal with the action as it is now and what can be done about it."""
+    action, _ = await services.store.read(lambda: actions.find(principal.workspace_id, action_id))
+    around = (await circumstances.look(services, principal, [action]))[action_id]
+    if told.reason is Reason.REQUIRES_APPROVAL:
+        action, around = _as_refused(action, around, services.clock.now_ms())
+    key = action.effect.channel
+    is_open = action.status is Status.AWAITING_APPROVAL or (
+        action.status is Status.APPROVED and action.execution_state in ("none", "retryable")
+    )
+    added: dict[str, Any] = {"next": list(next_calls(key, action, around))}
+    if told.reason in SHOWN and is_open:
+        added["show"] = render_card(key, action, around)
+        added["commands"] = list(commands(key, action, around))
+        if told.review_url is msgspec.UNSET:
+            added["review_url"] = _link(services, principal, action.run_id)
+    usual = told.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
+    if usual and action.status is Status.AWAITING_APPROVAL and not around.may_decide:
+        words = describe_elsewhere(around.who_decides)
+        added |= {"user_message": words.user_message, "fix_action_for_agent": words.fix}
+        added |= {"stop_rule": words.stop_rule}
+    return msgspec.structs.replace(told, **added)
+
+
+def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Action, Circumstances]:
+    """An approved action that may not be sent: before its time, or with an approval that does not count any more."""
+    if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
+        return action, around
+    if action.schedule_ms is not None and now_ms < action.schedule_ms:
+        return action, msgspec.structs.replace(around, may_execute=False)
+    return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), around
+
+
+async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:
+    """The link to the run that the call is about, so that a person can do what the key may not."""
+    given = arguments if isinstance(arguments, dict) else {}
+    action_id, run_id = given.get("actionId"), given.get("runId")
+    workspace_id = principal.workspace_id
+    if isinstance(action_id, str) and is_uuid(action_id):
+        with contextlib.suppress(Refusal):
+            action, _ = await services.store.read(lambda: actions.find(workspace_id, ActionId(action_id)))
+            url = _link(services, principal, action.run_id)
+            calls = (
+                [wait_call(action, "the user decides on the review page")]
+                if action.status is Status.AWAITING_APPROVAL
+                else []
+            )
+            return msgspec.structs.replace(
+                told, review_url=url, action_id=action_id, status=action.status, next=calls
+            )
+    elif isinstance(run_id, str) and is_uuid(run_id):
+        run = await services.store.read(lambda: actions.find_run(workspace_id, RunId(run_id)))
+        if run is not None:
+            return msgspec.structs.replace(told, review_url=_link(services, principal, run.run_id))
+    return told
+
+
+def _link(services: Services, principal: Principal, run_id: RunId) -> str:
+    now_ms = services.clock.now_ms()
+    return services.review_url(principal.workspace_id, run_id, now_ms, principal.link_scope)

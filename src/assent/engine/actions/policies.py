@@ -1,0 +1,33 @@
+"""What a workspace asks for before something is let through (C8): one of the presets, set by an owner."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.gate.policy import DEFAULT, PRESETS, Policy
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+_POLICY: Final = msgspec.json.Decoder(Policy)
+
+
+def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
+    rows = yield statements.find_policy(workspace_id=workspace_id)
+    return _POLICY.decode(rows[0]["policy"]) if rows else DEFAULT
+
+
+def choose(workspace_id: WorkspaceId, preset: str, now_ms: int, *, by: str) -> Transaction[None]:
+    """Ask for what a preset asks for, from now on; what was approved before is judged by it, too."""
+    text = msgspec.json.encode(PRESETS[preset]).decode()
+    yield statements.set_policy(workspace_id=workspace_id, policy=text)
+    event = journal.NewEvent("policy_changed", {"policy": preset, "by": by})
+    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+
+
+def name_of(policy: Policy) -> str:
+    """The preset that a policy is, or nothing where it is none."""
+    return next((name for name, preset in PRESETS.items() if preset == policy), "")

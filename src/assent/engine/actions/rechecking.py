@@ -1,0 +1,127 @@
+"""An edited text is checked as a staged one is: its claims, its channel, what was learned, and whether it could go out.
+
+Done before the transaction of the edit, which takes the result. The evidence is what the run was given and what the
+tenant's memory has. The product page was read when the run was prepared and is not read again: a claim that it
+supported stays supported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.engine.actions import actions, addressing
+from assent.engine.actions.content import content_warnings
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.services import Services
+from assent.engine.learning import lessons as lessons_read
+from assent.engine.learning import memory as brain
+from assent.gate.personal_mail import is_personal_mail
+from assent.gate.preflight import Checked, Readiness
+from assent.gate.records import Action, Asset, Effect, Run
+from assent.gate.step_calls import WORKFLOW
+from assent.ports import Transaction
+from assent.suite.content import channels
+from assent.suite.content import evidence as gathering
+from assent.suite.content.adapter import adapt, remind
+from assent.suite.content.claims import Claim, warnings_for
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.lessons import Lessons
+from assent.suite.content.records import Composed
+
+CLAIMS = "claims"
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What a text is checked against."""
+
+    asset: Asset | None
+    evidence: Evidence
+    lessons: Lessons
+
+
+async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
+    """What is to be said about an action whose content becomes this effect."""
+    readiness = await _readiness(services, action, effect)
+    known = await services.store.read(lambda: _read_known(action))
+    facts = sum(len(fact.text) for fact in known.evidence.facts)
+    chars = len(effect.body) + facts + known.lessons.chars
+    return await run_long_apart(chars, _compare, action, effect, known, readiness)
+
+
+async def _readiness(services: Services, action: Action, effect: Effect) -> Readiness:
+    if effect.connector == WORKFLOW:
+        return Readiness(ready=True)
+    connector = services.connectors.get(effect.connector)
+    if connector is None:
+        return addressing.NOT_LIVE
+    return await addressing.readiness_of(connector, action.workspace_id, effect)
+
+
+def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:
+    outdated, warnings = content_warnings(action.effect), content_warnings(after)
+    facts = known.asset.metadata if known.asset is not None else {}
+    if CLAIMS not in facts or after.channel not in channels.BY_ID:
+        return Checked(readiness=readiness, outdated=outdated, warnings=warnings)
+    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
+    staged = [str(warning) for warning in facts.get("warnings", ())]
+    return Checked(
+        readiness=readiness,
+        outdated=(*outdated, *staged, *old.warnings, *old.recommendations),
+        warnings=(*warnings, *new.warnings),
+        recommendations=new.recommendations,
+    )
+
+
+def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
+    personal = is_personal_mail(effect, metadata)
+    made = adapt(
+        effect.channel,
+        effect.body,
+        known.evidence,
+        known.lessons,
+        title=effect.subject or effect.title,
+        preheader=effect.preheader,
+        personal=personal,
+    )
+    if personal:
+        return made
+    made = remind(made, known.lessons)
+    facts = known.asset.metadata if known.asset is not None else {}
+    earlier = {claim.text: claim for claim in msgspec.convert(facts.get(CLAIMS, []), tuple[Claim, ...])}
+    claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
+    checked = warnings_for(made.claims, known.evidence)
+    others = [warning for warning in made.warnings if warning not in checked]
+    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
+
+
+def _read_known(action: Action) -> Transaction[Known]:
+    asset = None
+    if action.asset_id is not None:
+        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
+    run = yield from actions.find_run(action.workspace_id, action.run_id)
+    tenant_id = brain.tenant_of(action.tenant_id)
+    entries, lessons, _ = yield from lessons_read.recollect(action.workspace_id, tenant_id)
+    given = evidence_given(run) if run is not None else {}
+    if run is not None and run.parent_run_id is not None:
+        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
+        earlier = evidence_given(parent) if parent is not None else {}
+        for name in ("repo_context", "brand"):
+            given[name] = {**earlier.get(name, {}), **given[name]}
+    return Known(asset, gathering.gather(**given, entries=entries), lessons)
+
+
+def evidence_given(run: Run) -> dict[str, Any]:
+    """What the call that began a run said about the product, as `gather` takes it."""
+    given = run.inputs
+    context = given.get("repoContext") or {}
+    if "README" in context:
+        context = {"readme": context["README"], **context}
+    if given.get("goal") and "launchGoal" not in context:
+        context = {**context, "launchGoal": given["goal"]}
+    return {
+        "product_url": given.get("productUrl") or "",
+        "repo_context": context,
+        "brand": given.get("brand") or {},
+    }

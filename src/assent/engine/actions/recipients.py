@@ -1,0 +1,72 @@
+"""How many people a workspace writes to within a day, whatever it says to them.
+
+Counted are the distinct addresses of what waits, is approved or was sent; not of what was rejected, has failed or has
+expired. Splitting a mailing into small ones does not make it a small one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate.preflight import MANY_RECIPIENTS, weigh
+from assent.gate.records import Action, Effect, ExecutionState, Status
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import DAY_MS
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+WINDOW_MS: Final = DAY_MS
+_COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.EXECUTED})
+
+
+def addresses(effect: Effect) -> frozenset[str]:
+    """Whom an effect reaches: the same mailbox in other letters is the same."""
+    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().casefold() for text in effect.recipients)
+
+
+def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[None]:
+    """Keep whom an action reaches, as it is now."""
+    workspace_id, counted = action.workspace_id, action.status in _COUNTED
+    if edited or (action.effect.recipients and not counted):
+        yield statements.forget_recipients(workspace_id=workspace_id, action_id=action.action_id)
+    if not action.effect.recipients or not counted:
+        return
+    waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+    yield statements.put_recipients(
+        workspace_id=workspace_id,
+        action_id=action.action_id,
+        addresses=msgspec.json.encode(sorted(addresses(action.effect))).decode(),
+        at_ms=now_ms,
+        expires_ms=action.expires_ms if waits else None,
+    )
+    yield statements.forget_earlier_recipients(workspace_id=workspace_id, before_ms=now_ms - WINDOW_MS)
+
+
+def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
+    """Whom other actions of the last day reach; no more of them than decide whether it is too many."""
+    rows = yield statements.list_recent_recipients(
+        workspace_id=workspace_id,
+        but=but,
+        since_ms=now_ms - WINDOW_MS,
+        now_ms=now_ms,
+        most=MANY_RECIPIENTS + 1,
+    )
+    return frozenset(row["address"] for row in rows)
+
+
+def judge(action: Action, now_ms: int) -> Transaction[Action]:
+    """The action with the severity that the people of the day give it."""
+    if not action.effect.recipients:
+        return action
+    others = yield from lately(action.workspace_id, action.action_id, now_ms)
+    return with_people(action, others)
+
+
+def with_people(action: Action, others: frozenset[str]) -> Action:
+    """The same where the others are known."""
+    if not action.effect.recipients:
+        return action
+    people = len(others | addresses(action.effect))
+    return msgspec.structs.replace(action, preflight=weigh(action.preflight, people))

@@ -1,0 +1,227 @@
+"""What became of an execution: recorded once, with the answer that a repeated call gets."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions, credits
+from assent.engine.actions import remainder as rest
+from assent.engine.actions.unsent import refusal_for
+from assent.engine.core import idempotency as once
+from assent.engine.core import jobs
+from assent.engine.learning import measurement
+from assent.engine.people import notifications
+from assent.gate import gate
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import next_calls
+from assent.gate.cards import PLAIN, describe_outcome
+from assent.gate.records import Action, Attempt
+from assent.gate.transitions import Move, follow, state_of
+from assent.kernel.limits import SECOND_MS
+from assent.kernel.refusals import Recovery, Refusal, Replay
+from assent.kernel.times import iso_time
+from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.suite.content import channels
+
+RECONCILE_JOB: Final = "reconcile_action"
+LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
+"""A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
+key for minutes only."""
+
+
+class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The answer of every executor; a replay is equal to it but for `replay`."""
+
+    ok: bool
+    action_id: str
+    run_id: str
+    status: str
+    external_id: str
+    executed_at: str
+    external_url: str | msgspec.UnsetType = msgspec.UNSET
+    post_id: str | msgspec.UnsetType = msgspec.UNSET
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    partly: str | msgspec.UnsetType = msgspec.UNSET
+    """What of it did not go out, in words for the human."""
+    rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
+    """The action that offers the rest; it waits for approval like any other."""
+    user_message: str = ""
+    show: str = ""
+    next: tuple[SuggestedCall, ...] = ()
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+
+
+def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
+    """What a connector returned, unless it is no delivery that could be shown to anybody (E68)."""
+    if isinstance(outcome, NotSent | OutcomeUnknown):
+        return outcome
+    named = isinstance(outcome, Delivered) and isinstance(outcome.external_id, str) and outcome.external_id
+    return outcome if named else OutcomeUnknown("the connector's answer names no effect")
+
+
+def record(
+    claimed: Action, outcome: Delivered | NotSent | OutcomeUnknown, now_ms: int
+) -> Transaction[Executed | Refusal]:
+    """Write the outcome down where the attempt is still ours; a late one is kept as evidence."""
+    action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
+    attempt = claimed.attempt
+    if attempt is None or action.attempt is None or not same_call(action.attempt, attempt):
+        yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
+        return gate.in_progress(action)
+    move = MOVES[type(outcome)](outcome, action)
+    if move is None:
+        yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
+        return gate.unknown_outcome(action, None)
+    reply = yield from settle(action, outcome, move, now_ms)
+    if isinstance(outcome, OutcomeUnknown):
+        soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
+        yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
+    else:
+        yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
+    return reply
+
+
+def same_call(attempt: Attempt, other: Attempt) -> bool:
+    return (attempt.attempt_id, attempt.fence) == (other.attempt_id, other.fence)
+
+
+def settle(
+    action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
+) -> Transaction[Executed | Refusal]:
+    """Move a locked action by what became known, keep the id that the provider gave (E28), and remember the final
+    answer under the attempt's key."""
+    state = follow(state_of(action), move)
+    facts = {
+        "attemptId": action.attempt.attempt_id if action.attempt is not None else None,
+        **outcome_facts(outcome),
+    }
+    if isinstance(outcome, Delivered):
+        changed = msgspec.structs.replace(
+            action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
+        )
+        left = outcome.rest
+        offered = rest.action_for(action, left, now_ms) if left is not None else None
+        if left is not None and offered is not None:
+            changed = rest.with_offer(changed, left, offered)
+            facts["restOffered"] = offered.action_id
+        done = yield from actions.put(changed, state, move, facts, now_ms)
+        if offered is not None:
+            yield from rest.offer(done, offered, now_ms)
+        yield from credits.settle(done, now_ms)
+        yield from measurement.schedule(done, now_ms)
+        reply = answer_executed(done)
+        yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
+        return reply
+    note = outcome_facts(outcome)["detail"]
+    over = (
+        msgspec.structs.replace(action.attempt, lease_until_ms=now_ms) if action.attempt is not None else None
+    )
+    known = {"lastAttempt": note}
+    if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
+        known[REFERENCE] = outcome.reference
+    changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
+    changed = yield from actions.put(changed, state, move, facts, now_ms)
+    if isinstance(outcome, NotSent):
+        yield from credits.release(changed, now_ms)
+        yield from notifications.ask_about_stopped(changed, now_ms)
+    else:
+        yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
+    refusal = refusal_for(changed, outcome)
+    if isinstance(outcome, NotSent) and not outcome.curable:
+        yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)
+    return refusal
+
+
+def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
+    """The final answer of the attempt, for whoever repeats the call with its key."""
+    attempt = action.attempt
+    if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
+        yield from once.remember(
+            action.workspace_id,
+            attempt.tool,
+            attempt.key,
+            attempt.request_digest,
+            answer,
+            now_ms,
+            holder=attempt.holder,
+        )
+
+
+def _move_for_delivered(outcome: Any, action: Action) -> Move | None:
+    """Also where it was taken for not done: it must not be sent again."""
+    found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
+    return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
+
+
+def _move_for_not_sent(outcome: Any, action: Action) -> Move | None:
+    by_state = {
+        "executing": (Move.POSTPONE, Move.REFUSE),
+        "outcome_unknown": (Move.FOUND_NOT_DONE, Move.FOUND_REFUSED),
+    }.get(action.execution_state)
+    return None if by_state is None else by_state[0 if outcome.curable else 1]
+
+
+def _move_for_unknown(outcome: Any, action: Action) -> Move | None:
+    return Move.LOSE if action.execution_state == "executing" else None
+
+
+MOVES: Final[dict[type, Any]] = {
+    Delivered: _move_for_delivered,
+    NotSent: _move_for_not_sent,
+    OutcomeUnknown: _move_for_unknown,
+}
+
+
+def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, Any]:
+    """What the connector said, for the journal."""
+    if isinstance(outcome, Delivered):
+        return {
+            "outcome": "delivered",
+            "detail": "",
+            "externalId": outcome.external_id,
+            "externalUrl": outcome.external_url,
+            "evidence": outcome.evidence,
+        }
+    if isinstance(outcome, NotSent):
+        return {
+            "outcome": "not_sent",
+            "detail": outcome.detail,
+            "reason": outcome.reason,
+            "curable": outcome.curable,
+        }
+    return {"outcome": "unknown", "detail": str(outcome)}
+
+
+def answer_executed(action: Action) -> Executed:
+    """The executor's answer for an executed action."""
+    external_id = action.external_id or ""
+    mail = action.effect.verb in ("email", "send")
+    row = channels.BY_ID.get(action.effect.channel)
+    told = describe_outcome(action, row.label if row is not None else "", measurement.told_after(action))
+    if (part := action.metadata.get(rest.PARTLY)) is not None:
+        told = f"{told}\n{part}"
+    return Executed(
+        ok=True,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        status=action.status,
+        external_id=external_id,
+        executed_at=iso_time(action.executed_ms) or "",
+        external_url=action.external_url if action.external_url is not None else msgspec.UNSET,
+        post_id=msgspec.UNSET if mail else external_id,
+        message_id=external_id if mail else msgspec.UNSET,
+        partly=action.metadata.get(rest.PARTLY, msgspec.UNSET),
+        rest_action_id=action.metadata.get(rest.OFFERED_AS, msgspec.UNSET),
+        user_message=told.replace("\n", " "),
+        show=told,
+        next=next_calls(action.effect.channel, action, PLAIN),
+    )
+
+
+def replay_answer(text: str) -> Executed:
+    """The answer given before: the same result, or the same refusal raised again."""
+    if msgspec.json.decode(text).get("ok"):
+        return msgspec.json.decode(text, type=Executed)
+    raise Refusal.from_answer(msgspec.json.decode(text, type=Recovery))

@@ -1,0 +1,47 @@
+"""Sending without a chat: *approve and send now*, and what was approved for a later time.
+
+The job calls the same executor as every caller. It ends quietly where there is nothing left to do, and is tried again
+only where the effect is known not to have happened; credits may come while it waits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.engine.actions import actions, execution
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.core.jobs import Job, JobFailed
+from assent.engine.core.services import Services
+from assent.engine.people import notifications
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
+
+CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
+
+
+async def send(services: Services, job: Job) -> None:
+    """Handle the job."""
+    order = ExecutionOrder(
+        workspace_id=job.workspace_id,
+        action_id=ActionId(job.payload["actionId"]),
+        tool=EXECUTE_TOOL,
+        by="approve_and_send",
+        key=f"job:{job.key}",
+        approval=job.payload.get("approval"),
+    )
+    try:
+        await execution.execute(services, order)
+    except Refusal as refusal:
+        await services.store.write(lambda: _tell(services, order))
+        recovery = refusal.recovery()
+        if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:
+            raise JobFailed(recovery.summary_for_user) from refusal
+
+
+def _tell(services: Services, order: ExecutionOrder) -> Transaction[None]:
+    """People hear of what was approved and stays where it is."""
+    now_ms = services.clock.now_ms()
+    action, _ = yield from actions.find(order.workspace_id, order.action_id)
+    if notifications.is_unsent(action, now_ms):
+        yield from notifications.ask_about_stopped(action, now_ms)

@@ -1,0 +1,408 @@
+"""Prepare, the framework's half from what an operator wants to what is stored and shown.
+
+One transaction stores the run, its assets and its actions and remembers the answer under the caller's idempotency key.
+Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from assent.engine.actions import (
+    actions,
+    addressing,
+    circumstances,
+    credits,
+    recipients,
+    run_pictures,
+)
+from assent.engine.actions.circumstances import Outlook
+from assent.engine.actions.content import READ_FIELDS, check_contents
+from assent.engine.core import idempotency as once
+from assent.engine.core import journal
+from assent.engine.core.failpoints import failpoint
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.quota import meter
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal, add_tenant
+from assent.engine.learning import measurement, pictures
+from assent.engine.learning import memory as brain
+from assent.engine.people import notifications
+from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import webhooks
+from assent.gate import guidance, schedules
+from assent.gate.calls import SuggestedCall, about_content
+from assent.gate.cards import EDIT, Circumstances
+from assent.gate.guidance import (
+    ActionView,
+    AgentGuide,
+    AgentUsefulness,
+    AssetView,
+    PreparedEffect,
+)
+from assent.gate.preflight import Readiness, preflight
+from assent.gate.records import Action, Asset, ExecutionState, Run, Status
+from assent.gate.webhooks import event_of
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+from assent.kernel.limits import ACTION_TTL_MS
+from assent.kernel.refusals import Replay
+from assent.ports import THIS_RUN, Preparation, StagedEffect, Transaction
+
+PREPARED: Final = "prepared"
+FETCHED: Final = "productPage"
+"""Among a run's outputs: which page was read for it, when, and what it answered."""
+
+
+class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The answer of every operator's primary tool, every field filled (S0 §3.1, S4; E12, E46, E101)."""
+
+    ok: bool
+    run_id: str
+    workspace_id: str
+    tenant_id: str | None
+    assets: tuple[AssetView, ...]
+    actions: tuple[ActionView, ...]
+    review_url: str
+    agent_guide: AgentGuide
+    stop_rule: str
+    approval_state_machine: dict[str, Any]
+    side_effects_prepared_but_not_fired: tuple[PreparedEffect, ...]
+    external_actions_executed: int
+    agent_usefulness: AgentUsefulness
+    outputs: dict[str, Any]
+    status: str = PREPARED
+    show: str = ""
+    """Everything of the run for the person, as Markdown."""
+    next: tuple[SuggestedCall, ...] = ()
+    """What the agent may do without a decision of the person; the decisions are the commands of each draft."""
+    writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """What helps the agent to write texts in place of those that the server composed."""
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+
+
+Reply = TypeVar("Reply", bound=PreparedRun)
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Which operator is being run, by whom, with what."""
+
+    principal: Principal
+    operator: str
+    tool: str
+    inputs: dict[str, Any]
+    tenant_id: TenantId | None = None
+    parent_run_id: RunId | None = None
+    key: str | None = None
+    webhook_url: str | None = None
+    run_id: RunId | None = None
+    """A run that was begun before and is finished now."""
+
+    def digest(self) -> str:
+        return canonical.digest(self.inputs)
+
+
+async def stage(
+    services: Services,
+    request: Request,
+    preparation: Preparation,
+    shape: type[Reply],
+    more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
+) -> Reply:
+    """Store a preparation and answer with what the agent should do with it. No provider is called (E11).
+
+    `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
+    """
+    chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
+    preparation = await run_long_apart(chars, check_contents, preparation)
+    for index, wanted in enumerate(preparation.effects):
+        path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
+        schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)
+    # The review link is signed with secrets that are known once the store is open; a local call may be the first.
+    await services.store.open()
+    now_ms = services.clock.now_ms()
+    workspace_id, holder = request.principal.workspace_id, request.principal.holder
+    preparation, readiness = await with_targets(services, workspace_id, preparation)
+    run = Run(
+        workspace_id=workspace_id,
+        run_id=request.run_id or RunId(services.new_id(now_ms)),
+        tenant_id=request.tenant_id,
+        operator=request.operator,
+        tool=request.tool,
+        inputs=request.inputs,
+        outputs=preparation.outputs,
+        status=PREPARED,
+        parent_run_id=request.parent_run_id,
+        created_ms=now_ms,
+    )
+    assets = tuple(
+        Asset(
+            workspace_id=workspace_id,
+            asset_id=AssetId(services.new_id(now_ms)),
+            run_id=run.run_id,
+            tenant_id=request.tenant_id,
+            type=draft.type,
+            title=draft.title,
+            body=draft.body,
+            channel=draft.channel,
+            metadata={**draft.metadata, **run_pictures.describe_picture(services, run, draft)},
+            created_ms=now_ms,
+        )
+        for draft in preparation.drafts
+    )
+    made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
+    staged = tuple(
+        new_action(services, run, assets, effect, position, readiness[position])
+        for position, effect in enumerate(preparation.effects)
+    )
+    if any(effect.effect.recipients for effect in preparation.effects):
+        others = await services.store.read(lambda: recipients.lately(workspace_id, "", now_ms))
+        others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
+        staged = tuple(recipients.with_people(action, others) for action in staged)
+    staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
+    known: dict[str, Readiness] = {
+        action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
+    }
+    outlook = await circumstances.outlook(services, request.principal, staged, known)
+    following = tuple(name_run(call, run.run_id) for call in preparation.next_calls)
+    preparation = msgspec.structs.replace(
+        preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
+    )
+    base = answer_prepared(services, request.principal, run, assets, staged, preparation, outlook)
+    reply = shape(
+        **{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged),
+    )
+
+    delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
+    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
+
+    def begin() -> Transaction[Reply]:
+        if request.key is not None:
+            seen = yield from once.recall(
+                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
+            )
+            if seen is not None:
+                return msgspec.json.decode(seen, type=shape)
+        if host is not None:
+            yield from webhook_hosts.require(workspace_id, host)
+        if request.run_id is not None and not (yield from actions.finish_run(run)):
+            return reply
+        yield from store(
+            run, assets, staged, request.principal.name, now_ms, begun=request.run_id is not None
+        )
+        yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
+        for action in staged:
+            yield from pictures.take_along(action)
+        if staged:
+            yield from notifications.ask(workspace_id, run.run_id, "waiting", now_ms)
+        if request.webhook_url is not None:
+            yield from webhooks.enqueue(
+                workspace_id,
+                delivery_id,
+                run.run_id,
+                event_of(run.tool, "completed"),
+                request.webhook_url,
+                reply,
+                now_ms,
+            )
+        if request.key is not None:
+            text = msgspec.json.encode(reply).decode()
+            yield from once.remember(
+                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
+            )
+        return reply
+
+    reply = await services.store.write(meter(begin, workspace_id, services.storage_quota_bytes, now_ms))
+    failpoint("prepare.committed")
+    if request.webhook_url is not None:
+        services.wake_jobs()
+    return reply
+
+
+def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
+    """A suggested call about the run that is being prepared."""
+    args = {name: run_id if value == THIS_RUN else value for name, value in call.args.items()}
+    return msgspec.structs.replace(call, args=args)
+
+
+def offer_rewrites(
+    staged: tuple[Action, ...], preparation: Preparation, outlook: Outlook
+) -> tuple[SuggestedCall, ...]:
+    """The calls that put the agent's own text in the place of a composed one."""
+    return tuple(
+        SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
+        for action, wanted in zip(staged, preparation.effects, strict=True)
+        if wanted.rewrite and outlook.of(action).may_edit
+    )
+
+
+def store(
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: tuple[Action, ...],
+    by: str,
+    now_ms: int,
+    *,
+    begun: bool = False,
+) -> Transaction[None]:
+    """The records of a run and the event of its preparation; one that was begun before has its row already."""
+    if run.tenant_id is not None:
+        yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
+    if not begun:
+        yield from actions.insert_run(run)
+    for asset in assets:
+        yield from actions.insert_asset(asset)
+    for action in staged:
+        yield from actions.insert_action(action)
+    for asset in assets:
+        yield from _log_risks(asset, now_ms)
+    body = {
+        "operator": run.operator,
+        "tool": run.tool,
+        "by": by,
+        "actions": [
+            {
+                "actionId": a.action_id,
+                "type": a.effect.type,
+                "digest": a.digest,
+                "severity": a.preflight.severity,
+            }
+            for a in staged
+        ],
+        "assets": [asset.asset_id for asset in assets],
+    }
+    if FETCHED in run.outputs:
+        body[FETCHED] = run.outputs[FETCHED]
+    if begun:
+        head = yield from journal.lock_head(run.workspace_id, run.run_id, now_ms)
+    else:
+        head = journal.new_head(run.workspace_id, run.run_id)
+    yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
+
+
+def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
+    """Log the risky claims of a draft that no evidence supports, each once."""
+    for claim in asset.metadata.get("claims", []):
+        if claim.get("risk") and not claim.get("evidence"):
+            entry = brain.NewEntry(
+                tenant_id=brain.tenant_of(asset.tenant_id),
+                kind="claim_risk",
+                body=claim["text"],
+                source="drafting",
+                natural_key=f"claim_risk:{canonical.digest([brain.tenant_of(asset.tenant_id), claim['text']])}",
+                state="proposed",
+                channel=asset.channel,
+                run_id=asset.run_id,
+                facts={"risk": claim["risk"], brain.LOGGED: True},
+            )
+            yield from brain.remember(asset.workspace_id, entry, now_ms)
+
+
+async def with_targets(
+    services: Services, workspace_id: WorkspaceId, preparation: Preparation
+) -> tuple[Preparation, list[Readiness]]:
+    """The preparation with the account that each effect goes to, fixed here so that it is shown and approved."""
+    found = [
+        await addressing.address(services, workspace_id, staged.effect) for staged in preparation.effects
+    ]
+    effects = tuple(
+        msgspec.structs.replace(staged, effect=effect)
+        for staged, (effect, _) in zip(preparation.effects, found, strict=True)
+    )
+    return msgspec.structs.replace(preparation, effects=effects), [readiness for _, readiness in found]
+
+
+def new_action(
+    services: Services,
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: StagedEffect,
+    position: int,
+    readiness: Readiness,
+) -> Action:
+    now_ms = run.created_ms
+    effect = msgspec.structs.replace(
+        run_pictures.attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
+    )
+    usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS
+    expires_ms = schedules.expiry(usual_ms, staged.schedule_ms)
+    return Action(
+        workspace_id=run.workspace_id,
+        action_id=ActionId(services.new_id(now_ms)),
+        run_id=run.run_id,
+        tenant_id=run.tenant_id,
+        asset_id=assets[staged.draft].asset_id if staged.draft is not None else None,
+        position=position,
+        version=1,
+        effect=effect,
+        digest=effect.digest(),
+        revision=1,
+        executor_tool=staged.executor_tool,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        preflight=preflight(
+            effect,
+            readiness,
+            declared=staged.severity,
+            warnings=staged.warnings,
+            recommendations=(*staged.recommendations, *schedules.explain_expiry(usual_ms, expires_ms)),
+            gates=staged.gates,
+            cost_credits=staged.cost_credits or services.credit_prices.get(staged.effect.connector, 0),
+        ),
+        created_ms=now_ms,
+        expires_ms=expires_ms,
+        schedule_ms=staged.schedule_ms,
+        metadata={**staged.metadata, measurement.INTERVAL: services.measure_after_ms},
+    )
+
+
+def answer_prepared(
+    services: Services,
+    caller: Principal,
+    run: Run,
+    assets: tuple[Asset, ...],
+    staged: tuple[Action, ...],
+    preparation: Preparation,
+    outlook: Outlook | None = None,
+) -> PreparedRun:
+    """The answer, made before anything is stored so that it can be stored with it.
+
+    It has the review link of the run (E6), and the stop rule at its top is that of its guide (E15).
+    """
+    around: dict[str, Circumstances] = {}
+    if outlook is not None:
+        around = {action.action_id: outlook.of(action) for action in staged}
+    visible = tuple(run_pictures.add_address(services, asset) for asset in assets)
+    guide = guidance.agent_guide(
+        staged,
+        visible,
+        preparation.next_calls,
+        around,
+        preparation.notes,
+        preparation.user_message,
+    )
+    return PreparedRun(
+        ok=True,
+        run_id=run.run_id,
+        workspace_id=run.workspace_id,
+        tenant_id=run.tenant_id,
+        assets=tuple(guidance.brief_view(asset) for asset in visible),
+        actions=tuple(guidance.action_view(action) for action in staged),
+        review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
+        agent_guide=guide,
+        stop_rule=guide.stop_rule,
+        approval_state_machine=guidance.STATE_MACHINE,
+        side_effects_prepared_but_not_fired=tuple(PreparedEffect(a.action_id) for a in staged),
+        external_actions_executed=0,
+        agent_usefulness=guidance.usefulness(staged, assets),
+        outputs=preparation.outputs,
+        show=preparation.show
+        or guidance.show_run(staged, visible, around, preparation.notes)
+        or guide.user_message,
+        next=preparation.next_calls,
+        writing=preparation.writing or msgspec.UNSET,
+    )

@@ -1,0 +1,108 @@
+"""Why an approved action did not go out, as the refusal that its caller gets.
+
+Deliberately unaware of transactions: judges an action, and what a connector said about it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate import gate, guidance
+from assent.gate.cards import PLAIN, is_mail
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action
+from assent.gate.refusal_words import describe_by_hand
+from assent.gate.standing import plain_detail
+from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry, Words
+from assent.ports import NotSent, OutcomeUnknown
+from assent.suite.content import channels
+
+TRY_AGAIN_SECONDS: Final = 30
+"""After an attempt that had no effect, where the provider names no time."""
+
+
+def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
+    """What a caller hears about an attempt that did not succeed."""
+    connector = action.effect.connector
+    if isinstance(outcome, OutcomeUnknown):
+        return gate.unknown_outcome(action, None)
+    args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
+    usual = MEANINGS[outcome.reason].retry
+    retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
+    again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
+    name, detail = _name(action), plain_detail(outcome.detail)
+    words = None
+    if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
+        words = _words_for_retry(name, detail, again)
+    elif outcome.reason is Reason.MISSING_CONNECTOR:
+        # It may be connected, and something else is wrong with it: the connector knows what.
+        by_status = outcome.detail.startswith("HTTP ")
+        said = f"{name} does not accept the connection any more" if by_status else detail
+        said = f"{said[:1].upper()}{said[1:]}."
+        words = Words(summary="Nothing was sent: the connection needs you.", user_message=said)
+    return Refusal(
+        outcome.reason,
+        facts={"connector": name, "detail": detail or "it gave no reason", "limited": name},
+        words=words,
+        retry=retry,
+        retry_after_seconds=again,
+        recovery_args=args,
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def _name(action: Action) -> str:
+    """The other side of an attempt, as a person knows it."""
+    return "The mail service" if is_mail(action.effect) else channels.label_of(action.effect.channel)
+
+
+def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
+    """The words for an attempt that had no effect and may be repeated."""
+    return Words(
+        summary=f"{name} could not be reached.",
+        user_message=f"Nothing was sent: {name} could not take this now ({detail or 'it gave no reason'}). I will try "
+        f"again in {again} seconds.",
+        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one. If it "
+        "fails again, stop and show the message; the approval stays.",
+        stop_rule="Do not call in a loop, and do not say that it was published or sent.",
+    )
+
+
+def by_hand(action: Action) -> Refusal:
+    """A manual channel is published by a human; there is nothing to claim (E94)."""
+    return Refusal(
+        Reason.MISSING_CONNECTOR,
+        words=describe_by_hand(action),
+        render_in_chat=msgspec.to_builtins(guidance.as_it_is(action, PLAIN)),
+        retry=Retry.NEVER,
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def not_live(action: Action, words: Words | None = None) -> Refusal:
+    """The refusal for a provider that is not live: nothing was executed (E98)."""
+    return Refusal(
+        Reason.PROVIDER_NOT_LIVE,
+        facts={"connector": action.effect.connector},
+        words=words,
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def unready(action: Action, readiness: Readiness) -> Refusal:
+    """The refusal for a connector that is not connected: connect it, or publish by hand (E94)."""
+    if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
+        return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
+    return Refusal(
+        Reason.MISSING_CONNECTOR,
+        facts={"connector": action.effect.connector},
+        words=Words(summary=readiness.summary, user_message=readiness.fix_hint),
+        recovery_args={"provider": action.effect.connector},
+        status=action.status,
+        action_id=action.action_id,
+    )

@@ -1,0 +1,1 @@
+"""The audit log and what is read from it."""

@@ -1,0 +1,130 @@
+"""Whether the records of actions are what the journal says about them.
+
+The events of a run are folded into what each of its actions must be now: its state, content, approval and effect.
+Chains and signatures are for `audit_log`, workflow runs for `session_audit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.gate.records import Action, Status
+from assent.gate.seals import Seals
+from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+PREFIX: Final = "action_"
+MOST: Final = 500
+_TAKEN_BACK: Final = frozenset({Move.EDIT, Move.WITHDRAW, Move.REJECT})
+_DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
+
+
+class Told(msgspec.Struct):
+    """What the journal tells of one action."""
+
+    digest: str
+    revision: int = 1
+    state: State = AWAITING
+    approvals: set[tuple[str, str]] = msgspec.field(default_factory=set)
+    """Who approved it as it is now, and how sure the server was."""
+    external_id: str | None = None
+    elsewhere: bool = False
+    """Of a workflow: a run that came in from elsewhere tells of actions that stayed there."""
+
+
+class Story:
+    """What the events of one stream tell of its actions, as they are read."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, Told] = {}
+
+    def read(self, events: Iterable[journal.Event]) -> None:
+        for event in events:
+            if event.kind in ("run_prepared", "confirmation_asked") or event.kind.startswith(PREFIX):
+                body = _body(event)
+                if event.kind == "run_prepared":
+                    for each in body.get("actions") or ():
+                        self.told[each["actionId"]] = Told(each["digest"])
+                elif event.kind in ("confirmation_asked", "action_staged"):
+                    self.told[body["actionId"]] = Told(
+                        body["digest"], elsewhere=event.kind != "action_staged"
+                    )
+                elif (told := self.told.get(body.get("actionId", ""))) is not None:
+                    _move(told, Move(event.kind.removeprefix(PREFIX)), body)
+
+    def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
+        """Where the records are not what was told, in words. Without `seals` open approvals need none."""
+        stored = {action.action_id: action for action in found}
+        for action_id, told in self.told.items():
+            action = stored.pop(action_id, None)  # type: ignore[call-overload]
+            if action is None and not told.elsewhere:
+                yield f"action {action_id} is gone"
+            elif action is not None:
+                yield from (f"action {action_id}: {what}" for what in _differs(action, told, seals))
+        for action_id in stored:
+            yield f"action {action_id} was never staged"
+
+
+def _body(event: journal.Event) -> dict[str, Any]:
+    try:
+        body = msgspec.json.decode(event.body)
+    except msgspec.DecodeError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _move(told: Told, move: Move, body: dict[str, Any]) -> None:
+    told.digest, told.revision = body.get("digest", told.digest), body.get("revision", told.revision)
+    # A stronger assurance confirms an approval: it is recorded, and the status stays.
+    told.state = TABLE.get((told.state, move), told.state)
+    if move in _TAKEN_BACK:
+        told.approvals = set()
+    elif move is Move.APPROVE:
+        told.approvals.add((body.get("by", ""), body.get("assurance", "")))
+    told.external_id = body.get("externalId") or told.external_id
+
+
+def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
+    if state_of(action) != told.state:
+        yield f"it is {action.status}, and the journal says {told.state.status}"
+    if (action.digest, action.revision) != (told.digest, told.revision):
+        yield "its digest is not the one that the journal has"
+    if action.effect.digest() != action.digest:
+        yield "its content is not what its digest was made from"
+    if told.external_id is not None and action.external_id != told.external_id:
+        yield "it names another effect than the journal"
+    approval = action.approval
+    if approval is None:
+        if told.state.status in _DECIDED:
+            yield "its approval is gone"
+    elif (approval.by, approval.assurance.value) not in told.approvals:
+        yield "its approval has no event"
+    elif approval.digest != told.digest:
+        yield "its approval is about other content"
+    elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
+        # Only what is open is sealed again when the master secret changes.
+        yield "its approval does not have this server's seal"
+
+
+def compare(
+    workspace_id: str, stream_id: str, story: Story, after_seq: int, seals: Seals | None
+) -> Transaction[list[str]]:
+    """What differs, in one snapshot: with what was written since the story was read."""
+    while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):
+        story.read(page)
+        after_seq = page[-1].seq
+    found = yield from actions.run_actions(WorkspaceId(workspace_id), RunId(stream_id))
+    return list(story.differences(found, seals))
+
+
+def list_unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:
+    """Actions of runs that have no journal at all."""
+    rows = yield statements.list_unlogged_actions(workspace_id=workspace_id or "", most=MOST)
+    return [(row["workspace_id"], row["run_id"], row["action_id"]) for row in rows]

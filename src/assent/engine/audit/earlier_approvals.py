@@ -1,0 +1,88 @@
+"""Approvals that were given before approvals had seals (docs/decisions/0008).
+
+They are sealed once, at the first start of a version that has seals, where the journal says that they were given and
+its chain holds. That this was done is an event: what is found without a seal afterwards executes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.gate.records import Action
+from assent.gate.seals import Seals
+from assent.gate.transitions import Move
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+STREAM: Final = "approval seals"
+PAGE: Final = 500
+_TAKEN_BACK: Final = frozenset(f"action_{move}" for move in (Move.EDIT, Move.WITHDRAW, Move.REJECT))
+_GIVEN: Final = f"action_{Move.APPROVE}"
+
+
+def has_sealed() -> Transaction[bool]:
+    """Whether a server has sealed what was there before seals."""
+    head = yield from journal.read_head(SYSTEM_WORKSPACE, STREAM)
+    return head.seq > 0
+
+
+def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
+    """Seal every open approval that the journal vouches for, and write down that it was done. Once."""
+    head = yield from journal.lock_head(SYSTEM_WORKSPACE, STREAM, now_ms)
+    if head.seq:
+        return 0
+    sealed: list[str] = []
+    for action in (yield from _open()):
+        if action.approval is None or seals.hold(action):
+            continue
+        if (yield from _is_vouched(action)):
+            yield from actions.put_all(seals.sealed(action, action.approval), (), now_ms)
+            sealed.append(action.action_id)
+    event = journal.NewEvent("approvals_sealed", {"sealed": sealed})
+    yield from journal.append_to(head, [event], now_ms)
+    return len(sealed)
+
+
+def seal_anew(seals: Seals, now_ms: int) -> Transaction[int]:
+    """Nothing open stays sealed by an earlier master secret, so that it can be taken away."""
+    count = 0
+    for action in (yield from _open()):
+        if action.approval is not None and seals.hold(action) and not seals.is_newest(action):
+            yield from actions.put_all(seals.sealed(action, action.approval), (), now_ms)
+            count += 1
+    return count
+
+
+def _open() -> Transaction[tuple[Action, ...]]:
+    rows = yield statements.list_approved_actions()
+    return tuple(actions.action_of(row) for row in rows)
+
+
+def _is_vouched(action: Action) -> Transaction[bool]:
+    """Whether the journal of the run, which holds, has this approval of this content as the last word."""
+    approval = action.approval
+    head = yield from journal.read_head(action.workspace_id, action.run_id)
+    at = journal.new_head(action.workspace_id, action.run_id)
+    given = False
+    while page := (
+        yield from journal.read_stream(action.workspace_id, action.run_id, after_seq=at.seq, limit=PAGE)
+    ):
+        end = journal.Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
+        if journal.verify_chain(page, end, start=at) is not None:
+            return False
+        at = end
+        for event in page:
+            body: dict[str, Any] = msgspec.json.decode(event.body)
+            if body.get("actionId") != action.action_id:
+                continue
+            if event.kind in _TAKEN_BACK:
+                given = False
+            elif event.kind == _GIVEN and approval is not None:
+                said = (body.get("revision"), body.get("digest"), body.get("by"), body.get("assurance"))
+                given = given or said == (action.revision, approval.digest, approval.by, approval.assurance)
+    return given and (at.seq, at.hash) == (head.seq, head.hash)

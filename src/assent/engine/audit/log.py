@@ -1,0 +1,347 @@
+"""Proof that the journal is as it was written.
+
+The hash chain shows a change inside a stream; a checkpoint shows a chain that was rewritten whole, or a stream that
+was cut together with its head. A checkpoint signs, with Ed25519, the digest of the checkpoint before it and the heads
+of every stream that grew since, and is also written to a file: a copy kept elsewhere proves what this database said
+at that time. A signing key beside the database proves nothing against whoever owns both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.audit import actions as action_audit
+from assent.engine.audit import earlier_approvals
+from assent.engine.core import journal
+from assent.engine.core.journal import GENESIS, ChainFlaw, Head
+from assent.gate.seals import Seals
+from assent.kernel import canonical, tokens
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import MINUTE_MS
+from assent.ports import Row, Store, Transaction
+from assent.sql.loader import statements
+
+PURPOSE: Final = "audit checkpoint"
+OVERLAP_MS: Final = 10 * MINUTE_MS
+"""Clocks of replicas differ: heads from a little before the last checkpoint are signed again."""
+
+PAGE: Final = 500
+
+
+class SignedHead(msgspec.Struct, frozen=True, rename="camel"):
+    workspace_id: str
+    stream_id: str
+    seq: int
+    hash: str
+
+
+class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
+    """What is signed."""
+
+    number: int
+    at_ms: int
+    previous: str
+    heads: tuple[SignedHead, ...]
+
+
+class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
+    """A checkpoint as stored and as written out. `body` is the exact text that was signed."""
+
+    body: str
+    signature: str
+    public_key: str
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    def content(self) -> CheckpointBody:
+        return msgspec.json.decode(self.body, type=CheckpointBody)
+
+    def readable(self) -> CheckpointBody | None:
+        """What it says, or None where somebody made it say nothing."""
+        try:
+            return self.content()
+        except msgspec.MsgspecError:
+            return None
+
+
+class Signer:
+    """Signs checkpoints with a key derived from the master secret; verifies with the keys of the whole ring, the seals
+    of approvals too."""
+
+    def __init__(self, secrets: tuple[bytes, ...]) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        self.seals = Seals.of(secrets)
+        seeds = [tokens.derive_key(secret, PURPOSE) for secret in secrets]
+        self._keys = [Ed25519PrivateKey.from_private_bytes(seed) for seed in seeds]
+
+    @property
+    def public_keys(self) -> list[str]:
+        return [tokens.encode(key.public_key().public_bytes_raw()) for key in self._keys]
+
+    def sign(self, body: str) -> Checkpoint:
+        return Checkpoint(body, tokens.encode(self._keys[0].sign(body.encode())), self.public_keys[0])
+
+    def genuine(self, checkpoint: Checkpoint) -> bool:
+        from cryptography.exceptions import InvalidSignature
+
+        for key, public in zip(self._keys, self.public_keys, strict=True):
+            if public == checkpoint.public_key:
+                try:
+                    key.public_key().verify(tokens.decode(checkpoint.signature), checkpoint.body.encode())
+                except (InvalidSignature, tokens.TokenInvalid):
+                    return False
+                return True
+        return False
+
+
+def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | None]:
+    """Sign the heads that changed since the last checkpoint; None when nothing did."""
+    rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
+    last = _checkpoint(rows[0]).content() if rows else None
+    since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
+    changed = yield statements.heads_changed_since(since_ms=since_ms)
+    signed = {(head.workspace_id, head.stream_id): head for head in last.heads} if last is not None else {}
+    heads = tuple(_head(row) for row in changed)
+    if last is not None and all(signed.get((head.workspace_id, head.stream_id)) == head for head in heads):
+        return None
+    body = CheckpointBody(
+        number=last.number + 1 if last is not None else 1,
+        at_ms=now_ms,
+        previous=_checkpoint(rows[0]).digest() if rows else GENESIS,
+        heads=heads,
+    )
+    checkpoint = signer.sign(canonical.canonical(body).decode())
+    written = yield statements.insert_checkpoint(
+        workspace_id=SYSTEM_WORKSPACE,
+        number=body.number,
+        at_ms=now_ms,
+        body=checkpoint.body,
+        signature=checkpoint.signature,
+        public_key=checkpoint.public_key,
+    )
+    return checkpoint if written else None
+
+
+class AuditFinding(msgspec.Struct, frozen=True, rename="camel"):
+    """One thing that is not as it was written."""
+
+    what: str
+    workspace_id: str | None = None
+    stream_id: str | None = None
+    seq: int | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, rename="camel"):
+    ok: bool
+    streams: int
+    events: int
+    checkpoints: int
+    findings: tuple[AuditFinding, ...]
+
+
+async def verify(
+    store: Store, signer: Signer, kept: Checkpoint | None = None, *, workspace_id: str | None = None
+) -> Verdict:
+    """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere. For somebody who may
+    see one workspace only its streams are checked, and of the checkpoints what they say about it."""
+    findings: list[AuditFinding] = []
+    streams = events = 0
+    seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
+    async for head in _heads(store, workspace_id):
+        streams += 1
+        count, found = await _verify_stream(store, head, seals)
+        events += count
+        findings += found
+    findings += await store.read(lambda: _headless(workspace_id))
+    findings += [
+        AuditFinding(f"action {action_id} has no journal", of, run_id)
+        for of, run_id, action_id in await store.read(lambda: action_audit.list_unlogged(workspace_id))
+    ]
+    findings += await _verify_runs(store, workspace_id)
+    checkpoints, found = await _verify_checkpoints(store, signer, kept)
+    findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
+    return Verdict(not findings, streams, events, checkpoints, tuple(findings))
+
+
+async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
+    """Where every stream ends, of one workspace or of all."""
+    after = ("", "")
+    while heads := await store.read(_page_of_heads(*after, workspace_id)):
+        for head in heads:
+            yield head
+        after = (heads[-1].workspace_id, heads[-1].stream_id)
+
+
+async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
+    """One stream, a page at a time, and the actions that it tells of."""
+    story = action_audit.Story()
+    at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
+    count = 0
+
+    def found(flaw: ChainFlaw, seq: int) -> list[AuditFinding]:
+        return [AuditFinding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
+
+    while page := await store.read(_page_of_events(head, at.seq)):
+        count += len(page)
+        end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
+        if (problem := journal.verify_chain(page, end, start=at)) is not None:
+            return count, found(problem.flaw, problem.seq)
+        story.read(page)
+        at = end
+    if (problem := journal.verify_chain([], head, start=at)) is not None:
+        return count, found(problem.flaw, problem.seq)
+    compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq, seals)
+    differing = await store.read(compare)
+    return count, [AuditFinding(what, head.workspace_id, head.stream_id) for what in differing]
+
+
+async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFinding]:
+    """What is kept of workflow runs beside the journal, against what the journal sealed."""
+    # Programs and snapshots are another world than chains and signatures: it is loaded by who verifies.
+    from assent.engine.workflows.session_audit import find_flaws
+
+    return [
+        AuditFinding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
+        async for flaw in find_flaws(store, workspace_id)
+    ]
+
+
+async def _verify_checkpoints(
+    store: Store, signer: Signer, kept: Checkpoint | None
+) -> tuple[int, list[AuditFinding]]:
+    findings: list[AuditFinding] = []
+    previous, number = GENESIS, 0
+    bodies: dict[int, str] = {}
+    while page := await store.read(_page_of_checkpoints(number)):
+        # By the number of the row: what a body says may have been put there to lead astray.
+        for row_number, checkpoint in page:
+            number += 1
+            if not signer.genuine(checkpoint):
+                findings.append(AuditFinding(f"checkpoint {row_number} is not signed by this server"))
+            content = checkpoint.readable()
+            if content is None or (row_number, content.number, content.previous) != (
+                number,
+                number,
+                previous,
+            ):
+                findings.append(AuditFinding(f"checkpoint {number} does not follow the one before it"))
+            if content is not None:
+                findings += await store.read(_check_signed_heads(content))
+            number, previous = row_number, checkpoint.digest()
+            bodies[number] = checkpoint.body
+    if kept is not None:
+        if not signer.genuine(kept):
+            findings.append(AuditFinding("the given checkpoint is not signed by this server"))
+        content = kept.readable()
+        if content is None:
+            return len(bodies), [*findings, AuditFinding("the given checkpoint cannot be read")]
+        if bodies.get(content.number) != kept.body:
+            findings.append(
+                AuditFinding(f"checkpoint {content.number} is not in the database as it was written out")
+            )
+        findings += await store.read(_check_signed_heads(content))
+    return len(bodies), findings
+
+
+def _check_signed_heads(content: CheckpointBody) -> Any:
+    def begin() -> Transaction[list[AuditFinding]]:
+        missing = []
+        for head in content.heads:
+            rows = yield statements.find_event_hash(
+                workspace_id=head.workspace_id, stream_id=head.stream_id, seq=head.seq
+            )
+            if not rows or rows[0]["hash"] != head.hash:
+                what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
+                missing.append(AuditFinding(what, head.workspace_id, head.stream_id, head.seq))
+        return missing
+
+    return begin
+
+
+def _page_of_heads(after_workspace: str, after_stream: str, workspace_id: str | None) -> Any:
+    def begin() -> Transaction[list[Head]]:
+        if workspace_id is not None:
+            rows = yield statements.list_heads_of(
+                workspace_id=workspace_id, after_stream=after_stream, most=PAGE
+            )
+        else:
+            rows = yield statements.list_heads(
+                after_workspace=after_workspace, after_stream=after_stream, most=PAGE
+            )
+        return [Head(row["workspace_id"], row["stream_id"], row["seq"], row["hash"]) for row in rows]
+
+    return begin
+
+
+def _page_of_events(head: Head, after_seq: int) -> Any:
+    return lambda: journal.read_stream(head.workspace_id, head.stream_id, after_seq=after_seq, limit=PAGE)
+
+
+def _page_of_checkpoints(after: int) -> Any:
+    def begin() -> Transaction[list[tuple[int, Checkpoint]]]:
+        rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
+        return [(row["number"], _checkpoint(row)) for row in rows]
+
+    return begin
+
+
+def _headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
+    if workspace_id is not None:
+        rows = yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE)
+    else:
+        rows = yield statements.list_headless_streams(most=PAGE)
+    return [AuditFinding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
+
+
+async def stream_pages(
+    store: Store, workspace_id: str | None = None
+) -> AsyncIterator[tuple[Head, list[journal.Event]]]:
+    """Every event, stream by stream and a page at a time, of one workspace or of all."""
+    async for head in _heads(store, workspace_id):
+        seq = 0
+        while page := await store.read(_page_of_events(head, seq)):
+            yield head, page
+            seq = page[-1].seq
+
+
+async def export(store: Store, *, workspace_id: str | None = None) -> AsyncIterator[bytes]:
+    """Every event, one JSON object a line; the checkpoints last, which are the server's and not a workspace's."""
+    async for head, page in stream_pages(store, workspace_id):
+        for line in _event_lines(head, page):
+            yield line
+    if workspace_id is not None:
+        return
+    number = 0
+    while checkpoints := await store.read(_page_of_checkpoints(number)):
+        for number, checkpoint in checkpoints:  # noqa: B007 - the last one is where the next page begins
+            yield msgspec.json.encode({"checkpoint": checkpoint})
+
+
+def _event_lines(head: Head, page: list[journal.Event]) -> Iterator[bytes]:
+    for event in page:
+        yield msgspec.json.encode(
+            {
+                "workspaceId": head.workspace_id,
+                "streamId": head.stream_id,
+                "seq": event.seq,
+                "kind": event.kind,
+                "atMs": event.at_ms,
+                "body": msgspec.Raw(event.body.encode()),
+                "hash": event.hash,
+            }
+        )
+
+
+def _checkpoint(row: Row) -> Checkpoint:
+    return Checkpoint(row["body"], row["signature"], row["public_key"])
+
+
+def _head(row: Row) -> SignedHead:
+    return SignedHead(row["workspace_id"], row["stream_id"], row["seq"], row["hash"])

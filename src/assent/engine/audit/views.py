@@ -1,0 +1,98 @@
+"""The journal of a workspace for people: a page of it by time, and one stream. Reads only.
+
+Deliberately unaware of what an event means; verifying and taking it out is `assent.engine.audit.log`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+LAST_MS: Final = 1 << 62
+"""After every moment."""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """An event and the stream it is in."""
+
+    stream_id: str
+    seq: int
+    kind: str
+    at_ms: int
+    body: str
+    hash: str
+
+
+class AuditCursor(msgspec.Struct, frozen=True):
+    """Where a page of the journal begins: before this event."""
+
+    at_ms: int = LAST_MS
+    stream_id: str = ""
+    seq: int = 0
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    events: tuple[Recorded, ...]
+    older: AuditCursor | None
+
+
+def events(
+    workspace_id: WorkspaceId, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
+) -> Transaction[EventPage]:
+    """What happened in a workspace, newest first."""
+    rows = yield statements.list_events_before(
+        workspace_id=workspace_id,
+        at_ms=before.at_ms,
+        stream_id=before.stream_id,
+        seq=before.seq,
+        kinds=_join_kinds(kinds),
+        most=most + 1,
+    )
+    return _page([_read_recorded(row) for row in rows], most)
+
+
+def events_since(
+    workspace_id: WorkspaceId, since_ms: int, *, kinds: tuple[str, ...] = (), most: int
+) -> Transaction[list[Recorded]]:
+    """What happened in a workspace since a moment, newest first."""
+    rows = yield statements.list_events_since(
+        workspace_id=workspace_id, since_ms=since_ms, kinds=_join_kinds(kinds), most=most
+    )
+    return [_read_recorded(row) for row in rows]
+
+
+def stream_events(
+    workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
+) -> Transaction[EventPage]:
+    """What happened in one stream, newest first."""
+    rows = yield statements.list_stream_before(
+        workspace_id=workspace_id,
+        stream_id=stream_id,
+        seq=before.seq or LAST_MS,
+        at_ms=before.at_ms,
+        kinds=_join_kinds(kinds),
+        most=most + 1,
+    )
+    return _page([_read_recorded(row) for row in rows], most)
+
+
+def _page(found: list[Recorded], most: int) -> EventPage:
+    shown = tuple(found[:most])
+    last = shown[-1] if shown else None
+    older = (
+        AuditCursor(last.at_ms, last.stream_id, last.seq) if last is not None and len(found) > most else None
+    )
+    return EventPage(shown, older)
+
+
+def _join_kinds(kinds: tuple[str, ...]) -> str:
+    return f" {' '.join(kinds)} " if kinds else ""
+
+
+def _read_recorded(row: Row) -> Recorded:
+    return Recorded(row["stream_id"], row["seq"], row["kind"], row["at_ms"], row["body"], row["hash"])

@@ -1,0 +1,309 @@
+"""What a workspace is connected to (E8, C21): one connection per provider, its secrets in the vault.
+
+The same for keys and for OAuth: save, find, choose accounts, renew, mark expired, disconnect. Each change is an event
+in the workspace's own stream, with who did it and never with a secret. What somebody knows about a connection counts
+only for the making of it that they had in hand (`version`): a late 401 does not end a connection that was made again.
+
+Deliberately unaware of providers and of how a human granted what is saved here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.engine.core.vault import Seal, SealBroken, Vault
+from assent.gate.connection import (
+    Access,
+    Account,
+    Connection,
+    ConnectionState,
+    NewConnection,
+    OpenedSecrets,
+)
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import Clock, Row, Store, Transaction
+from assent.sql.loader import statements
+
+log = logging.getLogger("assent.connections")
+
+_ACCOUNTS: Final = msgspec.json.Decoder(tuple[Account, ...])
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class ConnectionStore:
+    """The connections of every workspace of a store. Connectors reach theirs through the port of the same name."""
+
+    def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
+        self._store = store
+        self._vault = vault
+        self._clock = clock
+
+    async def save(
+        self, workspace_id: WorkspaceId, provider: str, new: NewConnection, *, by: str
+    ) -> Connection:
+        """Connect, or connect again: what was there before is replaced, secrets too."""
+        await self._store.open()  # the master secret is known once the store is
+        seal, now_ms = self._vault.seal(len(list(new.secrets))), self._clock.now_ms()
+        return await self._store.write(
+            lambda: save(self._vault, workspace_id, provider, new, seal, now_ms, by=by)
+        )
+
+    async def find(self, workspace_id: WorkspaceId, provider: str) -> Connection | None:
+        """The connection without its secrets, in whichever state."""
+        return await self._store.read(lambda: find(workspace_id, provider))
+
+    async def all_of(self, workspace_id: WorkspaceId) -> tuple[Connection, ...]:
+        return await self._store.read(lambda: all_of(workspace_id))
+
+    async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None:
+        """A connection that stands, with its secrets opened; None where there is none to use."""
+        try:
+            return await self._store.read(lambda: access(self._vault, workspace_id, provider))
+        except SealBroken as broken:
+            log.error("secrets of %s in workspace %s: %s", provider, workspace_id, broken)
+            return None
+
+    async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool:
+        """Fresh tokens in place of those of the connection in hand. Every secret is given: the others are gone."""
+        await self._store.open()
+        seal, now_ms = self._vault.seal(len(list(secrets))), self._clock.now_ms()
+        return await self._store.write(lambda: renew(self._vault, used, secrets, expires_ms, seal, now_ms))
+
+    async def mark_expired(self, used: Connection, why: str) -> bool:
+        """The provider does not accept the secrets of the connection in hand."""
+        return await self._store.write(lambda: mark_expired(used, why, self._clock.now_ms()))
+
+    async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool:
+        """What the provider says about the accounts of the connection in hand; who chose which stays as it is."""
+        return await self._store.write(lambda: update_accounts(used, accounts, why, self._clock.now_ms()))
+
+    async def choose(
+        self,
+        workspace_id: WorkspaceId,
+        provider: str,
+        account_ids: Sequence[str],
+        settings: Mapping[str, Any] | None = None,
+        *,
+        by: str,
+    ) -> Connection:
+        """Use these accounts and no others; what is staged from now on goes to them."""
+        return await self._store.write(
+            lambda: choose(workspace_id, provider, account_ids, settings, self._clock.now_ms(), by=by)
+        )
+
+    async def disconnect(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> bool:
+        """End a connection and destroy its secrets; false when there is none."""
+        return await self._store.write(lambda: self.ending(workspace_id, provider, by=by))
+
+    def ending(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> Transaction[bool]:
+        """The same as a part of a larger transaction."""
+        return (yield from disconnect(self._vault, workspace_id, provider, self._clock.now_ms(), by=by))
+
+
+def save(
+    vault: Vault,
+    workspace_id: WorkspaceId,
+    provider: str,
+    new: NewConnection,
+    seal: Seal,
+    now_ms: int,
+    *,
+    by: str,
+) -> Transaction[Connection]:
+    if not (yield statements.find_workspace(workspace_id=workspace_id)):
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    before = yield from find(workspace_id, provider)
+    accounts = as_chosen_before(before, new.accounts)
+    rows = yield statements.put_connection(
+        workspace_id=workspace_id,
+        provider=provider,
+        label=new.label,
+        accounts=_text(accounts),
+        scopes=" ".join(new.scopes),
+        settings=_text(new.settings),
+        expires_ms=new.expires_ms,
+        connected_by=by,
+        now_ms=now_ms,
+    )
+    yield from vault.put(workspace_id, provider, new.secrets, seal, now_ms)
+    connection = _connection(rows[0])
+    facts = {
+        "provider": provider,
+        "label": new.label,
+        "accounts": [{"id": each.id, "platform": each.platform} for each in accounts if each.chosen],
+        "scopes": list(new.scopes),
+        "by": by,
+    }
+    yield from _note(workspace_id, "connector_connected", facts, now_ms)
+    return connection
+
+
+def find(workspace_id: WorkspaceId, provider: str) -> Transaction[Connection | None]:
+    rows = yield statements.find_connection(workspace_id=workspace_id, provider=provider)
+    return _connection(rows[0]) if rows else None
+
+
+def all_of(workspace_id: WorkspaceId) -> Transaction[tuple[Connection, ...]]:
+    rows = yield statements.list_connections(workspace_id=workspace_id)
+    return tuple(_connection(row) for row in rows)
+
+
+def access(vault: Vault, workspace_id: WorkspaceId, provider: str) -> Transaction[Access | None]:
+    connection = yield from find(workspace_id, provider)
+    if connection is None or not connection.live:
+        return None
+    secrets = yield from vault.open(workspace_id, provider)
+    return Access(connection, secrets)
+
+
+def renew(
+    vault: Vault, used: Connection, secrets: OpenedSecrets, expires_ms: int | None, seal: Seal, now_ms: int
+) -> Transaction[bool]:
+    rows = yield statements.renew_connection(
+        workspace_id=used.workspace_id,
+        provider=used.provider,
+        version=used.version,
+        expires_ms=expires_ms,
+        now_ms=now_ms,
+    )
+    if not rows:
+        return False
+    yield from vault.put(used.workspace_id, used.provider, secrets, seal, now_ms)
+    return True
+
+
+def mark_expired(used: Connection, why: str, now_ms: int) -> Transaction[bool]:
+    rows = yield statements.end_connection(
+        workspace_id=used.workspace_id,
+        provider=used.provider,
+        version=used.version,
+        state=ConnectionState.EXPIRED.value,
+        problem=why,
+        now_ms=now_ms,
+    )
+    if rows:
+        facts = {"provider": used.provider, "why": why, "by": used.provider}
+        yield from _note(used.workspace_id, "connector_expired", facts, now_ms)
+    return bool(rows)
+
+
+def update_accounts(
+    used: Connection, accounts: tuple[Account, ...], why: str, now_ms: int
+) -> Transaction[bool]:
+    if accounts == used.accounts:
+        return True
+    rows = yield statements.choose_accounts(
+        workspace_id=used.workspace_id,
+        provider=used.provider,
+        version=used.version,
+        accounts=_text(accounts),
+        settings=_text(used.settings),
+        now_ms=now_ms,
+    )
+    if rows:
+        usable = [each.id for each in accounts if each.usable]
+        facts = {"provider": used.provider, "accounts": usable, "why": why, "by": used.provider}
+        yield from _note(used.workspace_id, "connector_accounts_changed", facts, now_ms)
+    return bool(rows)
+
+
+def choose(
+    workspace_id: WorkspaceId,
+    provider: str,
+    account_ids: Sequence[str],
+    settings: Mapping[str, Any] | None,
+    now_ms: int,
+    *,
+    by: str,
+) -> Transaction[Connection]:
+    connection = yield from find(workspace_id, provider)
+    if connection is None or not connection.live:
+        raise Refusal(
+            Reason.MISSING_CONNECTOR, facts={"connector": provider}, recovery_args={"provider": provider}
+        )
+    known = {each.id for each in connection.accounts}
+    if unknown := [each for each in account_ids if each not in known]:
+        expected = f"one of {', '.join(sorted(known)) or 'no accounts'}"
+        raise Refusal(
+            Reason.VALIDATION_ERROR, problems=[Problem("accounts", expected, repr(unknown[0][:80]))]
+        )
+    accounts = tuple(
+        msgspec.structs.replace(each, chosen=each.id in account_ids, default=each.id in account_ids)
+        for each in connection.accounts
+    )
+    rows = yield statements.choose_accounts(
+        workspace_id=workspace_id,
+        provider=provider,
+        version=connection.version,
+        accounts=_text(accounts),
+        settings=_text(connection.settings if settings is None else dict(settings)),
+        now_ms=now_ms,
+    )
+    facts: dict[str, Any] = {"provider": provider, "accounts": list(account_ids), "by": by}
+    if settings is not None:
+        facts["settings"] = dict(settings)
+    yield from _note(workspace_id, "connector_accounts_chosen", facts, now_ms)
+    return _connection(rows[0])
+
+
+def disconnect(
+    vault: Vault, workspace_id: WorkspaceId, provider: str, now_ms: int, *, by: str
+) -> Transaction[bool]:
+    rows = yield statements.revoke_connection(workspace_id=workspace_id, provider=provider, now_ms=now_ms)
+    if rows:
+        yield from vault.destroy(workspace_id, provider)
+        yield from _note(workspace_id, "connector_disconnected", {"provider": provider, "by": by}, now_ms)
+    return bool(rows)
+
+
+def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -> tuple[Account, ...]:
+    """Who connects again, with a new key, has not chosen other accounts by that."""
+    if before is None or before.state is ConnectionState.REVOKED:
+        return accounts
+    named = {each.id for each in accounts}
+    known = {each.id: each for each in before.accounts if each.id in named}
+    settled = {each.platform for each in known.values() if each.default}
+    return tuple(
+        msgspec.structs.replace(each, chosen=known[each.id].chosen, default=known[each.id].default)
+        if each.id in known
+        else msgspec.structs.replace(each, default=each.default and each.platform not in settled)
+        for each in accounts
+    )
+
+
+def count_all() -> Transaction[list[tuple[str, str, int]]]:
+    """Provider, state and how many, over all workspaces: for the operator of the server."""
+    rows = yield statements.count_connections()
+    return [(row["provider"], row["state"], row["connections"]) for row in rows]
+
+
+def _note(workspace_id: WorkspaceId, kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    yield from journal.append(workspace_id, workspace_id, [journal.NewEvent(kind, facts)], now_ms)
+
+
+def _connection(row: Row) -> Connection:
+    return Connection(
+        workspace_id=WorkspaceId(row["workspace_id"]),
+        provider=row["provider"],
+        state=ConnectionState(row["state"]),
+        label=row["label"],
+        accounts=_ACCOUNTS.decode(row["accounts"]),
+        scopes=tuple(row["scopes"].split()),
+        settings=_OBJECT.decode(row["settings"]),
+        expires_ms=row["expires_ms"],
+        connected_by=row["connected_by"],
+        connected_ms=row["connected_ms"],
+        changed_ms=row["changed_ms"],
+        problem=row["problem"],
+        version=row["version"],
+    )
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,1 @@
+"""What everything else stands on: journal, idempotency, jobs, tenancy, keys, vault, rate limits."""

@@ -1,0 +1,143 @@
+"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12), and beside it `replay`, which
+says that it is one and how things are now.
+
+`recall` takes the key inside the transaction that will have the effect: a second caller with the same key
+waits there until the first has committed, then finds its answer. A refusal rolls the transaction back and
+with it the key, so that approve-then-retry is not stuck. A transaction that commits without `remember` has
+pinned the key to its arguments: that is what an executor does before it calls a provider, and it remembers
+once the outcome is known.
+
+A key counts once in its workspace, whoever uses it, so that no effect happens twice. The answer is its holder's, the
+API key that got it: it has links with that key's rights, and another key is refused.
+
+Deliberately unaware of what a tool answers, but for the run and the actions that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core.tenancy import Principal
+from assent.gate.records import Action
+from assent.gate.replays import describe_present
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import IDEMPOTENCY_TTL_MS
+from assent.kernel.refusals import Reason, Refusal, Replay, Retry
+from assent.kernel.times import iso_time
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+T = TypeVar("T")
+
+
+def recall(
+    workspace_id: str, tool: str, key: str, request_digest: str, now_ms: int, *, holder: str | None
+) -> Transaction[str | None]:
+    """The answer given before under this key, marked as a replay, or None where the caller is to go on (E7, E91).
+    Refuses the key with other arguments, and to everybody but its holder."""
+    rows = yield statements.claim_key(
+        workspace_id=workspace_id,
+        tool=tool,
+        key=key,
+        request_digest=request_digest,
+        now_ms=now_ms,
+        expires_at=now_ms + IDEMPOTENCY_TTL_MS,
+        holder=holder,
+    )
+    if rows[0]["request_digest"] != request_digest:
+        raise Refusal(Reason.IDEMPOTENCY_CONFLICT)
+    if rows[0]["holder"] is not None and rows[0]["holder"] != holder:
+        raise Refusal(
+            Reason.IDEMPOTENCY_CONFLICT,
+            user_message="Another API key of this workspace made this request already; nothing was done again.",
+            fix="The answer belongs to the key that made the request. Look at what it did (chieflab_status, "
+            "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
+            retry=Retry.NEVER,
+        )
+    answer: str | None = rows[0]["response"]
+    if answer is None:
+        return None
+    return (yield from _mark_replay(workspace_id, answer, rows[0]["created_at"], now_ms))
+
+
+def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
+    """The stored answer of a tool with `replay` beside it: when it was first given, and how its actions are now."""
+    if not text.startswith('{"ok":'):
+        return text
+    answer = msgspec.json.decode(text)
+    replay = Replay(
+        iso_time(at_ms), describe_present((yield from _find_named(WorkspaceId(workspace_id), answer)), now_ms)
+    )
+    return msgspec.json.encode({**answer, "replay": replay}).decode()
+
+
+def _find_named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
+    """The actions that an answer is about: those of a run, or one."""
+    if staged := {each["id"] for each in answer.get("actions", ())}:
+        found = yield from actions.run_actions(workspace_id, answer["runId"])
+        return tuple(action for action in found if action.action_id in staged)
+    action_id = answer.get("actionId") or answer.get("id")
+    if not isinstance(action_id, str):
+        return ()
+    try:
+        action, _ = yield from actions.find(workspace_id, ActionId(action_id))
+    except Refusal:
+        return ()
+    return (action,)
+
+
+def remember(
+    workspace_id: str,
+    tool: str,
+    key: str,
+    request_digest: str,
+    response: str,
+    now_ms: int,
+    *,
+    holder: str | None,
+) -> Transaction[None]:
+    """Keep the answer, in the transaction that has the effect. The first answer stays."""
+    yield statements.keep_answer(
+        workspace_id=workspace_id,
+        tool=tool,
+        key=key,
+        request_digest=request_digest,
+        response=response,
+        now_ms=now_ms,
+        expires_at=now_ms + IDEMPOTENCY_TTL_MS,
+        holder=holder,
+    )
+
+
+def forget_expired(now_ms: int, limit: int) -> Transaction[int]:
+    """Remove at most `limit` records past their time; returns how many went."""
+    rows = yield statements.forget_answers(now_ms=now_ms, limit=limit)
+    return len(rows)
+
+
+def run_once(
+    caller: Principal,
+    tool: str,
+    key: str | None,
+    arguments: Any,
+    now_ms: int,
+    reply: type[T],
+    inner: Callable[[], Transaction[T]],
+) -> Transaction[T]:
+    """Run a writing transaction once per idempotency key; a repetition gets the first answer (E7)."""
+    if key is None:
+        return (yield from inner())
+    digest = canonical.digest(arguments)
+    workspace_id, holder = caller.workspace_id, caller.holder
+    seen = yield from recall(workspace_id, tool, key, digest, now_ms, holder=holder)
+    if seen is not None:
+        return msgspec.json.decode(seen, type=reply)
+    answer = yield from inner()
+    text = msgspec.json.encode(answer).decode()
+    yield from remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)
+    return answer

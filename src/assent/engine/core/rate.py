@@ -1,0 +1,138 @@
+"""How often a workspace may call and an address may sign up.
+
+Calls are counted by second over the last minute (signups by minute over the last hour), so the limit holds for every
+stretch of that length, not only for a calendar minute. On PostgreSQL the count lives in one row per workspace and is
+taken in one statement, so that it holds across replicas; the embedded store has one serving process and counts in
+memory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, Protocol
+
+import msgspec
+
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.kernel.limits import HOUR_MS, MINUTE_MS, SIGN_IN_MAILS_PER_HOUR
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Single, Store
+from assent.sql.loader import statements
+
+SLOTS: Final = 60
+"""A window is cut into this many slots; one more is looked at, so a limit is never exceeded within the window."""
+
+
+class Window(msgspec.Struct, frozen=True):
+    """What is limited: how many within how long."""
+
+    bucket: str
+    limited: str
+    most: int
+    window_ms: int
+
+    @property
+    def slot_ms(self) -> int:
+        return self.window_ms // SLOTS
+
+
+def calls_window(most: int) -> Window:
+    """The calls of a workspace within a minute (E83)."""
+    return Window("calls", "this workspace", most, MINUTE_MS)
+
+
+def pages_window(most: int) -> Window:
+    return Window("pages", "this page", most, MINUTE_MS)
+
+
+def public_pages_window(most: int) -> Window:
+    """What everybody may read: ten times as often, because an address may be that of many people."""
+    return Window("public pages", "this page", 10 * most, MINUTE_MS)
+
+
+def signups_window(most: int) -> Window:
+    """The signups of an address within an hour (E85)."""
+    return Window("signups", "signups from this address", most, HOUR_MS)
+
+
+def sign_in_mails_window() -> Window:
+    return Window("sign-in mails", "sign-in mails", SIGN_IN_MAILS_PER_HOUR, HOUR_MS)
+
+
+def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:
+    """`rate_limited` with the time after which the oldest counted call no longer counts (E97)."""
+    frees_at_ms = (oldest_slot + SLOTS + 1) * window.slot_ms
+    seconds = max(1, -(-(frees_at_ms - now_ms) // 1000))
+    return Refusal(Reason.RATE_LIMITED, facts={"limited": window.limited}, retry_after_seconds=seconds)
+
+
+class RateLimiter(Protocol):
+    """Counts one call, or refuses it; a refused call is not counted."""
+
+    async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None: ...
+
+
+class MemoryRateLimiter:
+    """For the embedded store, and for pages on every store."""
+
+    def __init__(self) -> None:
+        self._slots: dict[tuple[str, str, str], deque[list[int]]] = {}
+        self._dropped: dict[str, int] = {}
+
+    async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None:
+        slot = now_ms // window.slot_ms
+        key = (window.bucket, workspace_id, who)
+        slots = self._slots.get(key)
+        if slots is None:
+            self._drop_idle(window, slot)
+            slots = self._slots[key] = deque()
+        while slots and slots[0][0] < slot - SLOTS:
+            slots.popleft()
+        if sum(count for _, count in slots) >= window.most:
+            raise refusal(window, slots[0][0] if slots else slot, now_ms)
+        if slots and slots[-1][0] == slot:
+            slots[-1][1] += 1
+        else:
+            slots.append([slot, 1])
+
+    def _drop_idle(self, window: Window, slot: int) -> None:
+        # Only when somebody new appears, so that a flood of addresses cannot grow the table without end; once in a
+        # slot, so that it does not cost a look at the whole table each time. Slots of another window are of another
+        # length and say nothing here.
+        if len(self._slots) >= 10_000 and self._dropped.get(window.bucket) != slot:
+            self._dropped[window.bucket] = slot
+            idle = [
+                key
+                for key, slots in self._slots.items()
+                if key[0] == window.bucket and (not slots or slots[-1][0] < slot - SLOTS)
+            ]
+            for key in idle:
+                del self._slots[key]
+
+
+class StoredRateLimiter:
+    """For PostgreSQL: one row per workspace and window, one statement per call."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None:
+        slot = now_ms // window.slot_ms
+        if window.most <= 0:
+            raise refusal(window, slot, now_ms)
+
+        counting = statements.count_call(
+            workspace_id=workspace_id,
+            bucket=f"{window.bucket}:{who}",
+            slot=slot,
+            first_slot=slot - SLOTS,
+            most=window.most,
+        )
+        (counted,) = await self._store.write(Single(counting))
+        if not counted["admitted"]:
+            raise refusal(window, counted["oldest_slot"], now_ms)
+
+
+def address_owner() -> WorkspaceId:
+    """Signups belong to no workspace yet."""
+    return SYSTEM_WORKSPACE

@@ -1,0 +1,111 @@
+"""What the inside of the server needs from the outside, handed over once by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assent.engine.connections.connections import ConnectionStore
+from assent.engine.core.rate import RateLimiter, Window
+from assent.engine.core.vault import Vault
+from assent.engine.core.waits import Waits
+from assent.gate.review_link import Scope
+from assent.gate.seals import Seals
+from assent.gate.webhooks import WebhookReply
+from assent.kernel import ids
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Clock, Connector, Store
+
+if TYPE_CHECKING:
+    from assent.engine.audit.log import Verdict
+    from assent.engine.workflows.library import WorkflowLibrary
+    from assent.suite.content.evidence import Evidence
+    from assent.suite.content.lessons import Lessons
+    from assent.suite.content.page import Fetched
+    from assent.suite.content.records import Composed, NeedsDraft
+    from assent.suite.pictures.orders import Result, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Store, clock, entropy, limits, connectors and the address under which people reach the pages."""
+
+    store: Store
+    clock: Clock
+    entropy: Callable[[int], bytes]
+    rate_limiter: RateLimiter
+    calls: Window
+    signups: Window
+    page_limiter: RateLimiter
+    """Counts page requests in this process: looking at a page writes nothing."""
+    pages: Window
+    storage_quota_bytes: int
+    """What the calls of a workspace may store in a day."""
+    page_address: Callable[[], str | None]
+    """Where the pages are served right now, or None when no process on this store serves them."""
+    find_pages: Callable[[], Awaitable[None]]
+    """Look where that is, before a call that may hand out a link."""
+    link_note: Callable[[], str | None]
+    """What to say beside a link that will not last; None where links do."""
+    configured_url: str
+    """The address of this server by its settings."""
+    connectors: Mapping[str, Connector]
+    connections: ConnectionStore
+    """What workspaces are connected to; their secrets stay in the vault."""
+    vault: Vault
+    """Secrets that belong to no provider, such as the one that signs webhooks."""
+    review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
+    """The signed link to a run, for what its receiver may do; empty where no page is up: its token would go to
+    the program that holds the port."""
+    connector_timeout_seconds: float
+    execution_lease_seconds: float
+    measure_after_ms: int
+    long_run_seconds: float
+    """How long a call waits for its result where that is posted anyway."""
+    credit_prices: Mapping[str, int]
+    """What an action costs by its connector, where its operator names no price."""
+    default_sender: str
+    """Under whose name mail goes out where nobody says otherwise."""
+    read_page: Callable[[str], Awaitable[Fetched]]
+    """What a public page says about a product, or in words why it could not be read."""
+    screen_webhook: Callable[[str], str | None]
+    """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
+    webhook_host: Callable[[str], str]
+    """The host of such an address, as a connection to it reads it; empty where it is no address."""
+    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
+    """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
+    can_send_notes: bool
+    """Whether a mail server is set up for those."""
+    shell_command: Callable[..., str]
+    """A command of this installation on the same data, for a person to paste into a terminal."""
+    client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
+    """How a client on this machine starts a process on the same data, with these variables."""
+    send_note: Callable[[str, str, str, str], Awaitable[None]]
+    """A note of the server itself (to, subject, text, key) by mail; raises `NotSent` or `OutcomeUnknown`."""
+    write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
+    """A model that writes drafts, where one is configured."""
+    make_pictures: Callable[[Work], Awaitable[Result]]
+    """Draws pictures, off the event loop."""
+    workflows: Callable[[], WorkflowLibrary]
+    """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
+    workflow_keys: Callable[[], tuple[bytes, ...]]
+    """The keys of workflow tokens, newest first."""
+    seals: Callable[[], Seals]
+    """What tells the approvals of this server from others."""
+    verifier_key: Callable[[], bytes]
+    """The key from which PKCE verifiers are derived."""
+    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
+    """Whether the journal of a workspace, or of the whole server, is as it was written."""
+    wake_jobs: Callable[[], None]
+    """A job was enqueued that should start now."""
+    waits: Waits
+    """Calls that wait for a change of an action."""
+
+    @property
+    def base_url(self) -> str:
+        """The address under which pages and pictures are named."""
+        return self.page_address() or self.configured_url
+
+    def new_id(self, now_ms: int) -> str:
+        return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

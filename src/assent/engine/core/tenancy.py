@@ -1,0 +1,366 @@
+"""Workspaces, tenants, API keys and the links that deliver a first key.
+
+A workspace is the boundary of everything. A key is shown once and stored hashed; a signup makes only a link,
+and the workspace and its key come into being when a human presses the button behind it, so the key never enters a
+chat (C26). Every change is an event in the workspace's own stream.
+
+Randomness comes in as an argument: a store may run a transaction twice.
+"""
+
+from __future__ import annotations
+
+import hmac
+import uuid
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.core import api_keys, journal
+from assent.gate import review_link
+from assent.kernel import tokens
+from assent.kernel.ids import KeyId, WorkspaceId
+from assent.kernel.limits import SIGNUP_LINK_TTL_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
+"""The default workspace of a local server (C32). A fixed id, so that processes starting at once make one."""
+
+
+_RIGHTS: Final = {
+    "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
+    "actions:decide": ("approve, reject or edit", "A person of the workspace decides on the review page."),
+    "actions:execute": ("send or publish", "A person of the workspace can send it from the review page."),
+}
+"""What each scope of a key permits, and who can do it where a key lacks it; in words for a person."""
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """Who is calling: a workspace, by one of its keys or as the local owner of the process. What it reads and writes is
+    of that workspace alone (E2)."""
+
+    workspace_id: WorkspaceId
+    workspace_name: str
+    key_id: KeyId | None
+    mode: api_keys.Mode
+    scopes: frozenset[str]
+    first_key_id: KeyId | None = None
+    """The first key of the line that a rotated key continues."""
+    toolsets: tuple[str, ...] = ()
+    """The groups of tools that it is shown; none for those of the server."""
+
+    @property
+    def holder(self) -> str:
+        """Whose the answers are that this caller gets: its key's, and those of the keys that succeed it."""
+        return self.first_key_id or self.key_id or "local"
+
+    @property
+    def name(self) -> str:
+        """How the journal names this caller."""
+        return f"key:{self.key_id}" if self.key_id is not None else "local"
+
+    @property
+    def link_scope(self) -> review_link.Scope:
+        """What a review link may do that this caller is given."""
+        return review_link.scope_for(self.scopes)
+
+    def require(self, scope: str) -> None:
+        if scope not in self.scopes:
+            right, who = _RIGHTS[scope]
+            raise Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
+
+
+class Workspace(msgspec.Struct, frozen=True):
+    """A workspace as it is stored."""
+
+    workspace_id: WorkspaceId
+    name: str
+    email: str | None
+    created_ms: int
+
+
+class KeyRecord(msgspec.Struct, frozen=True):
+    """A key without its secret."""
+
+    key_id: KeyId
+    mode: api_keys.Mode
+    label: str
+    scopes: tuple[str, ...]
+    created_ms: int
+    expires_ms: int | None
+    revoked_ms: int | None
+    toolsets: tuple[str, ...] = ()
+
+
+class IssuedKey(msgspec.Struct, frozen=True):
+    """A key on its one way to its human."""
+
+    workspace_id: WorkspaceId
+    key_id: KeyId
+    api_key: str
+
+
+class KeyEntropy(msgspec.Struct, frozen=True):
+    """The randomness of one key."""
+
+    key_id: bytes
+    secret: bytes
+
+
+def create_workspace(
+    workspace_id: WorkspaceId, name: str, now_ms: int, *, email: str | None = None, by: str
+) -> Transaction[bool]:
+    """Make a workspace, once; false when it was there."""
+    made = yield statements.insert_workspace(
+        workspace_id=workspace_id, name=name, email=email, created_ms=now_ms
+    )
+    if not made:
+        return False
+    yield from journal.append(
+        workspace_id, workspace_id, [journal.NewEvent("workspace_created", {"name": name, "by": by})], now_ms
+    )
+    return True
+
+
+def issue_key(
+    workspace_id: WorkspaceId,
+    entropy: KeyEntropy,
+    now_ms: int,
+    *,
+    mode: api_keys.Mode = "live",
+    label: str = "default",
+    scopes: tuple[str, ...] = api_keys.SCOPES,
+    expires_ms: int | None = None,
+    first_key_id: str | None = None,
+    toolsets: tuple[str, ...] = (),
+    by: str,
+) -> Transaction[IssuedKey]:
+    """Make a key of a workspace that exists."""
+    if not (yield statements.find_workspace(workspace_id=workspace_id)):
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    key_id = KeyId(entropy.key_id.hex())
+    key = api_keys.compose(mode, workspace_id, key_id, entropy.secret)
+    yield statements.insert_api_key(
+        workspace_id=workspace_id,
+        key_id=key_id,
+        mode=mode,
+        secret_hash=api_keys.hash_key(key),
+        label=label,
+        scopes=" ".join(scopes),
+        created_ms=now_ms,
+        expires_ms=expires_ms,
+        first_key_id=first_key_id,
+        toolsets=" ".join(toolsets),
+    )
+    body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
+    yield from journal.append(workspace_id, workspace_id, [journal.NewEvent("key_issued", body)], now_ms)
+    return IssuedKey(workspace_id, key_id, key)
+
+
+def revoke_key(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str) -> Transaction[bool]:
+    """End a key; false when there is no such living key."""
+    ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
+    if not ended:
+        return False
+    yield from journal.append(
+        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
+    )
+    return True
+
+
+def rotate_key(
+    workspace_id: WorkspaceId, key_id: KeyId, entropy: KeyEntropy, now_ms: int, *, by: str
+) -> Transaction[IssuedKey | None]:
+    """End a key and issue its successor with the same rights, in one transaction."""
+    ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
+    if not ended:
+        return None
+    old = ended[0]
+    yield from journal.append(
+        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
+    )
+    return (
+        yield from issue_key(
+            workspace_id,
+            entropy,
+            now_ms,
+            mode=old["mode"],
+            label=old["label"],
+            scopes=tuple(old["scopes"].split()),
+            expires_ms=old["expires_ms"],
+            first_key_id=old["first_key_id"] or key_id,
+            toolsets=tuple(old["toolsets"].split()),
+            by=by,
+        )
+    )
+
+
+def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
+    """The keys of a workspace."""
+    rows = yield statements.list_api_keys(workspace_id=workspace_id)
+    return [
+        KeyRecord(
+            key_id=KeyId(row["key_id"]),
+            mode=row["mode"],
+            label=row["label"],
+            scopes=tuple(row["scopes"].split()),
+            created_ms=row["created_ms"],
+            expires_ms=row["expires_ms"],
+            revoked_ms=row["revoked_ms"],
+            toolsets=tuple(row["toolsets"].split()),
+        )
+        for row in rows
+    ]
+
+
+def list_workspaces() -> Transaction[list[Workspace]]:
+    """Every workspace, for the operator of the server."""
+    rows = yield statements.list_workspaces()
+    return [_workspace(row) for row in rows]
+
+
+def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
+    """One workspace, or the refusal that says it is gone."""
+    rows = yield statements.find_workspace(workspace_id=workspace_id)
+    if not rows:
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    return _workspace(rows[0])
+
+
+def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
+    """A workspace and the ids of its tenants."""
+    workspace = yield from get_workspace(workspace_id)
+    tenants = yield from list_tenants(workspace_id)
+    return workspace, [tenant.tenant_id for tenant in tenants]
+
+
+class Tenant(msgspec.Struct, frozen=True):
+    """A client or product within a workspace, with a memory of its own."""
+
+    tenant_id: str
+    name: str
+    created_ms: int
+
+
+def list_tenants(workspace_id: WorkspaceId) -> Transaction[list[Tenant]]:
+    rows = yield statements.list_tenants(workspace_id=workspace_id)
+    return [Tenant(row["tenant_id"], row["name"], row["created_ms"]) for row in rows]
+
+
+def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int) -> Transaction[None]:
+    """Make a tenant, once."""
+    yield statements.insert_tenant(
+        workspace_id=workspace_id, tenant_id=tenant_id, name=name, created_ms=now_ms
+    )
+
+
+def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
+    """The caller behind a key, or `invalid_api_key`: malformed, unknown, revoked and expired look alike."""
+    public = api_keys.parse(key)
+    if public is None:
+        raise Refusal(Reason.INVALID_API_KEY)
+    rows = yield statements.find_api_key(workspace_id=public.workspace_id, key_id=public.key_id)
+    return principal_of(key, public, rows[0] if rows else None, now_ms)
+
+
+def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms: int) -> Principal:
+    """Judge a key by its row."""
+    genuine = api_keys.matches(key, row["secret_hash"] if row is not None else None)
+    if row is None or not genuine or row["revoked_ms"] is not None:
+        raise Refusal(Reason.INVALID_API_KEY)
+    if row["expires_ms"] is not None and row["expires_ms"] <= now_ms:
+        raise Refusal(Reason.INVALID_API_KEY)
+    if row["workspace_name"] is None:
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    return Principal(
+        workspace_id=public.workspace_id,
+        workspace_name=row["workspace_name"],
+        key_id=public.key_id,
+        mode=row["mode"],
+        scopes=frozenset(row["scopes"].split()),
+        first_key_id=row["first_key_id"],
+        toolsets=tuple(row["toolsets"].split()),
+    )
+
+
+LOCAL_PRINCIPAL: Final = Principal(
+    workspace_id=LOCAL_WORKSPACE,
+    workspace_name="local",
+    key_id=None,
+    mode="live",
+    scopes=frozenset(api_keys.SCOPES),
+)
+
+
+# Signup: a link first, the workspace when a human presses the button.
+
+LINK_SECRET_BYTES: Final = 24
+
+
+def request_signup(
+    workspace_id: WorkspaceId, secret: bytes, email: str, name: str, now_ms: int
+) -> Transaction[str]:
+    """Store a link and return its token. The workspace does not exist yet, only its id."""
+    token = tokens.encode(uuid.UUID(workspace_id).bytes) + tokens.encode(secret)
+    yield statements.insert_signup_link(
+        workspace_id=workspace_id,
+        secret_hash=api_keys.hash_key(token),
+        email=email,
+        name=name,
+        created_ms=now_ms,
+        expires_ms=now_ms + SIGNUP_LINK_TTL_MS,
+    )
+    return token
+
+
+class SignupLink(msgspec.Struct, frozen=True):
+    """A link that can still be claimed."""
+
+    workspace_id: WorkspaceId
+    email: str
+    name: str
+
+
+def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
+    """The link behind a token while it can be claimed; unknown, used and expired look alike. Changes nothing."""
+    workspace_id = _link_workspace(token)
+    rows: Any = []
+    if workspace_id is not None:
+        rows = yield statements.find_signup_link(workspace_id=workspace_id)
+    row = rows[0] if rows else None
+    genuine = hmac.compare_digest(api_keys.hash_key(token), row["secret_hash"] if row is not None else "")
+    if workspace_id is None or row is None or not genuine:
+        return None
+    if row["claimed_ms"] is not None or row["expires_ms"] <= now_ms:
+        return None
+    return SignupLink(workspace_id, row["email"], row["name"])
+
+
+def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[IssuedKey | None]:
+    """Make the workspace and its first key, once; None when the link cannot be claimed (any more)."""
+    link = yield from find_signup(token, now_ms)
+    if link is None:
+        return None
+    claimed = yield statements.claim_signup_link(workspace_id=link.workspace_id, now_ms=now_ms)
+    if not claimed:
+        return None
+    yield from create_workspace(link.workspace_id, link.name, now_ms, email=link.email, by="signup")
+    return (yield from issue_key(link.workspace_id, entropy, now_ms, label="signup", by="signup"))
+
+
+def forget_expired_links(now_ms: int, most: int) -> Transaction[int]:
+    """Delete links past their time; returns how many."""
+    return len((yield statements.delete_expired_signup_links(now_ms=now_ms, most=most)))
+
+
+def _link_workspace(token: str) -> WorkspaceId | None:
+    try:
+        raw = tokens.decode(token[:22])
+    except tokens.TokenInvalid:
+        return None
+    return WorkspaceId(str(uuid.UUID(bytes=raw))) if len(raw) == 16 else None
+
+
+def _workspace(row: Row) -> Workspace:
+    return Workspace(WorkspaceId(row["workspace_id"]), row["name"], row["email"], row["created_ms"])

@@ -1,0 +1,156 @@
+"""Secrets at rest: a key per workspace seals them, a key from the master secret seals that one.
+
+AES-256-GCM throughout. What a sealed secret belongs to (workspace, holder, field) is authenticated with it, so a row
+that was moved opens nowhere else. With a new master secret the workspaces' keys are sealed anew when a server starts;
+the secrets under them stay as they are.
+
+An opened secret leaves only as `OpenedSecrets`. Deliberately unaware of what a secret is for and of who may ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from assent.gate.connection import OpenedSecrets
+from assent.kernel import tokens
+from assent.kernel.canonical import canonical
+from assent.kernel.ids import WorkspaceId
+from assent.ports import StoreUnavailable, Transaction
+from assent.sql.loader import statements
+
+PURPOSE: Final = "vault"
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+RESEALED_AT_ONCE: Final = 500
+
+
+class SealBroken(StoreUnavailable):
+    """A secret cannot be opened: the master secret is not the one it was sealed with, or the row was altered."""
+
+
+class Seal(msgspec.Struct, frozen=True):
+    """The randomness of one sealing, drawn before the transaction: a store may run that twice."""
+
+    data_key: bytes
+    nonces: tuple[bytes, ...]
+
+    def __repr__(self) -> str:
+        return "Seal(…)"
+
+
+class Vault:
+    """Seals and opens the secrets of one workspace's connectors; they are in no response (E8). `master` gives the ring
+    of master secrets, newest first."""
+
+    def __init__(self, master: Callable[[], tuple[bytes, ...]], entropy: Callable[[int], bytes]) -> None:
+        self._master = master
+        self._entropy = entropy
+
+    def seal(self, count: int) -> Seal:
+        """Randomness for sealing so many secrets, and for the workspace's key should it have none."""
+        nonces = tuple(self._entropy(NONCE_BYTES) for _ in range(count + 1))
+        return Seal(self._entropy(KEY_BYTES), nonces)
+
+    def put(
+        self, workspace_id: WorkspaceId, holder: str, secrets: OpenedSecrets, seal: Seal, now_ms: int
+    ) -> Transaction[None]:
+        """Keep these secrets of a holder and no others."""
+        yield statements.add_vault_key(
+            workspace_id=workspace_id,
+            sealed_by=self._names()[0],
+            sealed=_seal(self._keys()[0], seal.data_key, seal.nonces[0], _key_of(workspace_id)),
+            made_ms=now_ms,
+        )
+        data_key = yield from self._data_key(workspace_id)
+        yield statements.delete_secrets(workspace_id=workspace_id, holder=holder)
+        for nonce, (field, secret) in zip(seal.nonces[1:], sorted(secrets.items()), strict=True):
+            sealed = _seal(data_key, secret.encode(), nonce, _place(workspace_id, holder, field))
+            yield statements.put_secret(
+                workspace_id=workspace_id, holder=holder, field=field, sealed=sealed, now_ms=now_ms
+            )
+
+    def open(self, workspace_id: WorkspaceId, holder: str) -> Transaction[OpenedSecrets]:
+        """The secrets of a holder; none where it has none."""
+        rows = yield statements.list_secrets(workspace_id=workspace_id, holder=holder)
+        if not rows:
+            return OpenedSecrets({})
+        data_key = yield from self._data_key(workspace_id)
+        return OpenedSecrets(
+            {
+                row["field"]: _open(
+                    data_key, row["sealed"], _place(workspace_id, holder, row["field"])
+                ).decode()
+                for row in rows
+            }
+        )
+
+    def destroy(self, workspace_id: WorkspaceId, holder: str) -> Transaction[None]:
+        """Nothing is left of a holder's secrets."""
+        yield statements.delete_secrets(workspace_id=workspace_id, holder=holder)
+
+    def reseal(self, nonces: tuple[bytes, ...]) -> Transaction[int]:
+        """Workspaces' keys that an earlier master secret sealed, under the newest; as many as there are nonces."""
+        newest, names = self._keys()[0], self._names()
+        rows = yield statements.list_outdated_vault_keys(newest=names[0], most=len(nonces))
+        known = dict(zip(names, self._keys(), strict=True))
+        done = 0
+        for nonce, row in zip(nonces, rows, strict=False):
+            if row["sealed_by"] in known:
+                about = _key_of(WorkspaceId(row["workspace_id"]))
+                data_key = _open(known[row["sealed_by"]], row["sealed"], about)
+                yield statements.reseal_vault_key(
+                    workspace_id=row["workspace_id"],
+                    before=row["sealed_by"],
+                    newest=names[0],
+                    sealed=_seal(newest, data_key, nonce, about),
+                )
+                done += 1
+        return done
+
+    def nonces(self) -> tuple[bytes, ...]:
+        """For one round of `reseal`."""
+        return tuple(self._entropy(NONCE_BYTES) for _ in range(RESEALED_AT_ONCE))
+
+    def _data_key(self, workspace_id: WorkspaceId) -> Transaction[bytes]:
+        rows = yield statements.find_vault_key(workspace_id=workspace_id)
+        known = dict(zip(self._names(), self._keys(), strict=True))
+        if not rows or rows[0]["sealed_by"] not in known:
+            raise SealBroken(
+                "The secrets of this workspace were sealed with a master secret that this server does not have. "
+                "Set it as ASSENT_SECRET_PREVIOUS."
+            )
+        return _open(known[rows[0]["sealed_by"]], rows[0]["sealed"], _key_of(workspace_id))
+
+    def _keys(self) -> tuple[bytes, ...]:
+        return tuple(tokens.derive_key(secret, PURPOSE) for secret in self._master())
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(tokens.fingerprint(key) for key in self._keys())
+
+
+def _key_of(workspace_id: WorkspaceId) -> bytes:
+    return canonical(["data key", workspace_id])
+
+
+def _place(workspace_id: WorkspaceId, holder: str, field: str) -> bytes:
+    return canonical(["secret", workspace_id, holder, field])
+
+
+def _seal(key: bytes, plain: bytes, nonce: bytes, about: bytes) -> str:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return tokens.encode(nonce + AESGCM(key).encrypt(nonce, plain, about))
+
+
+def _open(key: bytes, sealed: str, about: bytes) -> bytes:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    try:
+        raw = tokens.decode(sealed)
+        return AESGCM(key).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], about)
+    except (InvalidTag, tokens.TokenInvalid, ValueError) as error:
+        raise SealBroken("A sealed secret was altered or moved. Connect the provider again.") from error

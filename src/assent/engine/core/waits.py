@@ -1,0 +1,154 @@
+"""Calls that wait for a change of an action, such as a decision on its page.
+
+One poller per process reads the versions of all actions that calls wait for, in one statement: at once after this
+process wrote something, and every second for writes of other processes on the same store. A waiting call holds no
+connection and no transaction. The number of waiting calls has a limit of its own, per workspace and per process, so
+that they cannot crowd out calls that have work to do.
+
+Deliberately unaware of what a change means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal
+
+import msgspec
+
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import SECOND_MS, WAITING_CALLS, WAITING_CALLS_PER_WORKSPACE
+from assent.ports import Clock, Store, StoreUnavailable, Transaction
+from assent.sql.loader import statements
+
+log = logging.getLogger("assent.waits")
+
+POLL_SECONDS: Final = 1.0
+"""How late a call hears of a change that another process made. One read by primary key, for all waiting calls."""
+
+SETTLE_SECONDS: Final = 0.02
+"""A burst of writes is looked at once."""
+
+Ending = Literal["changed", "time_up", "client_gone", "server_full", "server_stops"]
+Gone = Callable[[], Awaitable[object]]
+
+
+class WaitedAction(msgspec.Struct, frozen=True):
+    """An action as it was when a call began to wait for it."""
+
+    workspace_id: WorkspaceId
+    action_id: ActionId
+    version: int
+
+
+class Waits:
+    """The waiting calls of one process."""
+
+    def __init__(self, store: Store, clock: Clock, poll_seconds: float = POLL_SECONDS) -> None:
+        self._store = store
+        self._clock = clock
+        self.poll_seconds = poll_seconds
+        self._waiting: dict[asyncio.Event, WaitedAction] = {}
+        self._by_workspace: Counter[WorkspaceId] = Counter()
+        self._poller: asyncio.Task[None] | None = None
+        self._written = asyncio.Event()
+        self._released: set[asyncio.Event] = set()
+
+    @property
+    def count(self) -> int:
+        """How many calls wait now."""
+        return len(self._waiting)
+
+    def note_write(self) -> None:
+        """Look again soon: this process wrote something."""
+        if self._waiting:
+            self._written.set()
+
+    async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
+        """Wait until the action has another version than the given one. Says why the waiting ended."""
+        if (
+            len(self._waiting) >= WAITING_CALLS
+            or self._by_workspace[place.workspace_id] >= WAITING_CALLS_PER_WORKSPACE
+        ):
+            return "server_full"
+        changed = asyncio.Event()
+        self._waiting[changed] = place
+        self._by_workspace[place.workspace_id] += 1
+        leaving = asyncio.ensure_future(gone()) if gone is not None else None
+        try:
+            self._start()
+            return await self._watch(changed, until_ms, leaving)
+        finally:
+            del self._waiting[changed]
+            self._released.discard(changed)
+            self._by_workspace[place.workspace_id] -= 1
+            if not self._by_workspace[place.workspace_id]:
+                del self._by_workspace[place.workspace_id]
+            if leaving is not None:
+                leaving.cancel()
+
+    async def _watch(
+        self, changed: asyncio.Event, until_ms: int, leaving: asyncio.Future[object] | None
+    ) -> Ending:
+        loop = asyncio.get_running_loop()
+        # The wall clock may be set back; no caller waits longer for that.
+        deadline = loop.time() + (until_ms - self._clock.now_ms()) / SECOND_MS
+        while True:
+            if changed.is_set():
+                return "server_stops" if changed in self._released else "changed"
+            if leaving is not None and leaving.done():
+                return "client_gone"
+            left = min(deadline - loop.time(), (until_ms - self._clock.now_ms()) / SECOND_MS)
+            if left <= 0:
+                return "time_up"
+            waiting: asyncio.Future[object] = asyncio.ensure_future(changed.wait())
+            events = {waiting} if leaving is None else {waiting, leaving}
+            try:
+                await asyncio.wait(
+                    events, timeout=min(left, self.poll_seconds), return_when=asyncio.FIRST_COMPLETED
+                )
+            finally:
+                waiting.cancel()
+
+    def release(self) -> None:
+        """Answer every waiting call now: the server stops."""
+        for changed in self._waiting:
+            self._released.add(changed)
+            changed.set()
+
+    async def close(self) -> None:
+        """End the poller, before the store is closed."""
+        self.release()
+        if self._poller is not None:
+            self._poller.cancel()
+            await asyncio.gather(self._poller, return_exceptions=True)
+
+    def _start(self) -> None:
+        if self._poller is None or self._poller.done():
+            self._poller = asyncio.create_task(self._poll())
+        else:
+            self._written.set()
+
+    async def _poll(self) -> None:
+        while self._waiting:
+            self._written.clear()
+            try:
+                found = await self._store.read(self._versions)
+            except StoreUnavailable as error:
+                log.warning("waiting calls cannot look at their actions: %s", error)
+            else:
+                for changed, place in self._waiting.items():
+                    if found.get((place.workspace_id, place.action_id), place.version) != place.version:
+                        changed.set()
+            try:
+                await asyncio.wait_for(self._written.wait(), self.poll_seconds)
+            except TimeoutError:
+                continue
+            await asyncio.sleep(SETTLE_SECONDS)
+
+    def _versions(self) -> Transaction[dict[tuple[str, str], int]]:
+        wanted = sorted({(place.workspace_id, place.action_id) for place in self._waiting.values()})
+        rows = yield statements.list_action_versions(wanted=msgspec.json.encode(wanted).decode())
+        return {(row["workspace_id"], row["action_id"]): row["version"] for row in rows}

@@ -1,0 +1,1 @@
+"""Memory, measurement and diagnosis."""

@@ -1,0 +1,208 @@
+"""Gathers what a diagnosis may rest on: what sources say now, what they said before, and what was decided and sent.
+
+The sources of the newest runs are asked again; where a source is silent now, its last numbers count, with their own
+date. Nothing is stored here and nothing outside is changed: sources are read, all at once and each within its time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core.services import Services
+from assent.engine.learning import measurement
+from assent.engine.learning import memory as brain
+from assent.engine.learning.measurement import Scheduled
+from assent.engine.learning.memory import Entry
+from assent.gate.records import Action, Status
+from assent.gate.step_calls import WORKFLOW
+from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time, parse_time
+from assent.ports import Reading, Transaction
+from assent.sql.loader import statements
+from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Deed, Facts, Learned, Observation, Silence
+from assent.suite.measurement.metrics import select_credible
+
+MAX_ACTIONS: Final = 500
+"""Actions of the window that are looked at, newest first."""
+RUNS_ASKED: Final = 5
+"""Runs whose sources are asked again: a diagnosis is about what runs now, and providers count our calls."""
+RUNS_READ: Final = 30
+"""Runs whose numbers by hand are read: more would be history, not a diagnosis."""
+MAX_EFFECTS_ASKED: Final = 40
+LESSONS: Final = 3
+MAX_QUOTE_CHARS: Final = 240
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """What the store knows."""
+
+    actions: tuple[Action, ...]
+    measured: list[Scheduled]
+    due: list[Scheduled]
+    by_hand: tuple[Observation, ...]
+    lessons: list[Entry]
+
+
+async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> Facts:
+    """Everything that is known about a tenant's campaigns."""
+    now_ms = services.clock.now_ms()
+    kept = await services.store.read(partial(_read_kept, workspace_id, tenant_id, now_ms))
+    asked = _newest_runs(kept.actions)
+    answers, unready, unconnected = await asyncio.gather(
+        asyncio.gather(*(measurement.read_all(services, sent, {}, now_ms) for sent in asked.values())),
+        _unready(services, workspace_id, kept.actions),
+        _list_unconnected(services, workspace_id),
+    )
+    live = dict(zip(asked, answers, strict=True))
+    observations = _observations(kept, live, now_ms)
+    return Facts(
+        now_ms=now_ms,
+        goal=goal,
+        observations=observations,
+        silences=_silences(live, observations),
+        deeds=tuple(_deed(action, unready, now_ms) for action in kept.actions),
+        due_ms=tuple(each.due_ms for each in kept.due if each.tenant_id == tenant_id),
+        lessons=tuple(
+            Learned(
+                entry_id=each.entry_id,
+                body=shorten(each.body),
+                source=each.source,
+                at=iso_time(each.created_ms),
+            )
+            for each in kept.lessons
+        ),
+        unconnected=unconnected,
+    )
+
+
+def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[Kept]:
+    since = uuid7(max(0, now_ms - WINDOW_DAYS * DAY_MS), bytes(RANDOM_BYTES))
+    rows = yield statements.list_tenant_actions(
+        workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=MAX_ACTIONS
+    )
+    found = tuple(action for row in rows if (action := actions.action_of(row)).effect.connector != WORKFLOW)
+    measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
+    due = yield from measurement.due(workspace_id, measurement.HISTORY)
+    lessons = yield from brain.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
+    by_hand: list[Observation] = []
+    sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
+    for run_id in list(sent)[:RUNS_READ]:
+        lines = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+        by_hand += [
+            Observation(
+                channel=line["channel"],
+                source=f"recorded by hand: {line['source']}",
+                at_ms=line["recorded_ms"],
+                run_id=run_id,
+                metrics=select_credible(msgspec.json.decode(line["metrics"]))[0],
+            )
+            for line in lines
+        ]
+    recent_ms = now_ms - WINDOW_DAYS * DAY_MS
+    return Kept(
+        actions=found,
+        measured=[each for each in measured if (each.measured_ms or 0) > recent_ms],
+        due=due,
+        by_hand=tuple(by_hand),
+        lessons=lessons,
+    )
+
+
+def _newest_runs(found: tuple[Action, ...]) -> dict[str, tuple[Action, ...]]:
+    """What went out in the newest runs."""
+    runs: dict[str, tuple[Action, ...]] = {}
+    for action in [action for action in found if action.status is Status.EXECUTED][:MAX_EFFECTS_ASKED]:
+        if action.run_id in runs or len(runs) < RUNS_ASKED:
+            runs[action.run_id] = (*runs.get(action.run_id, ()), action)
+    return runs
+
+
+async def _unready(
+    services: Services, workspace_id: WorkspaceId, found: tuple[Action, ...]
+) -> frozenset[str]:
+    """Connectors that something waits for and that could not perform now."""
+    waiting = {a.effect.connector for a in found if a.status in (Status.AWAITING_APPROVAL, Status.APPROVED)}
+    unready = set()
+    for name in sorted(waiting):
+        connector = services.connectors.get(name)
+        if connector is None or not (await connector.readiness(workspace_id)).ready:
+            unready.add(name)
+    return frozenset(unready)
+
+
+async def _list_unconnected(services: Services, workspace_id: WorkspaceId) -> tuple[str, ...]:
+    live = {each.provider for each in await services.connections.all_of(workspace_id) if each.live}
+    return tuple(name for name, _ in measurement.sources(services) if name not in live)
+
+
+def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
+    """Numbers, newest first: by hand, as read now, and as read before where no source has newer ones."""
+    found = list(kept.by_hand)
+    covered = {(each.run_id, each.channel) for each in found}
+    for run_id, readings in live.items():
+        found += [_make_observation(run_id, each, now_ms) for each in readings if each.status == "ok"]
+    covered |= {(each.run_id, each.channel) for each in found}
+    for past in kept.measured:
+        said = past.measurement.sources if past.measurement is not None else ()
+        at_ms = parse_time(past.measurement.measured_at) if past.measurement is not None else None
+        found += [
+            _make_observation(past.run_id, each, at_ms if at_ms is not None else now_ms)
+            for each in said
+            if each.status == "ok" and (past.run_id, each.channel) not in covered
+        ]
+    return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))
+
+
+def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
+    return Observation(
+        channel=reading.channel,
+        source=reading.source,
+        at_ms=at_ms,
+        run_id=run_id,
+        metrics={name: float(value) for name, value in reading.metrics.items()},
+    )
+
+
+def _silences(
+    live: dict[str, tuple[Reading, ...]], observations: tuple[Observation, ...]
+) -> tuple[Silence, ...]:
+    """Sources that were asked and have nothing, where no other source has."""
+    known = {(each.run_id, each.channel) for each in observations}
+    found = {
+        (each.channel, each.source): Silence(
+            channel=each.channel, source=each.source, reason=(each.reason or "no numbers").rstrip(".")
+        )
+        for run_id, readings in live.items()
+        for each in readings
+        if each.status != "ok" and (run_id, each.channel) not in known
+    }
+    return tuple(found.values())
+
+
+def shorten(text: str) -> str:
+    """A text as a sentence quotes it: on one line, and shortened."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
+
+
+def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
+    return Deed(
+        action_id=action.action_id,
+        run_id=action.run_id,
+        channel=action.effect.channel,
+        connector=action.effect.connector,
+        status=action.status,
+        execution_state=action.execution_state,
+        created_ms=action.created_ms,
+        executed_ms=action.executed_ms,
+        expired=action.expired(now_ms),
+        ready=action.effect.connector not in unready,
+        rejection=shorten(action.rejection or ""),
+        last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
+    )

@@ -1,0 +1,69 @@
+"""Reads a tenant's memory for a prepare: entries as evidence, and the lessons of earlier decisions (E33).
+
+An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs are no evidence: a
+draft that quoted them would prove itself. Voice and lessons state nothing about the product and hold at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assent.engine.learning import memory as brain
+from assent.engine.learning.memory import Entry
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Transaction
+from assent.suite.content.evidence import MemoryEntry
+from assent.suite.content.lessons import Asked, Lessons, RefusedClaim, Rejection, Result, teaches
+
+MOST = 50
+FACTS = ("repo_fact", "proof")
+AS_EVIDENCE = ("brand_voice", "voice_sample", *FACTS)
+READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
+
+
+def recollect(
+    workspace_id: WorkspaceId, tenant_id: str
+) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
+    """A tenant's memory as evidence and as lessons, and the kind of each entry."""
+    found: list[Entry] = []
+    for kind in READ:
+        newest_first = yield from brain.read(workspace_id, tenant_id, kind=kind, most=MOST)
+        found += newest_first[::-1]
+    return as_evidence(found), as_lessons(found), {entry.entry_id: entry.kind for entry in found}
+
+
+def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
+    """The entries that a draft may quote or follow as voice."""
+    return tuple(
+        MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
+        for entry in found
+        if entry.kind in AS_EVIDENCE and (entry.kind not in FACTS or entry.state == "confirmed")
+    )
+
+
+def as_lessons(found: Iterable[Entry]) -> Lessons:
+    """What the entries teach, oldest first. An approval or an edit teaches nothing."""
+    of: dict[str, list[Entry]] = {}
+    for entry in found:
+        of.setdefault(entry.kind, []).append(entry)
+    return Lessons(
+        rejections=tuple(
+            Rejection(entry_id=entry.entry_id, reason=entry.facts.get("reason", ""))
+            for entry in of.get("rejection", ())
+        ),
+        asked=tuple(
+            Asked(entry_id=entry.entry_id, text=entry.body)
+            for entry in of.get("lesson", ())
+            if entry.facts.get(brain.ASKED) or teaches(entry.body)
+        ),
+        refused_claims=tuple(
+            RefusedClaim(entry_id=entry.entry_id, text=entry.body)
+            for entry in of.get("claim_risk", ())
+            if not entry.facts.get(brain.LOGGED)
+        ),
+        results=tuple(
+            Result(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
+            for entry in of.get("channel_performance", ())
+            if entry.state == "confirmed"
+        ),
+    )

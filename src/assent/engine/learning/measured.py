@@ -1,0 +1,117 @@
+"""A stored measurement: its shape, its text, and how one that earlier rules made is read.
+
+Readings are facts and are kept. Totals, comparisons and advice are made from them; those of earlier rules are made
+again on reading, so that their sentences are not shown and their sums are not used (E100). Makes no statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from assent.gate.records import Asset
+from assent.ports import Reading
+from assent.suite.content.channels import label_of
+from assent.suite.measurement.metrics import describe_numbers, select_credible, summarise_numbers
+from assent.suite.measurement.recommend import (
+    RULES,
+    NextMove,
+    Usual,
+    average_earlier,
+    recommend,
+    total_numbers,
+)
+
+ASSET_TYPE = "measurement"
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One reading of a whole run."""
+
+    measured_at: str
+    sources: tuple[Reading, ...]
+    totals: dict[str, float]
+    """Counts of the run, only where the numbers of its channels may be added."""
+    baseline: tuple[Usual, ...]
+    next_move: NextMove
+    rules: int
+
+
+class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The part of a stored measurement that no rule made."""
+
+    measured_at: str
+    sources: tuple[Reading, ...]
+    rules: int = 1
+
+
+def draw_up(
+    measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[Measurement] = ()
+) -> Measurement:
+    """The measurement that follows from readings and from those of earlier runs."""
+    usual = average_earlier(sources, [each.sources for each in earlier])
+    return Measurement(
+        measured_at=measured_at,
+        sources=sources,
+        totals=total_numbers(sources),
+        baseline=usual,
+        next_move=recommend(sources, usual, label_of),
+        rules=RULES,
+    )
+
+
+def decode(body: str) -> Measurement:
+    """A measurement from its stored text; one of earlier rules is drawn up from its readings, without comparison."""
+    return _draw_up_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
+        body, type=Measurement
+    )
+
+
+def refresh_asset(asset: Asset) -> Asset:
+    """The asset of a measurement as the present rules tell it; any other asset as it is."""
+    kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
+    if not isinstance(kept, dict) or kept.get("rules") == RULES:
+        return asset
+    found = _draw_up_again(msgspec.convert(kept, _Facts))
+    return msgspec.structs.replace(asset, **present(found)) if found is not None else asset
+
+
+def present(found: Measurement) -> dict[str, Any]:
+    """The text and the metadata of a measurement's asset."""
+    return {"body": describe(found), "metadata": {ASSET_TYPE: msgspec.to_builtins(found)}}
+
+
+def check_reading(reading: Reading) -> Reading:
+    """The reading with credible numbers only; it names the others, and without any it is unavailable."""
+    if reading.status != "ok":
+        return reading
+    kept, left_out = select_credible(reading.metrics)
+    named = tuple(dict.fromkeys((*reading.left_out, *left_out)))
+    if kept:
+        return msgspec.structs.replace(reading, metrics=kept, left_out=named)
+    reason = (
+        f"it gave only values that cannot be right ({', '.join(named)})" if named else "it gave no numbers"
+    )
+    return Reading(source=reading.source, channel=reading.channel, status="unavailable", reason=reason)
+
+
+def describe_reading(reading: Reading, *, short: bool = False) -> str:
+    """The numbers of one source, or why it has none."""
+    if reading.status != "ok":
+        return f"no numbers ({reading.reason})"
+    told = summarise_numbers(reading.metrics) if short else describe_numbers(reading.metrics)
+    return f"{told} (left out as impossible: {', '.join(reading.left_out)})" if reading.left_out else told
+
+
+def describe(found: Measurement) -> str:
+    """The measurement for a person to read."""
+    lines = [f"{label_of(each.channel)}: {describe_reading(each)}" for each in found.sources]
+    return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
+
+
+def _draw_up_again(facts: _Facts) -> Measurement | None:
+    if facts.rules == RULES:
+        return None
+    return draw_up(facts.measured_at, tuple(check_reading(each) for each in facts.sources))

@@ -1,0 +1,381 @@
+"""Measure: what became of what was sent (C28).
+
+Scheduled in the transaction that records the first effect of a run, so it fires once, late if the server was down and
+never skipped. Every source is asked for itself; one that has no numbers says why, and a number is never made up. The
+result is an asset of the run, a memory of the tenant, and a next move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import jobs, journal
+from assent.engine.core.jobs import Job
+from assent.engine.core.services import Services
+from assent.engine.learning import measured
+from assent.engine.learning import memory as brain
+from assent.engine.learning.measured import Measurement, check_reading
+from assent.gate.calls import SuggestedCall
+from assent.gate.cards import UNPUBLISH
+from assent.gate.records import Action, Asset, Status, is_by_hand
+from assent.kernel.ids import AssetId, RunId, WorkspaceId
+from assent.kernel.limits import HOUR_MS, SECOND_MS
+from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.kernel.times import iso_time, readable_time
+from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
+from assent.sql.loader import statements
+from assent.suite.content import channels
+from assent.suite.measurement.metrics import describe_numbers
+from assent.suite.measurement.recommend import NO_SOURCE, NOT_MEASURED, RULES
+
+log = logging.getLogger("assent.measurement")
+
+MEASURE_JOB: Final = "measure_run"
+INTERVAL: Final = "measureAfterMs"
+HISTORY: Final = 20
+RETRY_AFTER_MS: Final = 12 * HOUR_MS
+
+
+class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+    """When a run is or was measured."""
+
+    run_id: RunId
+    tenant_id: str
+    asset_id: str | None
+    due_ms: int
+    measured_ms: int | None
+    measurement: Measurement | None
+
+
+def planned_after(action: Action) -> int | None:
+    """How long after it went out an action is measured; None where it is not (E31)."""
+    after_ms = action.metadata.get(INTERVAL)
+    if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
+        return None
+    if action.effect.verb == UNPUBLISH:
+        return None
+    return after_ms
+
+
+def told_after(action: Action) -> int | None:
+    """When results arrive by themselves, as a person is told: never for what was done by hand."""
+    return None if is_by_hand(action) else planned_after(action)
+
+
+def schedule(action: Action, now_ms: int) -> Transaction[None]:
+    """A run whose effect went out is measured later: a durable job, once per run."""
+    after_ms = planned_after(action)
+    if after_ms is None:
+        return
+    due_ms = now_ms + after_ms
+    first = yield statements.schedule_measurement(
+        workspace_id=action.workspace_id,
+        run_id=action.run_id,
+        tenant_id=brain.tenant_of(action.tenant_id),
+        due_ms=due_ms,
+    )
+    if first:
+        yield from jobs.enqueue(
+            action.workspace_id,
+            MEASURE_JOB,
+            action.run_id,
+            {"runId": action.run_id},
+            due_ms=due_ms,
+            now_ms=now_ms,
+        )
+
+
+async def measure_job(services: Services, job: Job) -> None:
+    """Handle the job. A run whose sources are all empty is recorded as such; a human may ask again later."""
+    try:
+        await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule")
+    except Refusal as refusal:
+        if refusal.reason is not Reason.MEASUREMENT_UNAVAILABLE:
+            raise
+
+
+async def measure(
+    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str
+) -> tuple[Measurement, Asset]:
+    """Read every source of a run and keep what they say. Refuses when it is too early or nothing came back."""
+    now_ms = services.clock.now_ms()
+    planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
+    if planned is None or not sent:
+        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
+    alone = all(is_by_hand(action) for action in sent)
+    if alone and planned.due_ms > now_ms and not by_hand:
+        raise without_numbers(sent)
+    if planned.due_ms > now_ms and not alone:
+        raise unavailable(f"It is too early. Results arrive {readable_time(planned.due_ms, now_ms)}.")
+    readings = await read_all(services, sent, by_hand, now_ms)
+    if all(reading.status != "ok" for reading in readings):
+        await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
+        if alone:
+            raise without_numbers(sent)
+        raise unavailable(
+            "No source has numbers yet: "
+            + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
+            retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
+        )
+    earlier = [past.measurement for past in history if past.run_id != run_id and past.measurement is not None]
+    found = measured.draw_up(iso_time(now_ms), readings, earlier)
+    asset = Asset(
+        workspace_id=workspace_id,
+        asset_id=AssetId(services.new_id(now_ms)),
+        run_id=run_id,
+        tenant_id=sent[0].tenant_id,
+        type=measured.ASSET_TYPE,
+        title="What became of it",
+        created_ms=now_ms,
+        **measured.present(found),
+    )
+    return await services.store.write(lambda: _keep(planned, asset, found, by, now_ms))
+
+
+async def read_all(
+    services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
+) -> tuple[Reading, ...]:
+    """What every source says now about what went out in one run; one that has nothing to say says why."""
+    # What a person noted is about the whole channel: it counts once, however many messages went there.
+    noted = [
+        by_hand[channel] for channel in dict.fromkeys(a.effect.channel for a in sent) if channel in by_hand
+    ]
+    of_effects = [read_action(services, action) for action in sent if action.effect.channel not in by_hand]
+    of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in sources(services)]
+    found = [*noted, *await asyncio.gather(*of_effects, *of_run)]
+    return tuple(check_reading(reading) for reading in found if reading is not None)
+
+
+async def read_action(services: Services, action: Action) -> Reading:
+    """What the connector of an action says about it."""
+    channel, source = action.effect.channel, action.effect.connector
+    connector = services.connectors.get(source)
+    measurable: object = connector
+    if not isinstance(measurable, Measurable):
+        return Reading(
+            source=source,
+            channel=channel,
+            status="unavailable",
+            reason=NO_SOURCE,
+        )
+    try:
+        return await asyncio.wait_for(
+            measurable.measure(action, services.connector_timeout_seconds), services.connector_timeout_seconds
+        )
+    except NotSent as refused:
+        reason = refused.detail
+    except Exception as error:
+        reason = f"{source} did not answer ({type(error).__name__})"
+    return Reading(source=source, channel=channel, status="unavailable", reason=reason)
+
+
+def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
+    """What went out, as a source that counts visitors is asked about it: the pages it leads to and its own pages."""
+    links = [action.effect.link for action in sent]
+    own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
+    pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]
+    return Campaign(
+        workspace_id=sent[0].workspace_id,
+        pages=tuple(dict.fromkeys(page.partition("#")[0] for page in pages)),
+        since_ms=min(action.executed_ms or now_ms for action in sent),
+        until_ms=now_ms,
+    )
+
+
+def sources(services: Services) -> list[tuple[str, CampaignSource]]:
+    """Who can be asked about a whole run."""
+    everyone: list[tuple[str, object]] = list(services.connectors.items())
+    return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
+
+
+async def _read_campaign(
+    services: Services, source: tuple[str, CampaignSource], of_run: Campaign
+) -> Reading | None:
+    """What a source says about the whole run; nothing where the workspace does not use it."""
+    name, connector = source
+    seconds = services.connector_timeout_seconds
+    try:
+        return await asyncio.wait_for(connector.measure_campaign(of_run, seconds), seconds)
+    except Exception as error:
+        log.warning("source %s failed: %s", name, type(error).__name__)
+        reason = f"{name} did not answer ({type(error).__name__})"
+        return Reading(source=name, channel=name, status="unavailable", reason=reason)
+
+
+def _facts(
+    workspace_id: WorkspaceId, run_id: RunId
+) -> Transaction[tuple[Scheduled | None, tuple[Action, ...], list[Scheduled], dict[str, Reading]]]:
+    planned = yield from find(workspace_id, run_id)
+    of_run = yield from actions.run_actions(workspace_id, run_id)
+    tenant_id = planned.tenant_id if planned is not None else brain.DEFAULT_TENANT
+    past = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=HISTORY)
+    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    by_hand = {
+        row["channel"]: Reading(
+            source="recorded by hand",
+            channel=row["channel"],
+            status="ok",
+            metrics=msgspec.json.decode(row["metrics"]),
+        )
+        for row in rows
+    }
+    sent = tuple(
+        action
+        for action in of_run
+        if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
+    )
+    return planned, sent, [scheduled_of(row) for row in past], by_hand
+
+
+def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
+    """When a run is or was measured."""
+    rows = yield statements.find_measurement(workspace_id=workspace_id, run_id=run_id)
+    return scheduled_of(rows[0]) if rows else None
+
+
+def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
+    """Runs that wait to be measured."""
+    rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
+    return [scheduled_of(row) for row in rows]
+
+
+def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
+    """A tenant's measured runs, newest first."""
+    rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
+    return [scheduled_of(row) for row in rows]
+
+
+def record_by_hand(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    channel: str,
+    metrics: dict[str, float],
+    source: str,
+    now_ms: int,
+) -> Transaction[None]:
+    """Numbers that a human read."""
+    yield statements.record_manual_metrics(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        channel=channel,
+        metrics=msgspec.json.encode(metrics).decode(),
+        source=source,
+        recorded_ms=now_ms,
+    )
+    facts = {"channel": channel, "metrics": metrics, "source": source}
+    yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
+
+
+def _keep(
+    planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int
+) -> Transaction[tuple[Measurement, Asset]]:
+    """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory
+    (E30)."""
+    workspace_id = asset.workspace_id
+    head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
+    last = yield from find(workspace_id, asset.run_id)
+    if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
+        kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
+        if kept is not None:
+            yield from _remember(planned.tenant_id, kept, found, now_ms)
+            return last.measurement, kept
+    yield from actions.insert_asset(asset)
+    yield statements.store_measurement(
+        workspace_id=workspace_id,
+        run_id=asset.run_id,
+        asset_id=asset.asset_id,
+        measured_ms=now_ms,
+        body=msgspec.json.encode(found).decode(),
+    )
+    facts = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
+    yield from journal.append_to(head, [journal.NewEvent("run_measured", facts)], now_ms)
+    yield from _remember(planned.tenant_id, asset, found, now_ms)
+    return found, asset
+
+
+def _remember(tenant_id: str, asset: Asset, found: Measurement, now_ms: int) -> Transaction[None]:
+    """Keep a memory of each reading, once. Where earlier rules made one, this is the one that replaces it."""
+    for number, reading in enumerate(found.sources):
+        if reading.status == "ok":
+            entry = performance_entry(tenant_id, asset, reading, number)
+            yield from brain.remember(asset.workspace_id, entry, now_ms)
+
+
+def performance_entry(tenant_id: str, asset: Asset, reading: Reading, number: int) -> brain.NewEntry:
+    """The memory of one reading: its own numbers and nothing that was made from others."""
+    return brain.NewEntry(
+        tenant_id=tenant_id,
+        kind="channel_performance",
+        body=f"{channels.label_of(reading.channel)}: {describe_numbers(reading.metrics)}.",
+        source=reading.source,
+        natural_key=f"performance:{asset.asset_id}:{number}",
+        channel=reading.channel,
+        run_id=asset.run_id,
+        facts={"metrics": reading.metrics, "rules": RULES},
+    )
+
+
+def _note_empty(
+    workspace_id: WorkspaceId, run_id: RunId, readings: tuple[Reading, ...], by: str, now_ms: int
+) -> Transaction[None]:
+    facts = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
+    yield from journal.append(workspace_id, run_id, [journal.NewEvent("measurement_empty", facts)], now_ms)
+
+
+def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
+    """`measurement_unavailable`. Only a measurement that came back empty is repeated, once (E99)."""
+    if retry_after_seconds is None:
+        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
+    return Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message=message,
+        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
+        retry=Retry.SAME,
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+def without_numbers(sent: tuple[Action, ...]) -> Refusal:
+    """What was done by hand has no numbers but those that the person reads there; asking again brings none."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so that no numbers arrive by themselves. Tell me those that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
+
+
+def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:
+    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person told some."""
+    of_run = yield from actions.run_actions(workspace_id, waiting.run_id)
+    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
+        return True
+    return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
+
+
+def scheduled_of(row: Row) -> Scheduled:
+    """A measurement from its row."""
+    body = row["body"]
+    return Scheduled(
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        asset_id=row["asset_id"],
+        due_ms=row["due_ms"],
+        measured_ms=row["measured_ms"],
+        measurement=measured.decode(body) if body is not None else None,
+    )

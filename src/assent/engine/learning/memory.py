@@ -1,0 +1,262 @@
+"""The brain: what a tenant's runs have learned (E33, S0 §3.6). Every entry says where it came from.
+
+The transaction of a decision keeps its entry: an approval, a rejection with its reason, an edit, and the request that
+came with an edit. Measurements follow a day later. The next prepare reads them (`lessons_read`). Nothing is kept about
+steps of workflows and mail to named people. An entry of another tenant or workspace is never seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from assent.gate.personal_mail import is_personal_mail
+from assent.gate.records import Action
+from assent.gate.step_calls import WORKFLOW
+from assent.kernel import ids
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+Kind = Literal[
+    "brand_voice",
+    "voice_sample",
+    "repo_fact",
+    "proof",
+    "channel_performance",
+    "claim_risk",
+    "lesson",
+    "approval",
+    "rejection",
+    "edit",
+]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+State = Literal["confirmed", "proposed", "retired"]
+
+ASKED: Final = "asked"
+"""Among the facts of a lesson: a person asked for it with an edit."""
+
+RETIRED_BECAUSE: Final = "retiredBecause"
+"""Among the facts of an entry: why a migration retired it."""
+LOGGED: Final = "logged"
+"""Among the facts of a risky claim: a check found it, and no person refused it."""
+
+DEFAULT_TENANT: Final = "default"
+MAX_EXCERPT: Final = 4_000
+MAX_QUERY_WORDS: Final = 12
+
+WORDS_BATCH: Final = 64
+"""Memories whose words are indexed at once: that costs little more than one alone, and a search waits for fewer."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One memory with its provenance."""
+
+    entry_id: str
+    tenant_id: str
+    kind: str
+    body: str
+    state: str
+    source: str
+    channel: str | None
+    run_id: str | None
+    action_id: str | None
+    facts: dict[str, Any]
+    created_ms: int
+
+
+class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory to keep. The same natural key is kept once."""
+
+    tenant_id: str
+    kind: Kind
+    body: str
+    source: str
+    natural_key: str
+    state: State = "confirmed"
+    channel: str | None = None
+    run_id: str | None = None
+    action_id: str | None = None
+    facts: dict[str, Any] = {}
+
+
+def tenant_of(tenant_id: str | None) -> str:
+    return tenant_id if tenant_id is not None else DEFAULT_TENANT
+
+
+def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
+    """Keep a memory; None when its natural key is known (E33)."""
+    # The id is made from the key, because a store may run a transaction twice.
+    entropy = hashlib.sha256(f"{workspace_id}:{entry.natural_key}".encode()).digest()[: ids.RANDOM_BYTES]
+    entry_id = ids.uuid7(now_ms, entropy)
+    made = yield statements.insert_brain_entry(
+        workspace_id=workspace_id,
+        entry_id=entry_id,
+        tenant_id=entry.tenant_id,
+        kind=entry.kind,
+        body=entry.body,
+        state=entry.state,
+        source=entry.source,
+        channel=entry.channel,
+        run_id=entry.run_id,
+        action_id=entry.action_id,
+        facts=msgspec.json.encode(entry.facts).decode(),
+        natural_key=entry.natural_key,
+        created_ms=now_ms,
+    )
+    if not made:
+        return None
+    number = made[0]["number"]
+    if number is not None and number % WORDS_BATCH == 0:
+        yield statements.index_brain_words()
+    return entry_id
+
+
+def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int) -> Transaction[list[Entry]]:
+    """A tenant's memory, of one kind or of all, the newest first."""
+    rows: list[Row] = []
+    for each in (kind,) if kind else KINDS:
+        rows += yield statements.list_brain_entries(
+            workspace_id=workspace_id, tenant_id=tenant_id, kind=each, most=most
+        )
+    rows.sort(key=lambda row: str(row["entry_id"]), reverse=True)
+    return [entry_of(row) for row in rows[:most]]
+
+
+def search(
+    workspace_id: WorkspaceId, tenant_id: str, query: str, *, kind: str = "", most: int
+) -> Transaction[list[Entry]]:
+    """What of a tenant's memory holds the words asked for, the best first. A write: it completes the index."""
+    words = _words(query)
+    if not words:
+        return []
+    yield statements.index_brain_words()
+    rows = yield statements.search_brain_entries(
+        workspace_id=workspace_id,
+        tenant_id=tenant_id,
+        kind=kind,
+        query=" ".join(f'"{word}"' for word in words),
+        most=most,
+    )
+    return [entry_of(row) for row in rows]
+
+
+def _words(query: str) -> list[str]:
+    """The words of a search; quoted one by one they mean the same to both stores, and no operator is among them."""
+    return re.findall(r"\w+", query.lower())[:MAX_QUERY_WORDS]
+
+
+def find(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Entry | None]:
+    """One memory."""
+    rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
+    return entry_of(rows[0]) if rows else None
+
+
+def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: State) -> Transaction[bool]:
+    """Confirm or retire a memory."""
+    rows = yield statements.set_brain_state(
+        workspace_id=workspace_id, tenant_id=tenant_id, entry_id=entry_id, state=state
+    )
+    return bool(rows)
+
+
+def is_outdated(entry: Entry) -> bool:
+    """Whether earlier rules made a memory that no draft may use. It stays retired."""
+    return RETIRED_BECAUSE in entry.facts
+
+
+def decision_entry(
+    action: Action,
+    kind: Literal["approval", "rejection", "edit"],
+    facts: dict[str, Any],
+) -> NewEntry:
+    """The record of a decision. Of a rejection the reason may teach something; an edit teaches nothing."""
+    channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
+    said = {
+        "approval": f"Approved for {channel}: {text[:300]}",
+        "rejection": f"Rejected for {channel}: {facts.get('reason', '')}",
+        "edit": f"Edited for {channel}: {text[:300]}",
+    }
+    kept = {**_origin(action, facts), "text": text}
+    if kind == "rejection":
+        kept["reason"] = facts.get("reason", "")
+    return NewEntry(
+        tenant_id=tenant_of(action.tenant_id),
+        kind=kind,
+        body=said[kind],
+        source=f"decision via {facts.get('via', 'server')}",
+        natural_key=_decision_key(action, kind),
+        channel=channel,
+        run_id=action.run_id,
+        action_id=action.action_id,
+        facts=kept,
+    )
+
+
+def asked_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
+    """A lesson in the words of the person who asked for it with an edit."""
+    return NewEntry(
+        tenant_id=tenant_of(action.tenant_id),
+        kind="lesson",
+        body=asked,
+        source=f"asked with an edit via {facts.get('via', 'server')}, by {facts.get('by')}",
+        natural_key=_decision_key(action, ASKED),
+        channel=action.effect.channel,
+        run_id=action.run_id,
+        action_id=action.action_id,
+        facts={**_origin(action, facts), ASKED: True},
+    )
+
+
+def keeps(action: Action) -> bool:
+    """Whether decisions about an action are remembered: not about a step of a workflow, nor a mail to named people."""
+    return action.effect.connector != WORKFLOW and not is_personal_mail(action.effect, action.metadata)
+
+
+def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    """Keep an approved text; one that was approved, taken back and approved again is in use again."""
+    if not keeps(action):
+        return
+    if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
+        yield from _set_approval_state(action, "confirmed")
+
+
+def forget_approval(action: Action) -> Transaction[None]:
+    """Retire the memory of an approval that is taken back; `action` is as it was approved."""
+    if action.approval is not None and keeps(action):
+        yield from _set_approval_state(action, "retired")
+
+
+def _set_approval_state(action: Action, state: State) -> Transaction[None]:
+    yield statements.set_brain_state_by_key(
+        workspace_id=action.workspace_id, natural_key=_decision_key(action, "approval"), state=state
+    )
+
+
+def _decision_key(action: Action, kind: str) -> str:
+    return f"{kind}:{action.action_id}:{action.revision}"
+
+
+def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
+    return {"by": facts.get("by"), "assurance": facts.get("assurance"), "revision": action.revision}
+
+
+def entry_of(row: Row) -> Entry:
+    """A memory from its row."""
+    return Entry(
+        entry_id=row["entry_id"],
+        tenant_id=row["tenant_id"],
+        kind=row["kind"],
+        body=row["body"],
+        state=row["state"],
+        source=row["source"],
+        channel=row["channel"],
+        run_id=row["run_id"],
+        action_id=row["action_id"],
+        facts=msgspec.json.decode(row["facts"]),
+        created_ms=row["created_ms"],
+    )

@@ -1,0 +1,152 @@
+"""Pictures in the store, by what they are: the digest names the bytes, so an approved effect names its very picture.
+
+A picture is seen where a run shows it and nowhere else: a run made it, or an action of the run takes it along. What no
+action took along goes after a while; what one did stays as long as the action.
+
+Deliberately unaware of how pictures are made and looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.gate.records import Action, Asset, Media
+from assent.kernel.canonical import DIGEST_PREFIX, digest_of_bytes
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.ports import NotSent, Picture, Row, Store, Transaction
+from assent.sql.loader import statements
+from assent.suite.pictures.sizes import PUBLISHES_PICTURES
+
+IMAGE: Final = "image"
+"""The type of an asset that is a picture, and the kind of what goes along."""
+
+
+def path(run_id: str, digest: str) -> str:
+    """Where a run shows a picture."""
+    return f"/runs/{run_id}/pictures/{digest.removeprefix(DIGEST_PREFIX)}.png"
+
+
+def keep(
+    workspace_id: WorkspaceId, run_id: RunId, pictures: tuple[Picture, ...], now_ms: int
+) -> Transaction[None]:
+    """Store what a run has made. A workspace that keeps too much already is told so."""
+    if not pictures:
+        return
+    if not (yield from fits(workspace_id, sum(len(picture.content) for picture in pictures))):
+        raise Refusal(Reason.TOO_MANY_PICTURES)
+    for picture in pictures:
+        yield statements.insert_picture(
+            workspace_id=workspace_id,
+            digest=picture.digest,
+            content_type=picture.content_type,
+            width=picture.width,
+            height=picture.height,
+            size=len(picture.content),
+            content=picture.content,
+            created_ms=now_ms,
+        )
+        yield from show(workspace_id, run_id, picture.digest)
+
+
+def fits(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
+    """Whether the workspace may keep so many bytes more."""
+    rows = yield statements.sum_pictures(workspace_id=workspace_id)
+    return bool(rows[0]["bytes"] + size <= MAX_WORKSPACE_PICTURE_BYTES)
+
+
+def show(
+    workspace_id: WorkspaceId, run_id: RunId, digest: str, *, taken_along: bool = False
+) -> Transaction[None]:
+    """A run shows a picture from now on."""
+    yield statements.use_picture(
+        workspace_id=workspace_id, run_id=run_id, digest=digest, kept=int(taken_along)
+    )
+
+
+def take_along(action: Action) -> Transaction[None]:
+    """The pictures of an action are shown in its run and kept."""
+    for media in action.effect.media:
+        if media.digest:
+            yield from show(action.workspace_id, action.run_id, media.digest, taken_along=True)
+
+
+def media_of(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
+    """A picture as what goes along with an action of a run; None where the asset is no picture."""
+    digest = asset.metadata.get("digest")
+    if asset.type != IMAGE or not isinstance(digest, str):
+        return None
+    return Media(kind=IMAGE, url=base_url + path(run_id, digest), alt=asset.body, digest=digest)
+
+
+def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Media, ...]]:
+    """What goes along with an action once somebody has picked a picture; an empty id stands for none."""
+    if not asset_id:
+        return ()
+    asset = yield from actions.find_asset(action.workspace_id, asset_id)
+    media = media_of(asset, action.run_id, base_url) if asset is not None else None
+    if media is None:
+        raise bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
+    channel = action.effect.channel
+    if channel not in PUBLISHES_PICTURES:
+        raise bad_argument("imageAssetId", "no picture: this channel takes text alone", channel)
+    if (yield from find(action.workspace_id, media.digest)) is None:
+        raise bad_argument("imageAssetId", "a picture that is still kept; make it anew", repr(asset_id))
+    return (media,)
+
+
+def find_shown(workspace_id: WorkspaceId, run_id: RunId, digest: str) -> Transaction[Picture | None]:
+    """A picture of a run."""
+    rows = yield statements.find_run_picture(workspace_id=workspace_id, run_id=run_id, digest=digest)
+    return _picture(rows[0]) if rows else None
+
+
+def find(workspace_id: WorkspaceId, digest: str) -> Transaction[Picture | None]:
+    """A picture of a workspace, for whoever has judged who may see it."""
+    rows = yield statements.find_picture(workspace_id=workspace_id, digest=digest)
+    return _picture(rows[0]) if rows else None
+
+
+async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
+    """The pictures of an approved action (`ports.PicturesOf`). What is not the approved bytes is not sent."""
+
+    def read() -> Transaction[list[Picture | None]]:
+        found = []
+        for media in action.effect.media:
+            found.append((yield from find(action.workspace_id, media.digest)))
+        return found
+
+    if not action.effect.media:
+        return ()
+    found = await store.read(read)
+    pictures = []
+    for media, picture in zip(action.effect.media, found, strict=True):
+        if picture is None or digest_of_bytes(picture.content) != media.digest:
+            raise NotSent(
+                Reason.CONNECTOR_FAILED,
+                "the approved picture is not here any more; pick another one and approve again",
+                curable=False,
+            )
+        pictures.append(msgspec.structs.replace(picture, alt=media.alt))
+    return tuple(pictures)
+
+
+def forget_unused(now_ms: int, most: int) -> Transaction[int]:
+    """Remove pictures that nobody took along within their time; how many went."""
+    rows = yield statements.forget_pictures(before_ms=now_ms - PICTURE_RETENTION_MS, most=most)
+    return len(rows)
+
+
+def _picture(row: Row) -> Picture:
+    return Picture(
+        content=bytes(row["content"]),
+        content_type=row["content_type"],
+        width=row["width"],
+        height=row["height"],
+        alt="",
+        digest=row["digest"],
+    )

@@ -1,0 +1,198 @@
+"""The public feed of a workspace: its posts, and how often each was seen.
+
+A post is made by the `site` connector and by nothing else; its natural key is the action and its revision, so that
+publishing again finds the page that is there. Who counts as a visit is decided in `assent.engine.learning.site_visits`.
+
+Deliberately unaware of requests and of how a page looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.gate.records import TAKEN_DOWN, Action, Media
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import DAY_MS
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+MAX_SLUG_CHARS: Final = 60
+MAX_HEADLINE_CHARS: Final = 80
+_ID_CHARS: Final = 12
+
+_MEDIA: Final = msgspec.json.Decoder(tuple[Media, ...])
+
+
+class SitePost(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of a feed. `author` is the workspace's name."""
+
+    workspace_id: WorkspaceId
+    action_id: str
+    revision: int
+    post_id: str
+    title: str
+    body: str
+    link: str
+    media: tuple[Media, ...]
+    published_ms: int
+    author: str
+    removed_ms: int | None = None
+    """When it was taken down."""
+
+    @property
+    def headline(self) -> str:
+        """What the post is called where only one line is shown."""
+        return headline(self.title, self.body)
+
+
+class Published(NamedTuple):
+    """Where an action's content is."""
+
+    post_id: str
+    path: str
+    published_ms: int
+
+
+def publish(action: Action, now_ms: int) -> Transaction[Published]:
+    """Put an action's content on the feed, or find it there."""
+    effect = action.effect
+    yield statements.insert_site_post(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        post_id=new_post_id(action),
+        title=effect.title,
+        body=effect.body,
+        link=effect.link,
+        media=msgspec.json.encode(effect.media).decode(),
+        published_ms=now_ms,
+    )
+    rows = yield statements.find_site_post_of_action(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
+    post_id: str = rows[0]["post_id"]
+    return Published(post_id, post_path(action.workspace_id, post_id), rows[0]["published_ms"])
+
+
+def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
+    """Take down the page that an action names and note that with the action that published it. Returns None where
+    another action has taken it down."""
+    workspace_id, details = action.workspace_id, action.effect.details
+    post_id = str(details["postId"])
+    rows = yield statements.lock_action(workspace_id=workspace_id, action_id=str(details["actionId"]))
+    if rows:
+        published = actions.action_of(rows[0])
+        by = published.metadata.get(TAKEN_DOWN, {}).get("by")
+        if by not in (None, action.action_id):
+            return None
+        noted = {TAKEN_DOWN: {"atMs": now_ms, "by": action.action_id}}
+        if by is None:
+            changed = msgspec.structs.replace(published, metadata={**published.metadata, **noted})
+            yield from actions.put_all(changed, (), now_ms)
+    yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
+    return Published(post_id, post_path(workspace_id, post_id), now_ms)
+
+
+def feed_path(workspace_id: str) -> str:
+    return f"/feed/{workspace_id}/"
+
+
+def post_path(workspace_id: str, post_id: str) -> str:
+    return f"{feed_path(workspace_id)}{post_id}"
+
+
+def new_post_id(action: Action) -> str:
+    """Readable, and the same whenever it is made: words of the title, then a digest of the natural key."""
+    effect = action.effect
+    plain = (
+        unicodedata.normalize("NFKD", headline(effect.title, effect.body)).encode("ascii", "ignore").decode()
+    )
+    words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    slug = words[: MAX_SLUG_CHARS + 1].rpartition("-")[0] if len(words) > MAX_SLUG_CHARS else words
+    key = f"{action.workspace_id}:{action.provider_key}"
+    return f"{slug or 'post'}-{hashlib.sha256(key.encode()).hexdigest()[:_ID_CHARS]}"
+
+
+def headline(title: str, body: str) -> str:
+    """The title, or the first line that says something."""
+    if title.strip():
+        return " ".join(title.split())
+    lines = (re.sub(r"[#>*_`~\[\]|-]+", " ", line) for line in body.splitlines())
+    first = next((" ".join(line.split()) for line in lines if line.strip()), "Post")
+    return first if len(first) <= MAX_HEADLINE_CHARS else f"{first[: MAX_HEADLINE_CHARS - 1].rstrip()}…"
+
+
+def find_post_of(action: Action) -> Transaction[SitePost | None]:
+    """The page that an action became."""
+    rows = yield statements.find_site_post_of_action(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
+    return (yield from find_post(action.workspace_id, rows[0]["post_id"])) if rows else None
+
+
+def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[SitePost | None]:
+    rows = yield statements.find_site_post(workspace_id=workspace_id, post_id=post_id)
+    return _post(rows[0]) if rows else None
+
+
+def newest_posts(
+    workspace_id: WorkspaceId, most: int, before: SitePost | None = None
+) -> Transaction[list[SitePost]]:
+    """The newest posts, or the newest of those before one."""
+    rows = yield statements.list_site_posts(
+        workspace_id=workspace_id,
+        before_ms=before.published_ms if before is not None else 1 << 62,
+        before_id=before.post_id if before is not None else "",
+        most=most,
+    )
+    return [_post(row) for row in rows]
+
+
+class DayCounts(msgspec.Struct, frozen=True, rename="camel"):
+    """One day (UTC) of a post."""
+
+    day: str
+    views: int
+    clicks: int
+
+
+class Counts(msgspec.Struct, frozen=True, rename="camel"):
+    """How often a post was seen and its links followed; a few seconds behind."""
+
+    views: int
+    clicks: int
+    clicks_by_link: dict[str, int]
+    days: tuple[DayCounts, ...]
+
+
+def counts(workspace_id: WorkspaceId, post_id: str) -> Transaction[Counts]:
+    """The counts of a post; all zero where nobody came."""
+    rows = yield statements.list_site_visits(workspace_id=workspace_id, post_id=post_id)
+    views: Counter[int] = Counter()
+    clicks: Counter[int] = Counter()
+    by_link: Counter[str] = Counter()
+    for row in rows:
+        (clicks if row["link"] else views)[row["day"]] += row["visits"]
+        if row["link"]:
+            by_link[row["link"]] += row["visits"]
+    days = tuple(
+        DayCounts(_day(day), views[day], clicks[day]) for day in sorted(views.keys() | clicks.keys())
+    )
+    return Counts(views.total(), clicks.total(), dict(by_link), days)
+
+
+def _day(number: int) -> str:
+    return datetime.fromtimestamp(number * DAY_MS / 1000, UTC).date().isoformat()
+
+
+def _post(row: Row) -> SitePost:
+    values: dict[str, Any] = {name: row[name] for name in SitePost.__struct_fields__}
+    return SitePost(**{**values, "media": _MEDIA.decode(values["media"])})

@@ -1,0 +1,1 @@
+"""People, members and how they are reached."""

@@ -1,0 +1,214 @@
+"""Who else may sign in, and to what: invitations, roles, workspaces and devices.
+
+Two roles. An owner sees every workspace and says who else may sign in; a member sees the workspaces they were invited
+to and decides there. An invitation is a sign-in link for a person who is new, and lasts longer. Knows no page.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions.decisions import approver_key
+from assent.engine.core import tenancy
+from assent.engine.people import people
+from assent.engine.people.people import OWNER, Person, Role, SignedIn
+from assent.gate.records import Assurance
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.kernel.limits import INVITATION_TTL_MS
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+TERMINAL: Final = "terminal"
+"""Who invited somebody, where that was a command."""
+
+
+class MemberWorkspace(msgspec.Struct, frozen=True):
+    """A workspace that somebody may see."""
+
+    workspace_id: WorkspaceId
+    name: str
+
+
+class Device(msgspec.Struct, frozen=True):
+    """A signed-in browser of somebody's."""
+
+    session_id: str
+    device: str
+    created_ms: int
+    expires_ms: int
+
+
+class ListedPerson(msgspec.Struct, frozen=True):
+    """Somebody in the list of people."""
+
+    person: Person
+    places: tuple[str, ...]
+    devices: int
+    invited_until_ms: int | None
+
+
+def invite(
+    person: Person, places: tuple[WorkspaceId, ...], entropy: bytes, now_ms: int, *, by: str
+) -> Transaction[str]:
+    """Make a person and the token of their first sign-in link."""
+    yield statements.insert_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person.person_id,
+        name=person.name,
+        role=person.role.value,
+        email=person.email,
+        created_ms=now_ms,
+    )
+    for workspace_id in places if person.role is Role.MEMBER else ():
+        yield statements.add_membership(
+            workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms
+        )
+    facts = {
+        "person": person.person_id,
+        "name": person.name,
+        "role": person.role,
+        "workspaces": places,
+        "by": by,
+    }
+    yield from people.note("person_invited", facts, now_ms)
+    return (yield from invite_again(person.person_id, entropy, now_ms, by=by))
+
+
+def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Transaction[str]:
+    """A fresh link for somebody who is known; the ones before it end."""
+    yield statements.end_sign_in_links(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
+    return (
+        yield from people.new_link(person_id, entropy, now_ms, ttl_ms=INVITATION_TTL_MS, facts={"by": by})
+    )
+
+
+def join_by_claim(
+    workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
+) -> Transaction[SignedIn]:
+    """Who claims a sign-up is in its workspace, and signed in as far as holding an address goes (C26)."""
+    yield statements.insert_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person.person_id,
+        name=person.name,
+        role=person.role.value,
+        email=person.email,
+        created_ms=now_ms,
+    )
+    yield from join(workspace_id, person, now_ms)
+    facts = {"by": "signup", "assurance": Assurance.LINK.value}
+    return (
+        yield from people.open_session(
+            person, entropy, now_ms, device=device, facts=facts, assurance=Assurance.LINK
+        )
+    )
+
+
+def join(workspace_id: WorkspaceId, person: Person, now_ms: int) -> Transaction[None]:
+    """A known person is in one more workspace; an owner is in all of them."""
+    if person.role is Role.MEMBER:
+        yield statements.add_membership(
+            workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms
+        )
+
+
+def find(person_id: str) -> Transaction[Person | None]:
+    rows = yield statements.find_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
+    return people.person_of(rows[0]) if rows else None
+
+
+def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
+    """The names of everybody who can sign in and decide in a workspace."""
+    rows = yield statements.list_names_in(workspace_id=SYSTEM_WORKSPACE, place=workspace_id)
+    return tuple(row["name"] for row in rows)
+
+
+def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
+    """Who can sign in, and who was asked to."""
+    rows = yield statements.list_people(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
+    members = yield statements.list_memberships()
+    places: dict[str, list[str]] = {}
+    for row in members:
+        places.setdefault(row["person_id"], []).append(row["name"])
+    return tuple(
+        ListedPerson(
+            people.person_of(row),
+            tuple(places.get(row["person_id"], ())),
+            row["devices"],
+            row["invited_until_ms"],
+        )
+        for row in rows
+    )
+
+
+def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
+    """Somebody may not sign in any more: their sessions and links end now. The first owner stays."""
+    if person_id == OWNER:
+        return False
+    ended = yield statements.end_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
+    if not ended:
+        return False
+    yield from people.sign_out_everywhere(person_id, now_ms)
+    yield statements.end_memberships(person_id=person_id)
+    yield from people.note("person_removed", {"person": person_id, "by": by}, now_ms)
+    return True
+
+
+def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
+    yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
+    yield from people.note("person_renamed", {"person": person_id, "name": name}, now_ms)
+
+
+def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
+    """The workspaces that somebody may see."""
+    if person.is_owner:
+        found = yield from tenancy.list_workspaces()
+        return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
+    rows = yield statements.list_workspaces_of(person_id=person.person_id)
+    return tuple(MemberWorkspace(WorkspaceId(row["workspace_id"]), row["name"]) for row in rows)
+
+
+def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
+    """Whether somebody may look at a workspace and decide in it."""
+    if person.is_owner:
+        return True
+    rows = yield statements.find_membership(workspace_id=workspace_id, person_id=person.person_id)
+    return bool(rows)
+
+
+def devices(person_id: str, now_ms: int) -> Transaction[tuple[Device, ...]]:
+    """Where somebody is signed in, the newest first."""
+    rows = yield statements.list_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
+    return tuple(
+        Device(row["session_id"], row["device"], row["created_ms"], row["expires_ms"]) for row in rows
+    )
+
+
+def end_device(person_id: str, session_id: str, now_ms: int) -> Transaction[bool]:
+    """Sign one of somebody's own browsers out."""
+    ended = yield statements.end_own_session(
+        workspace_id=SYSTEM_WORKSPACE, session_id=session_id, person_id=person_id, now_ms=now_ms
+    )
+    if ended:
+        yield from people.note("signed_out", {"person": person_id, "sessionId": session_id}, now_ms)
+    return bool(ended)
+
+
+def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
+    """How much needs a human where this one may decide."""
+    rows = yield statements.count_waiting_for(
+        everywhere=int(person.is_owner),
+        person_id=person.person_id,
+        approver=approver_key(person.person_id, person.name),
+        now_ms=now_ms,
+    )
+    waiting: int = rows[0]["waiting"]
+    return waiting
+
+
+def journal_position() -> Transaction[str]:
+    """Where the journal of this store ends right now."""
+    rows = yield statements.journal_position()
+    position: str = rows[0]["position"]
+    return position

@@ -1,0 +1,254 @@
+"""People who sign in: one-time links and the sessions of their browsers (C8's `person`).
+
+A session that a sign-up gave has the assurance `link`: the agent may hold that address too (C26).
+
+Whoever can run commands on the server's data gets a link as its owner; everybody else is invited (`engine.members`).
+A link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
+sign-in is an event in the server's own stream.
+
+Randomness comes in as an argument: a store may run a transaction twice. Knows no cookie and no page.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import hmac
+import uuid
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.gate.records import Assurance
+from assent.kernel import tokens
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
+from assent.ports import Row, Rows, Transaction
+from assent.sql.loader import statements
+
+OWNER: Final = "owner"
+"""The person who runs this server, and what they are called until they say otherwise."""
+
+ID_BYTES: Final = 16
+SECRET_BYTES: Final = 24
+ENTROPY_BYTES: Final = ID_BYTES + SECRET_BYTES
+"""Randomness of one link or session."""
+
+_ID_CHARS: Final = 22
+
+
+class Role(enum.StrEnum):
+    """An owner decides in every workspace and says who else may; a member decides in the workspaces they are in."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody who can sign in. Their id stays the same whatever they are called."""
+
+    person_id: str
+    name: str
+    role: Role = Role.OWNER
+    email: str | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role is Role.OWNER
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A signed-in browser."""
+
+    session_id: str
+    person: Person
+    expires_ms: int
+    assurance: Assurance = Assurance.PERSON
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the server knows that this is a person and not an agent that held an address."""
+        return self.assurance is not Assurance.LINK
+
+
+class SignedIn(msgspec.Struct, frozen=True):
+    """A new session and the secret that its browser keeps."""
+
+    session: Session
+    secret: str
+
+
+def issue_link(
+    entropy: bytes, now_ms: int, *, shown_to: str, person_id: str = OWNER, name: str | None = None
+) -> Transaction[str]:
+    """Make the owner's sign-in token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
+    yield statements.insert_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person_id,
+        name=name or person_id,
+        role=Role.OWNER.value,
+        email=None,
+        created_ms=now_ms,
+    )
+    if name is not None:
+        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
+    return (
+        yield from new_link(
+            person_id, entropy, now_ms, ttl_ms=SIGN_IN_LINK_TTL_MS, facts={"shownTo": shown_to}
+        )
+    )
+
+
+def new_link(
+    person_id: str, entropy: bytes, now_ms: int, *, ttl_ms: int, facts: dict[str, Any]
+) -> Transaction[str]:
+    """A link for somebody who is known already."""
+    link_id, token = _make_secret(entropy)
+    yield statements.insert_sign_in_link(
+        workspace_id=SYSTEM_WORKSPACE,
+        link_id=link_id,
+        person_id=person_id,
+        secret_hash=_hash(token),
+        created_ms=now_ms,
+        expires_ms=now_ms + ttl_ms,
+    )
+    yield from note("sign_in_link_issued", {"person": person_id, "linkId": link_id, **facts}, now_ms)
+    return token
+
+
+def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
+    """Whom a link would sign in; unknown, used and expired look alike. Changes nothing."""
+    found = yield from _link(token, now_ms)
+    return found[1] if found is not None else None
+
+
+def sign_in(
+    token: str, entropy: bytes, now_ms: int, *, name: str | None = None, device: str = ""
+) -> Transaction[SignedIn | None]:
+    """Use a link up and open a session; None when the link cannot be used (any more). `device` is for its owner's
+    list of where they are signed in."""
+    found = yield from _link(token, now_ms)
+    if found is None:
+        return None
+    link_id, person = found
+    used = yield statements.use_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id, now_ms=now_ms)
+    if not used:
+        return None
+    if name is not None and name != person.name:
+        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
+        person = msgspec.structs.replace(person, name=name)
+    return (yield from open_session(person, entropy, now_ms, device=device, facts={"linkId": link_id}))
+
+
+def open_session(
+    person: Person,
+    entropy: bytes,
+    now_ms: int,
+    *,
+    device: str,
+    facts: dict[str, Any],
+    assurance: Assurance = Assurance.PERSON,
+) -> Transaction[SignedIn]:
+    """Sign a browser in. `facts` say how it came to that."""
+    session_id, secret = _make_secret(entropy)
+    session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance)
+    yield statements.insert_session(
+        workspace_id=SYSTEM_WORKSPACE,
+        session_id=session_id,
+        person_id=person.person_id,
+        secret_hash=_hash(secret),
+        created_ms=now_ms,
+        expires_ms=session.expires_ms,
+        device=device,
+        assurance=assurance.value,
+    )
+    who = {"person": person.person_id, "name": person.name, "sessionId": session_id}
+    yield from note("signed_in", {**who, **facts}, now_ms)
+    return SignedIn(session, secret)
+
+
+def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
+    """The session behind a browser's secret while it lasts. Changes nothing."""
+    session_id = _public_part(secret)
+    if session_id is None:
+        return None
+    rows = yield statements.find_session(workspace_id=SYSTEM_WORKSPACE, session_id=session_id)
+    if not _genuine(secret, rows) or rows[0]["ended_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
+        return None
+    return Session(session_id, person_of(rows[0]), rows[0]["expires_ms"], Assurance(rows[0]["assurance"]))
+
+
+def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
+    """End one session; false when it had ended."""
+    ended = yield statements.end_session(
+        workspace_id=SYSTEM_WORKSPACE, session_id=session.session_id, now_ms=now_ms
+    )
+    if ended:
+        facts = {"person": session.person.person_id, "sessionId": session.session_id}
+        yield from note("signed_out", facts, now_ms)
+    return bool(ended)
+
+
+def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
+    """End every session of a person and every link that was not used yet; returns how many sessions ended."""
+    ended = yield statements.end_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
+    links = yield statements.end_sign_in_links(
+        workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms
+    )
+    facts = {"person": person_id, "sessions": len(ended), "links": len(links)}
+    yield from note("signed_out_everywhere", facts, now_ms)
+    return len(ended)
+
+
+def forget_ended(now_ms: int, most: int) -> Transaction[int]:
+    """Delete links and sessions past their time; returns how many."""
+    links = yield statements.delete_expired_sign_in_links(now_ms=now_ms, most=most)
+    sessions = yield statements.delete_expired_sessions(now_ms=now_ms, most=most)
+    return max(len(links), len(sessions))
+
+
+def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:
+    link_id = _public_part(token)
+    if link_id is None:
+        return None
+    rows = yield statements.find_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id)
+    if not _genuine(token, rows) or rows[0]["used_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
+        return None
+    return link_id, person_of(rows[0])
+
+
+def person_of(row: Row) -> Person:
+    return Person(row["person_id"], row["name"], Role(row["role"]), row["email"])
+
+
+def _make_secret(entropy: bytes) -> tuple[str, str]:
+    """The public id and the whole secret: the first finds the row, of the second only a hash is stored."""
+    if len(entropy) != ENTROPY_BYTES:
+        raise ValueError(f"a link or session needs {ENTROPY_BYTES} random bytes")
+    public = entropy[:ID_BYTES]
+    return str(uuid.UUID(bytes=public)), tokens.encode(public) + tokens.encode(entropy[ID_BYTES:])
+
+
+def _public_part(secret: str) -> str | None:
+    try:
+        public, rest = tokens.decode(secret[:_ID_CHARS]), tokens.decode(secret[_ID_CHARS:])
+    except tokens.TokenInvalid:
+        return None
+    return str(uuid.UUID(bytes=public)) if (len(public), len(rest)) == (ID_BYTES, SECRET_BYTES) else None
+
+
+def _genuine(secret: str, rows: Rows) -> bool:
+    """Compared in constant time; an absent row costs the same as a wrong secret."""
+    stored: str = rows[0]["secret_hash"] if rows else ""
+    return hmac.compare_digest(_hash(secret), stored)
+
+
+def _hash(secret: str) -> str:
+    # 192 random bits: there is nothing to guess slowly.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    """An event in the server's own stream."""
+    yield from journal.append(SYSTEM_WORKSPACE, SYSTEM_WORKSPACE, [journal.NewEvent(kind, facts)], now_ms)

@@ -1,0 +1,138 @@
+"""What needs a person where they may decide: unknown outcomes, what did not go out, what waits by risk, and what was
+done today.
+
+Reads only. Who may see a workspace is a condition of every statement here: an owner sees all, a member theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.actions.decisions import approver_key
+from assent.engine.people.people import Person
+from assent.gate.policy import DEFAULT, Policy
+from assent.gate.records import Action, Severity
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import DAY_MS
+from assent.ports import Row, Rows, Transaction
+from assent.sql.loader import statements
+
+MOST_UNKNOWN: Final = 50
+MOST_STOPPED: Final = 50
+FAILED_SHOWN_MS: Final = 7 * DAY_MS
+"""How long something stays in sight that was refused for good: nothing can be done about it but a new draft."""
+MOST_DONE: Final = 20
+
+_POLICY: Final = msgspec.json.Decoder(Policy)
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """One line of the inbox."""
+
+    action: Action
+    policy: Policy
+    workspace_name: str
+    prepared_by: str
+
+
+class InboxFilter(msgspec.Struct, frozen=True):
+    """What somebody wants to see of it. `until_ms`: only what ends before."""
+
+    workspace: str = ""
+    severity: Severity | None = None
+    until_ms: int = 0
+    channel: str = ""
+    text: str = ""
+
+
+class Inbox(msgspec.Struct, frozen=True):
+    """A page of what waits, how many there are in all, and what stands around it on the first page."""
+
+    waiting: tuple[Waiting, ...]
+    found: int
+    unknown: tuple[Waiting, ...]
+    stopped: tuple[Waiting, ...]
+    """Approved, and did not go out."""
+    done: tuple[Waiting, ...]
+
+
+def look(
+    person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
+) -> Transaction[Inbox]:
+    """A page (how many to skip, how many to show) of what needs somebody; the rest is on the first one."""
+    skipped, most = page
+    who = {"everywhere": int(person.is_owner), "person_id": person.person_id}
+    about = {
+        **who,
+        "approver": approver_key(person.person_id, person.name),
+        "now_ms": now_ms,
+        "workspace": wanted.workspace,
+        "risk": actions.RISKS[wanted.severity] if wanted.severity is not None else -1,
+        "until_ms": wanted.until_ms,
+    }
+    if wanted.channel or wanted.text:
+        rows = yield statements.search_inbox(
+            **about,
+            most=most,
+            skipped=skipped,
+            opening=_opening(wanted.channel),
+            pattern=_pattern(wanted.text),
+        )
+        found: int = rows[0]["found"] if rows else 0
+    else:
+        counted = yield statements.count_inbox(**about)
+        found = counted[0]["waiting"]
+        rows = yield statements.list_inbox(**about, most=most, skipped=skipped)
+    unknown: Rows = ()
+    stopped: Rows = ()
+    done: Rows = ()
+    if skipped == 0 and wanted == InboxFilter():
+        unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
+        stopped = yield statements.list_stopped_for(
+            **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
+        )
+        done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
+    return Inbox(_lines(rows), found, _lines(unknown), _lines(stopped), _lines(done))
+
+
+def find_place(action_id: str) -> Transaction[WorkspaceId | None]:
+    """The workspace of an action, whichever it is: the caller asks whether somebody may see it."""
+    rows = yield statements.find_action_anywhere(action_id=action_id)
+    return WorkspaceId(rows[0]["workspace_id"]) if rows else None
+
+
+def find(workspace_id: WorkspaceId, action_id: str) -> Transaction[tuple[Action, Policy]]:
+    return (yield from actions.find(workspace_id, ActionId(action_id)))
+
+
+def _lines(rows: Rows) -> tuple[Waiting, ...]:
+    return tuple(_line(row) for row in rows)
+
+
+def _line(row: Row) -> Waiting:
+    policy, prepared = row["policy"], row["prepared"]
+    facts: dict[str, Any] = msgspec.json.decode(prepared) if prepared is not None else {}
+    return Waiting(
+        action=actions.action_of(row),
+        policy=_POLICY.decode(policy) if policy is not None else DEFAULT,
+        workspace_name=row["workspace_name"] or row["workspace_id"],
+        prepared_by=str(facts.get("by", "")),
+    )
+
+
+def _opening(channel: str) -> str:
+    """An effect is stored with its channel first."""
+    return f'{{"channel":"{_literal(channel)}",%' if channel else "%"
+
+
+def _pattern(text: str) -> str:
+    """A text as it stands inside the stored JSON."""
+    inside = msgspec.json.encode(text).decode()[1:-1]
+    return f"%{_literal(inside)}%"
+
+
+def _literal(text: str) -> str:
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

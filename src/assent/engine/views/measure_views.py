@@ -1,0 +1,83 @@
+"""What people see of measurements: each run of which something was sent, with what came back or why nothing did (E100).
+
+Reads only. Who may look is for the surface to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.learning import measured
+from assent.engine.learning.measured import Measurement
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that is or will be measured."""
+
+    run_id: RunId
+    tenant_id: str
+    operator: str
+    inputs: dict[str, Any]
+    created_ms: int
+    due_ms: int
+    measured_ms: int | None
+    found: Measurement | None
+    empty_at_ms: int | None
+    """When it was last measured and nothing came back."""
+    empty: tuple[tuple[str, str, str], ...]
+    """What its sources said then: channel, source, reason."""
+    by_hand: tuple[tuple[str, dict[str, float], int], ...]
+    """Numbers that people wrote down: channel, numbers, when."""
+
+
+class MeasuredPage(msgspec.Struct, frozen=True):
+    runs: tuple[MeasuredRun, ...]
+    older: str | None
+
+
+def list_measured(workspace_id: WorkspaceId, *, before: str, most: int) -> Transaction[MeasuredPage]:
+    """A page of the runs of which something was sent, newest first."""
+    rows = yield statements.list_measurement_page(workspace_id=workspace_id, before=before, most=most + 1)
+    found = []
+    for row in rows[:most]:
+        run_id = RunId(row["run_id"])
+        noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+        empty = []
+        if row["body"] is None:
+            empty = list(
+                (
+                    yield statements.last_event_of_kind(
+                        workspace_id=workspace_id, stream_id=run_id, kind="measurement_empty"
+                    )
+                )
+            )
+        said = msgspec.json.decode(empty[0]["body"]).get("sources", ()) if empty else ()
+        found.append(
+            MeasuredRun(
+                run_id=run_id,
+                tenant_id=row["tenant_id"],
+                operator=row["operator"],
+                inputs=_OBJECT.decode(row["inputs"]),
+                created_ms=row["created_ms"],
+                due_ms=row["due_ms"],
+                measured_ms=row["measured_ms"],
+                found=measured.decode(row["body"]) if row["body"] is not None else None,
+                empty_at_ms=empty[0]["at_ms"] if empty else None,
+                empty=tuple(
+                    (str(each.get("channel", "")), str(each.get("source", "")), str(each.get("reason") or ""))
+                    for each in said
+                ),
+                by_hand=tuple(
+                    (each["channel"], msgspec.json.decode(each["metrics"]), each["recorded_ms"])
+                    for each in noted
+                ),
+            )
+        )
+    return MeasuredPage(tuple(found), found[-1].run_id if len(rows) > most else None)

@@ -1,0 +1,60 @@
+"""Memory for people: a page of it whatever its state, and a person's word on one entry."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.engine.learning import memory as brain
+from assent.engine.learning.memory import Entry, State
+from assent.engine.views.session_views import like
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+
+class MemoryPage(msgspec.Struct, frozen=True):
+    entries: tuple[Entry, ...]
+    older: str | None
+
+
+def entries(
+    workspace_id: WorkspaceId,
+    *,
+    tenant_id: str,
+    kind: str,
+    state: str,
+    search: str,
+    before: str,
+    most: int,
+) -> Transaction[MemoryPage]:
+    """What a workspace remembers, newest first; empty filters match all. Looks for the text as it is and not by the
+    index of words, which a search may have to complete: a page that is only looked at writes nothing."""
+    rows = yield statements.list_brain_page(
+        workspace_id=workspace_id,
+        tenant_id=tenant_id,
+        kind=kind,
+        state=state,
+        pattern=like(search),
+        before=before,
+        most=most + 1,
+    )
+    found = tuple(brain.entry_of(row) for row in rows[:most])
+    return MemoryPage(found, found[-1].entry_id if len(rows) > most else None)
+
+
+def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int) -> Transaction[bool]:
+    """Confirm or retire an entry, with the event that says who did; false where the workspace has none such."""
+    rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
+    if not rows:
+        return False
+    entry = brain.entry_of(rows[0])
+    if entry.state == state:
+        return True
+    if brain.is_outdated(entry):
+        return False
+    yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
+    facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
+    event = journal.NewEvent("memory_decided", facts)
+    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+    return True

@@ -1,0 +1,136 @@
+"""What a status report is made of: one section each of what is open and of what happened lately. Reads only.
+
+Every list is read in the order of an index that holds nothing else, newest first and up to a number, and every count
+stops at a number: a report costs the same however long a workspace has been used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.learning import measurement
+from assent.engine.learning import memory as brain
+from assent.engine.learning.measurement import Scheduled
+from assent.engine.learning.memory import Entry
+from assent.gate.records import Action
+from assent.gate.standing import Section, describe_run, section_of
+from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.limits import DAY_MS
+from assent.ports import Rows, Transaction
+from assent.sql.loader import statements
+from assent.suite.content.lessons import teaches
+
+RECENT_MS: Final = 30 * DAY_MS
+"""How far back the report looks at what is settled. What is open is listed however old it is."""
+
+LISTED: Final = 10
+"""Entries of a section of what is open."""
+
+RECENT_LISTED: Final = 5
+"""Entries of a section of what is settled."""
+
+SENT_READ: Final = 20
+"""Executed actions that are read. Among them are those that are told as taken down instead of as gone out."""
+
+MOST_COUNTED: Final = 1_000
+"""Where a count stops."""
+
+LESSONS: Final = 6
+LESSONS_READ: Final = 4 * LESSONS
+"""Entries that are read for them: a rejection that is not about the text teaches nothing."""
+LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A run whose results were read."""
+
+    about: str
+    scheduled: Scheduled
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is in each section, newest first, and how many in all."""
+
+    sections: dict[Section, tuple[Action, ...]]
+    counts: dict[str, int]
+    measured: tuple[Measured, ...]
+    due: tuple[Scheduled, ...]
+    lessons: tuple[Entry, ...]
+
+
+def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
+    """The whole report; `tenant_id` limits the lessons to one tenant."""
+    since_ms = max(0, now_ms - RECENT_MS)
+    named: dict[str, Any] = {"workspace_id": workspace_id}
+    open_now = {**named, "now_ms": now_ms, "most": LISTED}
+    since = uuid7(since_ms, bytes(RANDOM_BYTES))
+    unknown = yield statements.list_unknown_actions(**named, most=LISTED)
+    awaiting = yield statements.list_awaiting_actions(**open_now)
+    unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})
+    lapsed = yield statements.list_lapsed_actions(**open_now, since_ms=since_ms)
+    failed = yield statements.list_failed_actions(**named, since=since, most=RECENT_LISTED)
+    sent = yield statements.list_sent_actions(**named, since_ms=since_ms, most=SENT_READ)
+    counted = yield statements.count_status(
+        **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
+    )
+    measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
+    due = []
+    for each in (yield from measurement.due(workspace_id, 2 * RECENT_LISTED)):
+        if (yield from measurement.has_source(each, workspace_id)):
+            due.append(each)
+    lessons = yield from _lessons(workspace_id, tenant_id)
+    sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
+    return Overview(
+        sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
+        counts=_counts(counted[0], sections),
+        measured=tuple(
+            Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
+            for row in measured
+        ),
+        due=tuple(due[:RECENT_LISTED]),
+        lessons=tuple(lessons),
+    )
+
+
+def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
+    if tenant_id is None:
+        rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS_READ)
+        found = [brain.entry_of(row) for row in rows]
+    else:
+        found = []
+        for kind in LESSON_KINDS:
+            found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS_READ)
+    taught = [entry for entry in found if entry.kind != "rejection" or teaches(entry.facts.get("reason", ""))]
+    return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
+
+
+def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Action, ...]]:
+    sections: dict[Section, tuple[Action, ...]] = {}
+    for rows in found:
+        for row in rows:
+            action = actions.action_of(row)
+            section = section_of(action, now_ms)
+            sections[section] = (*sections.get(section, ()), action)
+    return sections
+
+
+def _most_listed(section: Section) -> int:
+    return RECENT_LISTED if section in (Section.WENT_OUT, Section.TAKEN_DOWN) else LISTED
+
+
+def _counts(row: Any, sections: dict[Section, tuple[Action, ...]]) -> dict[str, int]:
+    by_hand = min(LISTED, len(sections.get(Section.BY_HAND, ())))
+    gone = len(sections.get(Section.TAKEN_DOWN, ()))
+    return {
+        Section.UNKNOWN.value: row["unknown"],
+        Section.WAITING.value: row["waiting"],
+        Section.APPROVED_NOT_SENT.value: max(0, row["unsent"] - by_hand),
+        Section.BY_HAND.value: by_hand,
+        Section.FAILED.value: row["failed"],
+        Section.WENT_OUT.value: max(0, row["sent"] - gone),
+        Section.TAKEN_DOWN.value: gone,
+        Section.EXPIRED.value: row["lapsed"],
+    }

@@ -1,0 +1,130 @@
+"""What was done in a workspace since a moment, and what shows that the record of it is unchanged. Reads only.
+
+A report is made from the newest events of the time that is asked for: which actions they are about, and which attempts
+to send were refused. Both are bounded, so that a report of a busy year is a page, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.audit import log as audit_log
+from assent.engine.audit import views as audit_views
+from assent.gate.records import Action
+from assent.gate.step_calls import WORKFLOW
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+MOST_EVENTS: Final = 500
+MOST_ACTIONS: Final = 25
+
+REFUSED: Final = "execution_refused"
+PREPARED: Final = "run_prepared"
+KINDS: Final = (
+    PREPARED,
+    "action_staged",
+    "action_approve",
+    "approval_recorded",
+    "action_reject",
+    "action_edit",
+    "action_withdraw",
+    "changes_asked",
+    "action_claim",
+    "action_succeed",
+    "action_refuse",
+    "action_postpone",
+    "action_lose",
+    "action_found_done",
+    "action_found_refused",
+    "action_found_not_done",
+    "action_hand_over",
+    REFUSED,
+)
+"""Events that are about an action."""
+
+
+class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt to send that the server refused."""
+
+    action_id: str
+    at_ms: int
+    reason: str
+    detail: str
+    by: str
+
+
+class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where the hash chain of a run ends."""
+
+    run_id: str
+    events: int
+    hash: str
+
+
+class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The newest signature over the heads of all chains."""
+
+    number: int
+    at_ms: int
+    digest: str
+    public_key: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    actions: tuple[Action, ...]
+    """Those that something happened to, the latest first."""
+    more: bool
+    """Whether more happened than is listed."""
+    steps: int
+    """Confirmations of workflow steps among what happened; they are not listed."""
+    refused: tuple[RefusedSend, ...]
+    heads: tuple[StreamHead, ...]
+    checkpoint: ReportedCheckpoint | None
+
+
+def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
+    """What happened since a moment."""
+    rows = yield from audit_views.events_since(workspace_id, since_ms, kinds=KINDS, most=MOST_EVENTS + 1)
+    about: dict[str, None] = {}
+    refused = []
+    for row in rows[:MOST_EVENTS]:
+        facts: dict[str, Any] = msgspec.json.decode(row.body)
+        named = facts.get("actions", ()) if row.kind == PREPARED else (facts,)
+        about.update(dict.fromkeys(str(each["actionId"]) for each in named if "actionId" in each))
+        if row.kind == REFUSED:
+            refused.append(_read_refused(facts, row.at_ms))
+    wanted = [(workspace_id, action_id) for action_id in list(about)[: 2 * MOST_ACTIONS]]
+    stored = yield statements.list_actions_by_id(wanted=msgspec.json.encode(wanted).decode())
+    by_id = {str(action.action_id): action for action in map(actions.action_of, stored)}
+    found = [by_id[action_id] for action_id in about if action_id in by_id]
+    sendable = [action for action in found if action.effect.connector != WORKFLOW]
+    listed = tuple(sendable[:MOST_ACTIONS])
+    runs = [(workspace_id, run_id) for run_id in dict.fromkeys(action.run_id for action in listed)]
+    heads = yield statements.list_heads_by_id(wanted=msgspec.json.encode(runs).decode())
+    newest = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
+    return Report(
+        actions=listed,
+        more=len(rows) > MOST_EVENTS or len(about) > len(found) or len(sendable) > len(listed),
+        steps=len(found) - len(sendable),
+        refused=tuple(refused),
+        heads=tuple(
+            StreamHead(run_id=row["stream_id"], events=row["seq"], hash=row["hash"]) for row in heads
+        ),
+        checkpoint=_checkpoint(newest[0]) if newest else None,
+    )
+
+
+def _read_refused(facts: dict[str, Any], at_ms: int) -> RefusedSend:
+    said = {name: str(facts.get(name, "")) for name in ("reason", "detail", "by")}
+    return RefusedSend(action_id=str(facts.get("actionId", "")), at_ms=at_ms, **said)
+
+
+def _checkpoint(row: Any) -> ReportedCheckpoint:
+    signed = audit_log.Checkpoint(row["body"], row["signature"], row["public_key"])
+    return ReportedCheckpoint(
+        number=row["number"], at_ms=row["at_ms"], digest=signed.digest(), public_key=signed.public_key
+    )

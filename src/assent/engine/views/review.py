@@ -1,0 +1,211 @@
+"""What a person looks at before deciding: a run with everything known about it.
+
+Reading only, but for ending a run's links and noting a look that found nothing. Deciding is
+`assent.engine.actions.decisions`. Who may look is for the surface to say; nothing here judges it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.actions.decisions import SEND_JOB, Decider
+from assent.engine.core import jobs, journal
+from assent.engine.core.jobs import JobState
+from assent.engine.learning import memory as brain
+from assent.engine.learning.memory import Entry
+from assent.gate.guidance import MemoryUsed
+from assent.gate.policy import DEFAULT, Policy, suffices
+from assent.gate.records import (
+    Action,
+    Asset,
+    Assurance,
+    Effect,
+    ExecutionState,
+    Run,
+    Status,
+)
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.limits import SECOND_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+HISTORY_EVENTS: Final = 300
+"""The last events of a run that a page shows: far more than a run has, bounded against one that was played with."""
+
+SOON_MS: Final = 15 * SECOND_MS
+"""A job that is due within this is under way for whoever looks."""
+
+_POLICY: Final = msgspec.json.Decoder(Policy)
+_EFFECT: Final = msgspec.json.Decoder(Effect)
+
+
+class SendJob(msgspec.Struct, frozen=True):
+    """The durable job that sends an approved action."""
+
+    state: JobState
+    due_ms: int
+    last_error: str | None
+
+    def under_way(self, now_ms: int) -> bool:
+        """Whether it runs or is about to. One that waits for a later try is not."""
+        return self.state is JobState.RUNNING or (
+            self.state is JobState.WAITING and self.due_ms <= now_ms + SOON_MS
+        )
+
+
+class Yes(msgspec.Struct, frozen=True):
+    """One of several people whose approval is needed. `approver` is who they are, `name` what they are called."""
+
+    approver: str
+    name: str
+
+
+class RunReview(msgspec.Struct, frozen=True):
+    """A run as it is now, for a person."""
+
+    run: Run
+    workspace_name: str
+    actions: tuple[Action, ...]
+    assets: tuple[Asset, ...]
+    policy: Policy
+    events: tuple[journal.Event, ...]
+    approvals: dict[ActionId, tuple[Yes, ...]]
+    """Who has approved so far, where the policy asks for several."""
+    revisions: dict[ActionId, dict[int, Effect]]
+    """What an action said before it was edited."""
+    memory: dict[str, Entry]
+    """The memories that shaped what the run made, by their ids."""
+    send_jobs: dict[ActionId, SendJob]
+
+
+def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
+    """A run of any workspace: for the owner of the server."""
+    rows = yield statements.find_run_anywhere(run_id=run_id)
+    if not rows:
+        return None
+    return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
+
+
+def look_at(run: Run) -> Transaction[RunReview]:
+    """Everything about a run in one snapshot."""
+    workspace_id = run.workspace_id
+    named = yield statements.find_workspace(workspace_id=workspace_id)
+    policies = yield statements.find_policy(workspace_id=workspace_id)
+    policy = _POLICY.decode(policies[0]["policy"]) if policies else DEFAULT
+    staged = yield from actions.run_actions(workspace_id, run.run_id)
+    assets = yield from actions.run_assets(workspace_id, run.run_id)
+    head = yield from journal.read_head(workspace_id, run.run_id)
+    after = max(0, head.seq - HISTORY_EVENTS)
+    events = yield from journal.read_stream(workspace_id, run.run_id, after_seq=after, limit=HISTORY_EVENTS)
+    approvals: dict[ActionId, tuple[Yes, ...]] = {}
+    revisions: dict[ActionId, dict[int, Effect]] = {}
+    send_jobs: dict[ActionId, SendJob] = {}
+    for action in staged:
+        needed = policy.requirement(action.preflight.severity)
+        if needed.approvers > 1:
+            said = yield statements.list_approvals(
+                workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
+            )
+            approvals[action.action_id] = tuple(
+                Yes(row["approver"], row["name"] or row["approver"])
+                for row in said
+                if suffices(Assurance(row["assurance"]), needed.assurance)
+            )
+        if action.revision > 1:
+            before = yield statements.list_revisions(workspace_id=workspace_id, action_id=action.action_id)
+            revisions[action.action_id] = {row["revision"]: _EFFECT.decode(row["effect"]) for row in before}
+        if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
+            job = yield from find_send_job(action)
+            if job is not None:
+                send_jobs[action.action_id] = job
+    memory: dict[str, Entry] = {}
+    for entry_id in dict.fromkeys(use.entry_id for asset in assets for use in memory_used(asset)):
+        entry = yield from brain.find(workspace_id, entry_id)
+        if entry is not None:
+            memory[entry_id] = entry
+    return RunReview(
+        run=run,
+        workspace_name=named[0]["name"] if named else workspace_id,
+        actions=staged,
+        assets=assets,
+        policy=policy,
+        events=tuple(events),
+        approvals=approvals,
+        revisions=revisions,
+        memory=memory,
+        send_jobs=send_jobs,
+    )
+
+
+def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
+    """Which memories shaped a draft, and how, as its author noted it."""
+    try:
+        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
+    except msgspec.ValidationError:
+        return ()
+
+
+def find_send_job(action: Action) -> Transaction[SendJob | None]:
+    """The last job that was to send an action."""
+    rows = yield statements.find_send_job(
+        workspace_id=action.workspace_id,
+        kind=SEND_JOB,
+        first_key=f"{action.action_id}:",
+        after_keys=f"{action.action_id};",
+    )
+    return SendJob(JobState(rows[0]["state"]), rows[0]["due_ms"], rows[0]["last_error"]) if rows else None
+
+
+def send_again(action: Action, now_ms: int) -> Transaction[None]:
+    """Make sure that a job will send an approved action now: an earlier one may have ended without getting through,
+    and its key is kept."""
+    if action.status is not Status.APPROVED or action.schedule_ms is not None:
+        return
+    job = yield from find_send_job(action)
+    if job is not None and job.under_way(now_ms):
+        return
+    yield from jobs.enqueue(
+        action.workspace_id,
+        SEND_JOB,
+        f"{action.action_id}:{action.version}:{now_ms}",
+        {
+            "actionId": action.action_id,
+            "approval": action.approval.since if action.approval is not None else None,
+        },
+        due_ms=now_ms,
+        now_ms=now_ms,
+    )
+
+
+def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
+    """The action, locked, if it belongs to this run; a link covers one run only (E71)."""
+    action, _ = yield from actions.lock(run.workspace_id, action_id)
+    if action.run_id != run.run_id:
+        raise Refusal(Reason.WRONG_WORKSPACE)
+    return action
+
+
+def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
+    """End every review link of a run made until now, and what browsers got for them."""
+    # A link says when it was made in whole seconds, so one of this very moment counts as earlier, too.
+    moved = yield statements.end_review_links(
+        workspace_id=run.workspace_id, run_id=run.run_id, links_from_ms=now_ms + 1
+    )
+    if not moved:
+        return False
+    facts = {"by": by.by, "assurance": by.assurance, "via": by.via}
+    event = journal.NewEvent("review_links_ended", facts)
+    yield from journal.append(run.workspace_id, run.run_id, [event], now_ms)
+    return True
+
+
+def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    """A human looked and cannot say yet. The action stays as it is; the look is kept."""
+    action = yield from require_of_run(run, action_id)
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        yield from actions.note(action, "outcome_still_unknown", facts, now_ms)
+    return action

@@ -1,0 +1,186 @@
+"""What people see of runs: the list with how their actions stand, and one run. Reads only.
+
+Everything is asked for within a workspace: a foreign and an unknown run read the same rows, none (C1). Who may look
+is for the surface to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.audit import views as audit_views
+from assent.engine.audit.views import AuditCursor, EventPage
+from assent.engine.learning import measurement
+from assent.engine.views.session_views import like
+from assent.gate.records import Action, Asset, Run
+from assent.gate.standing import EXPIRED, may_expire, run_status
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Rows, Transaction
+from assent.sql.loader import statements
+
+ASSETS_SHOWN: Final = 30
+CHILDREN_SHOWN: Final = 20
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class ActionCount(msgspec.Struct, frozen=True):
+    """How many actions of a run are in one state."""
+
+    status: str
+    execution_state: str
+    actions: int
+    overdue: int = 0
+    """How many of them are past their date, whether or not that matters in their state."""
+
+
+class RunLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in a list."""
+
+    run_id: RunId
+    tenant_id: str | None
+    operator: str
+    tool: str
+    inputs: dict[str, Any]
+    parent_run_id: str | None
+    created_ms: int
+    standings: tuple[ActionCount, ...]
+    status: str
+
+
+class RunPage(msgspec.Struct, frozen=True):
+    runs: tuple[RunLine, ...]
+    older: str | None
+
+
+class ChildRun(msgspec.Struct, frozen=True):
+    run_id: str
+    operator: str
+    created_ms: int
+
+
+class ActionPlace(msgspec.Struct, frozen=True):
+    """Where a page of a run's actions begins: after this one."""
+
+    position: int = -1
+    action_id: str = ""
+
+
+class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
+    """One run with a page of its actions and of its history."""
+
+    run: Run
+    status: str
+    standings: tuple[ActionCount, ...]
+    actions: tuple[Action, ...]
+    after: ActionPlace | None
+    assets: tuple[Asset, ...]
+    more_assets: bool
+    children: tuple[ChildRun, ...]
+    history: EventPage
+    measurement: measurement.Scheduled | None
+    is_workflow: bool
+
+
+def runs(
+    workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int, now_ms: int
+) -> Transaction[RunPage]:
+    """A page of runs, newest first. Runs of the memory and of connecting are listed only where asked for by operator:
+    they stage nothing."""
+    rows = yield statements.list_run_page(
+        workspace_id=workspace_id,
+        operator=operator,
+        state=state,
+        pattern=like(search),
+        before=before,
+        most=most + 1,
+        now_ms=now_ms,
+    )
+    found = _lines(rows)
+    return RunPage(found[:most], found[most - 1].run_id if len(found) > most else None)
+
+
+def _lines(rows: Rows) -> tuple[RunLine, ...]:
+    standings: dict[str, list[ActionCount]] = {}
+    first: dict[str, Any] = {}
+    for row in rows:
+        first.setdefault(row["run_id"], row)
+        counted = standings.setdefault(row["run_id"], [])
+        if row["actions"]:
+            counted.append(
+                ActionCount(row["action_status"], row["execution_state"], row["actions"], row["overdue"])
+            )
+    return tuple(
+        RunLine(
+            run_id=RunId(run_id),
+            tenant_id=row["tenant_id"],
+            operator=row["operator"],
+            tool=row["tool"],
+            inputs=_OBJECT.decode(row["inputs"]),
+            parent_run_id=row["parent_run_id"],
+            created_ms=row["created_ms"],
+            standings=tuple(standings[run_id]),
+            status=status_of(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
+        )
+        for run_id, row in first.items()
+    )
+
+
+def status_of(stored: str, standings: Iterable[ActionCount], *, measured: bool) -> str:
+    """The status of a run, derived from how its actions stand."""
+    states = []
+    for each in standings:
+        expired = each.overdue if may_expire(each.status, each.execution_state) else 0
+        states += [(each.status, each.execution_state)] if each.actions > expired else []
+        states += [(EXPIRED, each.execution_state)] if expired else []
+    return run_status(stored, states, measured=measured)
+
+
+def run(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    *,
+    state: str = "",
+    after: ActionPlace,
+    before: AuditCursor,
+    most_actions: int,
+    most_events: int,
+    now_ms: int,
+) -> Transaction[RunDetail | None]:
+    """One run with a page of its actions after a place, and of its history before one."""
+    found = yield from actions.find_run(workspace_id, run_id)
+    if found is None:
+        return None
+    named = {"workspace_id": workspace_id, "run_id": run_id}
+    counted = yield statements.count_run_states(**named, now_ms=now_ms)
+    page: dict[str, Any] = {"position": after.position, "after": after.action_id, "most": most_actions + 1}
+    if state:
+        rows = yield statements.list_run_actions_in(**named, **page, state=state)
+    else:
+        rows = yield statements.list_run_actions_page(**named, **page)
+    shown = tuple(actions.action_of(row) for row in rows[:most_actions])
+    assets = yield statements.list_run_assets_page(**named, most=ASSETS_SHOWN + 1)
+    children = yield statements.list_run_children(**named, most=CHILDREN_SHOWN)
+    history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
+    planned = yield from measurement.find(workspace_id, run_id)
+    is_workflow = yield statements.find_workflow_run(**named)
+    standings = tuple(
+        ActionCount(r["status"], r["execution_state"], r["actions"], r["overdue"]) for r in counted
+    )
+    measured = planned is not None and planned.measured_ms is not None
+    return RunDetail(
+        run=found,
+        status=status_of(found.status, standings, measured=measured),
+        standings=standings,
+        actions=shown,
+        after=ActionPlace(shown[-1].position, shown[-1].action_id) if len(rows) > most_actions else None,
+        assets=tuple(actions.asset_of(workspace_id, row) for row in assets[:ASSETS_SHOWN]),
+        more_assets=len(assets) > ASSETS_SHOWN,
+        children=tuple(ChildRun(r["run_id"], r["operator"], r["created_ms"]) for r in children),
+        history=history,
+        measurement=planned,
+        is_workflow=bool(is_workflow),
+    )

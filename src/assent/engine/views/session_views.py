@@ -1,0 +1,417 @@
+"""What people see of workflow sessions: the list, a run's tree, one step, two branches side by side. Reads only.
+
+A session is shown through its runs, and everything is asked for by a run's id within a workspace: a foreign and an
+unknown run read the same rows, none (W8). Who may look is for the surface to say; how it is drawn is the page's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from assent.engine.workflows import session_notes
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import IssueView, WorkflowAnswer
+from assent.engine.workflows.session_notes import SessionNote
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Row, Rows, Transaction
+from assent.sql.loader import statements
+from assent.workflow import Pending, pending
+from assent.workflow.machine.snapshot import decode as decode_snapshot
+
+RUNS_SHOWN: Final = 50
+"""Runs of a session in its sidebar, the freshest; a workstream rarely has ten."""
+
+SHOWN_AT_A_STEP: Final = 20
+"""Refused attempts or checkpoints of one node on its page."""
+
+_ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
+_ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
+
+
+class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a session in a list."""
+
+    run_id: RunId
+    session_id: str
+    workflow_id: str
+    name: str
+    nodes: int
+    branches: int
+    is_complete: bool
+    created_ms: int
+    updated_ms: int
+
+
+class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in a list, with its freshest runs."""
+
+    session_id: str
+    created_ms: int
+    updated_ms: int
+    run_count: int
+    runs: tuple[SessionRunLine, ...]
+
+
+class SessionPage(msgspec.Struct, frozen=True):
+    sessions: tuple[SessionLine, ...]
+    more: bool
+
+
+class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a run and what happened at it."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    title: str
+    is_complete: bool
+    latest: int
+    created_ms: int
+    refused: int = 0
+    checkpoints: int = 0
+
+
+class Confirmation(msgspec.Struct, frozen=True):
+    """A person was asked at a node."""
+
+    node: int
+    step_key: str
+    action_id: str
+    status: str
+    execution_state: str
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """One run of a session with its tree, and the session around it."""
+
+    run: stored.StoredRun
+    nodes: tuple[TreeNode, ...]
+    tip: int
+    confirmations: tuple[Confirmation, ...]
+    siblings: tuple[SessionRunLine, ...]
+    run_count: int
+    notes: tuple[SessionNote, ...]
+
+
+class RefusedAdvance(msgspec.Struct, frozen=True):
+    """An advance that was answered with what is wrong with it."""
+
+    at_ms: int
+    reason: str
+    issues: tuple[IssueView, ...]
+
+
+class CheckpointNote(msgspec.Struct, frozen=True):
+    notes: str
+    at_ms: int
+
+
+class StepView(msgspec.Struct, frozen=True, kw_only=True):
+    """A node with everything about it: what was asked, what was sent, what was kept, and what comes next."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    title: str
+    is_complete: bool
+    created_ms: int
+    asked: Pending | None
+    """The step that was completed to get here; none at the start."""
+    notes: str
+    artifacts: tuple[dict[str, Any], ...]
+    context: dict[str, Any]
+    checkpoints: tuple[CheckpointNote, ...]
+    following: Pending | None
+    """The step that is pending here."""
+    refused: tuple[RefusedAdvance, ...]
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of one branch, to be compared."""
+
+    node: int
+    step_key: str
+    title: str
+    notes: str
+    artifacts: tuple[dict[str, Any], ...]
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """Something that happened in a session: a step of a run, a checkpoint, or a person's note."""
+
+    at_ms: int
+    kind: Literal["started", "step", "complete", "kept", "noted"]
+    run_id: str | None
+    node: int | None
+    text: str
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    view: RunView
+    moments: tuple[Moment, ...]
+
+
+class ComparedBranch(msgspec.Struct, frozen=True):
+    """What one branch has after the place where both part, and the context at its end."""
+
+    end: TreeNode
+    passages: tuple[Passage, ...]
+    left_out: int
+    context: dict[str, Any]
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    view: RunView
+    common: TreeNode
+    left: ComparedBranch
+    right: ComparedBranch
+
+
+def sessions(
+    workspace_id: WorkspaceId, *, search: str, before: tuple[int, str], most: int
+) -> Transaction[SessionPage]:
+    """A page of sessions, freshest first, before a place (time and name)."""
+    rows = yield statements.list_session_page(
+        workspace_id=workspace_id,
+        pattern=like(search),
+        updated_ms=before[0],
+        before=before[1],
+        most=most + 1,
+    )
+    found = []
+    for row in rows[:most]:
+        session_id = row["session_id"]
+        counted = yield statements.count_session_runs(workspace_id=workspace_id, session_id=session_id)
+        runs = yield statements.list_latest_session_runs(
+            workspace_id=workspace_id, session_id=session_id, most=3
+        )
+        lines = []
+        for run in runs:
+            lines.append((yield from _line(workspace_id, run)))
+        found.append(
+            SessionLine(
+                session_id=session_id,
+                created_ms=row["created_ms"],
+                updated_ms=row["updated_ms"],
+                run_count=counted[0]["runs"],
+                runs=tuple(lines),
+            )
+        )
+    return SessionPage(tuple(found), len(rows) > most)
+
+
+def like(search: str) -> str:
+    """A pattern that finds a text anywhere; nothing where nothing is sought."""
+    words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{words}%" if words else ""
+
+
+def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
+    """A run with its tree and its session."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
+    if not rows:
+        return None
+    record = stored.run_of(rows[0])
+    record = msgspec.structs.replace(
+        record, created_ms=rows[0]["created_ms"], updated_ms=rows[0]["updated_ms"]
+    )
+    named = {"workspace_id": workspace_id, "run_id": run_id}
+    tree = yield statements.list_workflow_tree(**named)
+    refused = yield statements.count_refused_attempts(**named)
+    kept = yield statements.count_node_checkpoints(**named)
+    nodes = tree_of(tree, refused, kept)
+    asked = yield statements.list_run_confirmations(**named)
+    latest = yield statements.list_latest_session_runs(
+        workspace_id=workspace_id, session_id=record.session_id, most=RUNS_SHOWN
+    )
+    counted = yield statements.count_session_runs(workspace_id=workspace_id, session_id=record.session_id)
+    own = line_of(rows[0], nodes)
+    siblings = []
+    for row in latest:
+        if row["run_id"] == run_id:
+            siblings.append(own)
+        else:
+            siblings.append((yield from _line(workspace_id, row)))
+    if own not in siblings:
+        siblings.append(own)
+    noted = yield from session_notes.listing(workspace_id, record.session_id)
+    return RunView(
+        run=record,
+        nodes=nodes,
+        tip=tip_of(nodes),
+        confirmations=tuple(
+            Confirmation(r["node"], r["step_key"], r["action_id"], r["status"], r["execution_state"])
+            for r in asked
+        ),
+        siblings=tuple(sorted(siblings, key=lambda each: (each.created_ms, each.run_id))),
+        run_count=counted[0]["runs"],
+        notes=noted,
+    )
+
+
+def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
+    """The nodes with what happened at each."""
+    attempts = {row["node"]: row["refused"] for row in refused}
+    noted = {row["node"]: (row["checkpoints"], row["noted_seq"]) for row in kept}
+    nodes = []
+    for row in tree:
+        node = row["node"]
+        checkpoints, seq = noted.get(node, (0, 0))
+        nodes.append(
+            TreeNode(
+                node=node,
+                parent=row["parent"],
+                step_key=row["step_key"],
+                title=row["title"],
+                is_complete=bool(row["is_complete"]),
+                latest=max(row["event_seq"], seq),
+                created_ms=row["created_ms"],
+                refused=attempts.get(node, 0),
+                checkpoints=checkpoints,
+            )
+        )
+    return tuple(nodes)
+
+
+def tip_of(nodes: tuple[TreeNode, ...]) -> int:
+    """The leaf with the latest event, whatever any clock says (W27)."""
+    parents = {each.parent for each in nodes}
+    return max((each for each in nodes if each.node not in parents), key=lambda n: (n.latest, n.node)).node
+
+
+def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
+    parents = {each.parent for each in nodes}
+    tip = tip_of(nodes)
+    return _run_line(
+        row,
+        branches=sum(each.node not in parents for each in nodes),
+        is_complete=next(each.is_complete for each in nodes if each.node == tip),
+    )
+
+
+def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[SessionRunLine]:
+    leaves = yield statements.list_run_leaves(workspace_id=workspace_id, run_id=row["run_id"])
+    tip = max(leaves, key=lambda leaf: (max(leaf["event_seq"], leaf["noted_seq"] or 0), leaf["node"]))
+    return _run_line(row, branches=len(leaves), is_complete=bool(tip["is_complete"]))
+
+
+def _run_line(row: Row, *, branches: int, is_complete: bool) -> SessionRunLine:
+    return SessionRunLine(
+        run_id=RunId(row["run_id"]),
+        session_id=row["session_id"],
+        workflow_id=row["workflow_id"],
+        name=row["name"],
+        nodes=row["nodes"],
+        branches=branches,
+        is_complete=is_complete,
+        created_ms=row["created_ms"],
+        updated_ms=row["updated_ms"],
+    )
+
+
+def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
+    """One node of a run that was found."""
+    named = {"workspace_id": workspace_id, "run_id": run.run_id}
+    rows = yield statements.read_workflow_step(**named, node=node)
+    if not rows:
+        return None
+    row = rows[0]
+    program = yield from stored.load_program(workspace_id, run.workflow_hash)
+    snapshot = decode_snapshot(row["snapshot"].encode())
+    asked = None
+    if row["parent"] is not None:
+        before = yield statements.read_workflow_step(**named, node=row["parent"])
+        asked = pending(program, decode_snapshot(before[0]["snapshot"].encode()))
+    refused = yield statements.list_refused_attempts(**named, node=node, most=SHOWN_AT_A_STEP)
+    kept = yield statements.list_node_checkpoints(**named, node=node, most=SHOWN_AT_A_STEP)
+    return StepView(
+        node=node,
+        parent=row["parent"],
+        step_key=row["step_key"],
+        title=row["title"],
+        is_complete=bool(row["is_complete"]),
+        created_ms=row["created_ms"],
+        asked=asked,
+        notes=row["notes"],
+        artifacts=tuple(_ARTIFACTS.decode(row["artifacts"])),
+        context=snapshot.context,
+        checkpoints=tuple(CheckpointNote(each["notes"], each["created_ms"]) for each in kept),
+        following=pending(program, snapshot),
+        refused=tuple(_read_refused(each) for each in refused),
+    )
+
+
+def _read_refused(row: Row) -> RefusedAdvance:
+    answer = _ANSWER.decode(row["answer"])
+    issues = answer.issues if answer.issues is not msgspec.UNSET else ()
+    reason = answer.reason if answer.reason is not msgspec.UNSET else ""
+    return RefusedAdvance(row["created_ms"], str(reason), tuple(issues))
+
+
+def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
+    """The nodes from the start to one of them."""
+    by_number = {each.node: each for each in nodes}
+    found: list[TreeNode] = []
+    at: int | None = end
+    while at is not None:
+        found.append(by_number[at])
+        at = by_number[at].parent
+    return tuple(reversed(found))
+
+
+def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | None]:
+    """All that happened in the session of a run, in order, over its freshest runs."""
+    view = yield from run(workspace_id, run_id)
+    if view is None:
+        return None
+    moments = [Moment(each.created_ms, "noted", None, None, each.author) for each in view.notes]
+    for line in view.siblings:
+        named = {"workspace_id": workspace_id, "run_id": line.run_id}
+        for row in (yield statements.list_workflow_tree(**named)):
+            kind: Literal["started", "step", "complete"] = (
+                "started" if row["parent"] is None else "complete" if row["is_complete"] else "step"
+            )
+            text = row["title"] or row["step_key"]
+            moments.append(Moment(row["created_ms"], kind, line.run_id, row["node"], text))
+        for row in (yield statements.list_workflow_checkpoints(**named)):
+            moments.append(Moment(row["created_ms"], "kept", line.run_id, row["node"], ""))
+    return Timeline(view, tuple(sorted(moments, key=lambda each: each.at_ms)))
+
+
+def compare(
+    workspace_id: WorkspaceId, run_id: str, left: int, right: int, most: int
+) -> Transaction[Comparison | None]:
+    """Two branches of a run from where they part, at most so many of the last steps of each."""
+    view = yield from run(workspace_id, run_id)
+    known = {each.node for each in view.nodes} if view is not None else set()
+    if view is None or left not in known or right not in known:
+        return None
+    ways = way(view.nodes, left), way(view.nodes, right)
+    shared = [a for a, b in zip(*ways, strict=False) if a.node == b.node]
+    branches = []
+    for each in ways:
+        branches.append((yield from _branch(workspace_id, view.run, each[len(shared) :], each[-1], most)))
+    return Comparison(view, shared[-1], branches[0], branches[1])
+
+
+def _branch(
+    workspace_id: WorkspaceId, run: stored.StoredRun, after: tuple[TreeNode, ...], end: TreeNode, most: int
+) -> Transaction[ComparedBranch]:
+    named = {"workspace_id": workspace_id, "run_id": run.run_id}
+    passages = []
+    for each in after[-most:]:
+        rows = yield statements.read_workflow_step(**named, node=each.node)
+        passages.append(
+            Passage(
+                node=each.node,
+                step_key=each.step_key,
+                title=each.title,
+                notes=rows[0]["notes"],
+                artifacts=tuple(_ARTIFACTS.decode(rows[0]["artifacts"])),
+            )
+        )
+    rows = yield statements.read_workflow_step(**named, node=end.node)
+    snapshot = decode_snapshot(rows[0]["snapshot"].encode())
+    return ComparedBranch(end, tuple(passages), max(0, len(after) - most), snapshot.context)

@@ -1,0 +1,110 @@
+"""Runs whose result comes after their answer: begun with the job that makes it, ended once, by it or by a refusal.
+
+    running ──the job stages it──► prepared        either way the end is posted to the webhook that the call named
+        └──the job is refused────► failed
+
+Deliberately unaware of which tools take long: that is `assent.tools.suite.long_runs`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions, staging
+from assent.engine.actions.staging import Reply, Request
+from assent.engine.core import idempotency as once
+from assent.engine.core import jobs, journal
+from assent.engine.core.quota import meter
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import add_tenant
+from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import webhooks
+from assent.gate import guidance
+from assent.gate.records import Run
+from assent.gate.webhooks import event_of
+from assent.kernel.ids import RunId
+from assent.ports import Preparation, Transaction
+
+RUNNING: Final = "running"
+FAILED: Final = "failed"
+CONTINUE_JOB: Final = "continue_run"
+
+
+async def begin(services: Services, request: Request, shape: type[Reply], more: dict[str, Any]) -> Reply:
+    """Store a run whose result comes later, with the job that makes it, and answer with where it will be.
+
+    The answer is what the same key gives from then on; the result is the run's and the webhook's.
+    """
+    await services.store.open()
+    now_ms = services.clock.now_ms()
+    workspace_id, holder = request.principal.workspace_id, request.principal.holder
+    run = Run(
+        workspace_id=workspace_id,
+        run_id=RunId(services.new_id(now_ms)),
+        tenant_id=request.tenant_id,
+        operator=request.operator,
+        tool=request.tool,
+        inputs=request.inputs,
+        outputs={},
+        status=RUNNING,
+        parent_run_id=request.parent_run_id,
+        created_ms=now_ms,
+    )
+    base = staging.answer_prepared(services, request.principal, run, (), (), Preparation())
+    guide = guidance.come_back(base.agent_guide, run.run_id)
+    fields = {name: getattr(base, name) for name in base.__struct_fields__} | {
+        "agent_guide": guide,
+        "stop_rule": guide.stop_rule,
+        "status": RUNNING,
+    }
+    reply = shape(**fields, **more)
+    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
+    payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
+
+    def transaction() -> Transaction[Reply]:
+        if request.key is not None:
+            seen = yield from once.recall(
+                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
+            )
+            if seen is not None:
+                return msgspec.json.decode(seen, type=shape)
+        if host is not None:
+            yield from webhook_hosts.require(workspace_id, host)
+        if run.tenant_id is not None:
+            yield from add_tenant(workspace_id, run.tenant_id, run.tenant_id, now_ms)
+        yield from actions.insert_run(run)
+        facts = {"operator": run.operator, "tool": run.tool, "by": request.principal.name}
+        yield from journal.append(workspace_id, run.run_id, [journal.NewEvent("run_started", facts)], now_ms)
+        yield from jobs.enqueue(workspace_id, CONTINUE_JOB, run.run_id, payload, due_ms=now_ms, now_ms=now_ms)
+        if request.key is not None:
+            text = msgspec.json.encode(reply).decode()
+            yield from once.remember(
+                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
+            )
+        return reply
+
+    reply = await services.store.write(meter(transaction, workspace_id, services.storage_quota_bytes, now_ms))
+    services.wake_jobs()
+    return reply
+
+
+async def fail(services: Services, run: Run, refusal: dict[str, Any]) -> None:
+    """End a run whose result will not come: with the refusal, which is posted as the result would have been."""
+    now_ms = services.clock.now_ms()
+    ended = msgspec.structs.replace(run, outputs={"refusal": refusal}, status=FAILED)
+    delivery_id = services.new_id(now_ms)
+
+    def transaction() -> Transaction[None]:
+        if not (yield from actions.finish_run(ended)):
+            return
+        event = journal.NewEvent("run_failed", {"reason": refusal.get("reason")})
+        yield from journal.append(run.workspace_id, run.run_id, [event], now_ms)
+        if (url := run.inputs.get("webhookUrl")) is not None:
+            yield from webhooks.enqueue(
+                run.workspace_id, delivery_id, run.run_id, event_of(run.tool, FAILED), url, refusal, now_ms
+            )
+
+    await services.store.write(transaction)
+    services.wake_jobs()

@@ -1,0 +1,237 @@
+"""What the execution tools answer: the reply's shape, its tokens, and how a refusal is worded (W76).
+
+Knows no store. The text beside an answer is made by `assent.workflow.text.answers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.core.tenancy import Principal
+from assent.engine.workflows.store import StoredRun
+from assent.gate.seals import Seals
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Refusal, Retry
+from assent.workflow import Blocked, ContentRefused, Issue, Pending, Warning
+from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
+from assent.workflow.text import answers as text
+
+ADVANCE: Final = "workflow_advance"
+
+
+class SessionView(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str
+    run_id: str
+
+
+class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The step to do now. S2's four fields, then what this server adds."""
+
+    step_id: str
+    title: str
+    prompt: str
+    require_confirmation: bool
+    step_key: str | msgspec.UnsetType = msgspec.UNSET
+    action: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    model_tier: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class NextCall(msgspec.Struct, frozen=True):
+    tool: str
+    args: dict[str, Any]
+
+
+class IssueView(msgspec.Struct, frozen=True):
+    path: str
+    code: str
+    message: str
+
+
+class WarningView(msgspec.Struct, frozen=True):
+    code: str
+    message: str
+    path: str = ""
+
+
+class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Another branch: the step with which it parted and what was noted there, how far it came, and how to enter it."""
+
+    title: str
+    step_key: str
+    is_complete: bool
+    notes: str = ""
+    reached: str = ""
+    """The step that it waits at."""
+    found: str = ""
+    """What was noted last on it, where that is another step."""
+    state_token: str = ""
+
+
+class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint. It holds nothing of
+    the context (W51)."""
+
+    kind: str
+    state_token: str
+    pending: PendingView | None
+    ack_token: str | None
+    is_complete: bool
+    session: SessionView
+    workflow_id: str
+    warnings: tuple[WarningView, ...] | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET
+    issues: tuple[IssueView, ...] | msgspec.UnsetType = msgspec.UNSET
+    example: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    notes_example: str | msgspec.UnsetType = msgspec.UNSET
+    recap: str | msgspec.UnsetType = msgspec.UNSET
+    recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    other_branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Those that parted before this place."""
+    branches_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
+
+
+class WorkflowReply(msgspec.Struct, frozen=True):
+    """An answer and its readable text (W76)."""
+
+    answer: WorkflowAnswer
+    text: str
+
+
+class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call brings with it: who, when, the token keys, new ids, and links for a human."""
+
+    principal: Principal
+    keys: tuple[bytes, ...]
+    now_ms: int
+    new_id: Callable[[int], str]
+    seals: Seals
+    """Tell the approvals of this server from others."""
+    review_url: Callable[[RunId], str]
+    drift: tuple[Warning, ...] = ()
+    """Warns where the file of the run's workflow is not what the run was pinned to. Looked for before the transaction,
+    which touches no file."""
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        return self.principal.workspace_id
+
+
+def token_refusal(code: str) -> Refusal:
+    return Refusal(Reason(code))
+
+
+def handle_of(keys: tuple[bytes, ...], token: str, kind: Kind) -> Handle:
+    """A token's place, or the refusal that its rule names."""
+    try:
+        return read(keys, token, kind)
+    except HandleRefused as refused:
+        raise token_refusal(refused.reason) from None
+
+
+def content_refusal(refused: ContentRefused) -> Refusal:
+    """What cannot be taken at all, as the caller hears it."""
+    problems = [
+        Problem(
+            issue.path,
+            issue.message if not refused.allowed else f"at most {refused.allowed} bytes",
+            f"{refused.measured} bytes" if refused.allowed else issue.code,
+        )
+        for issue in refused.issues
+    ]
+    reason = Reason.CONTEXT_TOO_LARGE if refused.code == "context_too_large" else Reason.VALIDATION_ERROR
+    facts = {"measured": refused.measured, "allowed": refused.allowed}
+    return Refusal(reason, facts=facts, problems=problems)
+
+
+def invalid(issues: Iterable[Issue]) -> Refusal:
+    """What was sent cannot pass, and why."""
+    return Refusal(Reason.VALIDATION_ERROR, problems=_problems(issues))
+
+
+def give_up(issues: Iterable[Issue]) -> Refusal:
+    """Ten attempts in a row did not pass: the agent stops and asks, instead of trying for ever (W39)."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        problems=_problems(issues),
+        user_message="I could not complete this step in ten attempts and need your help with it.",
+        fix="Ten attempts in a row were refused. Show the user the step and what problems says, and ask how to "
+        "complete it; then advance with what they tell you.",
+        stop_rule="Do not advance this step again before the user has answered.",
+        retry=Retry.NEVER,
+    )
+
+
+def _problems(issues: Iterable[Issue]) -> list[Problem]:
+    return [Problem(issue.path, issue.message, issue.code) for issue in issues]
+
+
+def make(
+    desk: WorkflowCall,
+    run: StoredRun,
+    node: int,
+    attempt: int,
+    shown: Pending | None,
+    warnings: tuple[Warning, ...],
+) -> WorkflowAnswer:
+    """The answer at a node of a run, with tokens of the newest key."""
+    state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
+    ack_token = (
+        mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
+    )
+    return shape_answer(run, state_token, ack_token, shown, warnings)
+
+
+def shape_answer(
+    run: StoredRun,
+    state_token: str,
+    ack_token: str | None,
+    shown: Pending | None,
+    warnings: tuple[Warning, ...],
+) -> WorkflowAnswer:
+    """The answer at a node: its tokens, its pending step, and the call that comes next."""
+    return WorkflowAnswer(
+        kind="step" if shown is not None else "complete",
+        state_token=state_token,
+        pending=view(shown) if shown is not None else None,
+        ack_token=ack_token,
+        is_complete=shown is None,
+        session=SessionView(run.session_id, run.run_id),
+        workflow_id=run.workflow_id,
+        warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or msgspec.UNSET,
+        next_call=NextCall(ADVANCE, {"stateToken": state_token, "ackToken": ack_token})
+        if ack_token is not None
+        else msgspec.UNSET,
+    )
+
+
+def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
+    """The same where the way is not free: what stands in it, and what would pass (W32, W60)."""
+    return msgspec.structs.replace(
+        answer,
+        kind="blocked",
+        reason=outcome.reason,
+        issues=tuple(IssueView(issue.path, issue.code, issue.message) for issue in outcome.issues),
+        example=outcome.example if outcome.example is not None else msgspec.UNSET,
+        notes_example=outcome.notes_example if outcome.notes_example is not None else msgspec.UNSET,
+    )
+
+
+def view(shown: Pending) -> PendingView:
+    return PendingView(
+        step_id=shown.step_id,
+        title=shown.title,
+        prompt=shown.prompt,
+        require_confirmation=shown.require_confirmation,
+        step_key=shown.step_key,
+        action=shown.action if shown.action is not None else msgspec.UNSET,
+        model_tier=shown.model_tier or msgspec.UNSET,
+    )
+
+
+def tokens_of(answer: WorkflowAnswer) -> text.Tokens:
+    return text.Tokens(answer.state_token, answer.ack_token or "")

@@ -1,0 +1,81 @@
+"""The other branches of a run, each in a line and with a token to enter it (W12, W20).
+
+Reads the tree of a run and a few of its nodes; of a run with very many nodes the newest part.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import BranchView, WorkflowCall
+from assent.engine.workflows.store import StoredRun
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+from assent.workflow import Program, pending
+from assent.workflow.handles import Handle, mint
+from assent.workflow.machine.branching import Branch, find_branches
+from assent.workflow.machine.history import first_line
+from assent.workflow.machine.snapshot import decode as decode_snapshot
+
+NODES_READ: Final = 2_000
+"""Of a run's tree, the newest: as much as one look may cost."""
+
+FROM_HERE: Final = 20
+ELSEWHERE: Final = 5
+"""Branches that are named one by one, the newest; the others are counted."""
+
+
+class OtherBranches(msgspec.Struct, frozen=True):
+    from_here: tuple[BranchView, ...]
+    elsewhere: tuple[BranchView, ...]
+    omitted: int
+
+
+def describe_others(
+    desk: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
+) -> Transaction[OtherBranches]:
+    """The branches that do not lead to a node, the oldest first."""
+    named = {"workspace_id": desk.workspace_id, "run_id": run.run_id}
+    rows = yield statements.list_workflow_parents(**named, most=NODES_READ)
+    found = find_branches({row["node"]: row["parent"] for row in rows}, node)
+    here, elsewhere = found.from_here[-from_here:], found.elsewhere[-ELSEWHERE:]
+    omitted = len(found.from_here) + len(found.elsewhere) - len(here) - len(elsewhere)
+    if not (here or elsewhere):
+        return OtherBranches((), (), 0)
+    nodes = sorted({number for each in (*here, *elsewhere) for number in (each.first, each.tip)})
+    rows = yield statements.list_workflow_places(**named, nodes=msgspec.json.encode(nodes).decode())
+    places = {row["node"]: row for row in rows}
+
+    def describe(branch: Branch) -> BranchView:
+        first, tip = places[branch.first], places[branch.tip]
+        return BranchView(
+            title=first["title"] or first["step_key"],
+            step_key=first["step_key"],
+            is_complete=bool(tip["is_complete"]),
+            notes=first_line(first["notes"]),
+            reached=title_of(program, tip),
+            found=first_line(tip["notes"]) if branch.tip != branch.first else "",
+            state_token=mint(desk.keys, Handle("st", run.run_id, branch.tip, run.series)),
+        )
+
+    return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)
+
+
+def title_of(program: Program, place: Row) -> str:
+    """The step that a node waits at; nothing where its run is complete or its snapshot was too large to be read."""
+    if place["is_complete"] or not place["snapshot"]:
+        return ""
+    shown = pending(program, decode_snapshot(place["snapshot"].encode()))
+    return shown.title if shown is not None else ""
+
+
+def read_place(desk: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
+    """Where a node of a run waits, and the first line of what was noted on the way there."""
+    program = yield from stored.load_program(desk.workspace_id, run.workflow_hash)
+    rows = yield statements.list_workflow_places(
+        workspace_id=desk.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
+    )
+    return (title_of(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")

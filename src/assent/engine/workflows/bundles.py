@@ -1,0 +1,435 @@
+"""A session out of the store and into another one (W71). Imported runs have tokens of this server and their own log.
+
+What a run's log says about its nodes is checked on both ways (W67). Actions stay behind: they are effects of the server
+that had them, and an approval that came in a file would be nobody's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.engine.workflows import session_notes
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import ADVANCE, WorkflowAnswer
+from assent.engine.workflows.session_notes import SessionNote
+from assent.engine.workflows.sessions import COMPLETE, OPERATOR, RUNNING
+from assent.engine.workflows.store import StoredRun
+from assent.gate.records import Run
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.tokens import TokenInvalid
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+from assent.workflow import ContentRefused, Snapshot, pending
+from assent.workflow.bundle import (
+    EVENT_KINDS,
+    MAX_SESSION_ID_CHARS,
+    Bundle,
+    BundleRefused,
+    ExportedAnswer,
+    ExportedCheckpoint,
+    ExportedEvent,
+    ExportedNode,
+    ExportedRun,
+    ExportedSessionNote,
+)
+from assent.workflow.handles import Handle, Kind, mint, place
+from assent.workflow.machine import lineage
+from assent.workflow.machine.lineage import Lineage
+from assent.workflow.machine.snapshot import SNAPSHOT_FORMAT
+from assent.workflow.program import Program, UnknownFormat, workflow_hash
+from assent.workflow.program import decode as decode_program
+from assent.workflow.program import encode as encode_program
+
+MOST_EVENTS: Final = 1_000_000
+_STATE_MARK: Final = "<this server's stateToken>"
+_ACK_MARK: Final = "<this server's ackToken>"
+_BRANCH_MARK: Final = re.compile(r"<this server's stateToken of node ([0-9]{1,9})>")
+_OWN: Final = ("stateToken", "ackToken", "session", "nextCall")
+_BRANCHES: Final = ("branches", "otherBranches")
+
+
+def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transaction[Bundle | None]:
+    """A whole session; nothing where the workspace has none of that name."""
+    rows = yield statements.list_session_runs(workspace_id=workspace_id, session_id=session_id)
+    if not rows:
+        return None
+    runs, programs = [], {}
+    for row in rows:
+        runs.append((yield from export_run(workspace_id, row)))
+        program = yield from stored.read_program(workspace_id, row["workflow_hash"])
+        programs[row["workflow_hash"]] = json.loads(encode_program(program))
+    noted = yield from session_notes.listing(workspace_id, session_id)
+    return Bundle(
+        session_id=session_id,
+        exported_ms=now_ms,
+        programs=programs,
+        runs=runs,
+        notes=[ExportedSessionNote(n.note_id, n.author, n.notes, n.created_ms) for n in noted],
+    )
+
+
+def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
+    """A whole run; raises `Tampered` where its rows are not what its log says (W67)."""
+    run_id = RunId(row["run_id"])
+    named = {"workspace_id": workspace_id, "run_id": run_id}
+    events = yield from journal.read_stream(workspace_id, run_id, limit=MOST_EVENTS)
+    head = yield from journal.read_head(workspace_id, run_id)
+    if (problem := journal.verify_chain(events, head)) is not None:
+        raise stored.Tampered(f"the log of run {run_id} does not hold at event {problem.seq}")
+    nodes = yield statements.list_workflow_nodes(**named)
+    answers = yield statements.list_workflow_answers(**named)
+    checkpoints = yield statements.list_workflow_checkpoints(**named)
+    # Numbered by themselves: what else the log tells is not taken along, and no gap shows that it was there.
+    told = [event for event in events if event.kind in EVENT_KINDS]
+    numbers = {event.seq: number for number, event in enumerate(told, 1)}
+    if not {row["event_seq"] for row in (*nodes, *checkpoints)} <= numbers.keys():
+        raise stored.Tampered(f"run {run_id} has steps that its log does not know")
+    exported = ExportedRun(
+        run_id=run_id,
+        workflow_id=row["workflow_id"],
+        workflow_hash=row["workflow_hash"],
+        name=row["name"],
+        created_ms=row["created_ms"],
+        updated_ms=row["updated_ms"],
+        nodes=[_node(each, numbers) for each in nodes],
+        answers=[_answer(each, run_id) for each in answers],
+        checkpoints=[
+            ExportedCheckpoint(c["node"], c["digest"], c["notes"], numbers[c["event_seq"]], c["created_ms"])
+            for c in checkpoints
+        ],
+        events=[
+            ExportedEvent(numbers[event.seq], event.kind, event.at_ms, json.loads(event.body))
+            for event in told
+        ],
+    )
+    if (flaw := flaw_of(exported) or _find_misplaced(row, nodes, exported)) is not None:
+        raise stored.Tampered(f"run {run_id}: {flaw}")
+    return exported
+
+
+def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
+    """Where a run's rows say otherwise than what they hold or its log what it belongs to."""
+    started = run.events[0].body
+    if (started.get("sessionId"), started.get("workflowHash")) != (row["session_id"], row["workflow_hash"]):
+        return "it is not in the session or pinned to the workflow that its log says"
+    if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
+        return "a step is marked complete that is not, or the other way round"
+    led, kept = _steps_taken(lineage_of(run)), _answers_kept(run)
+    born = Counter(parent for parent, _ in led)
+    if row["nodes"] != len(nodes) or any(node["children"] != born[node["node"]] for node in nodes):
+        return "its steps or its branches are counted wrong"
+    ways = {(node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]}
+    if not ways.items() <= led.items() or not led.keys() <= ways.keys() | kept.keys():
+        return "a step leads elsewhere than its log says"
+    if not all(
+        _gives_tokens(RunId(row["run_id"]), row["series"], node) for node in nodes if node["next_edge"]
+    ):
+        return "a step gives the tokens of another"
+    return None
+
+
+def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
+    """Whether the tokens that are kept with a way name where it leads."""
+    try:
+        named = [place(t, run_id) for t in (node["next_state"], node["next_ack"]) if t is not None]
+    except TokenInvalid:
+        return False
+    kinds: tuple[Kind, ...] = ("st", "ack")
+    return named == [Handle(kind, run_id, node["next_node"], series) for kind in kinds[: len(named)]]
+
+
+def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
+    return ExportedNode(
+        node=row["node"],
+        parent=row["parent"],
+        step_key=row["step_key"],
+        title=row["title"],
+        notes=row["notes"],
+        artifacts=json.loads(row["artifacts"]),
+        snapshot=json.loads(row["snapshot"]),
+        event_seq=numbers[row["event_seq"]],
+        created_ms=row["created_ms"],
+    )
+
+
+def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
+    given = json.loads(row["answer"])
+    state, ack = given["stateToken"], given["ackToken"]
+    text, kept = (
+        row["text"].replace(state, _STATE_MARK),
+        json.dumps({key: value for key, value in given.items() if key not in _OWN}),
+    )
+    for branch in (each for name in _BRANCHES for each in given.get(name, ()) if "stateToken" in each):
+        mark = f"<this server's stateToken of node {place(branch['stateToken'], run_id).node}>"
+        text, kept = (part.replace(branch["stateToken"], mark) for part in (text, kept))
+    return ExportedAnswer(
+        node=row["node"],
+        edge=row["edge"],
+        child=row["child"],
+        at=place(state, run_id).node,
+        attempt=place(ack, run_id).attempt if ack is not None else 0,
+        answer=json.loads(kept) | {"ackToken": ack is not None},
+        text=text.replace(ack, _ACK_MARK) if ack is not None else text,
+        created_ms=row["created_ms"],
+    )
+
+
+def lineage_of(run: ExportedRun) -> Lineage:
+    """What the log of an exported run tells."""
+    return lineage.fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
+
+
+def flaw_of(run: ExportedRun) -> str | None:
+    """Where nodes and log of a run do not agree."""
+    lineage = lineage_of(run)
+    told = {step.node: step for step in lineage.steps}
+    if [node.node for node in run.nodes] != sorted(told):
+        return "its nodes are not those of its log"
+    for node in run.nodes:
+        snapshot = _snapshot(node)
+        artifacts = stored.artifacts_text(node.artifacts)
+        sealed = stored.seal(node.parent, node.step_key, node.title, node.notes, artifacts, snapshot)
+        if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
+            return f"node {node.node} is not what its log says"
+    led, answered = _steps_taken(lineage), _answers_kept(run)
+    if not answered.items() <= led.items():
+        return "it has an answer that its log does not know"
+    if any(given.at != (given.node if given.child is None else given.child) for given in run.answers):
+        return "it has an answer with the tokens of another step"
+    if not led.keys() <= answered.keys() | _first(lineage):
+        return "the answer to a branch is missing"
+    kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}
+    if {(each.node, each.digest) for each in run.checkpoints} != kept or any(
+        stored.notes_digest(each.notes) != each.digest for each in run.checkpoints
+    ):
+        return "its checkpoints are not those of its log"
+    return None
+
+
+Edge = tuple[int | None, str]
+"""A node and what was sent there."""
+
+
+def _steps_taken(told: Lineage) -> dict[Edge, int]:
+    """Where each advance of a run led, as its log tells it."""
+    return {(step.parent, step.edge): step.node for step in told.steps if step.parent is not None}
+
+
+def _first(told: Lineage) -> set[Edge]:
+    """The first way on from each node: what was answered there follows from the child."""
+    ways: dict[int | None, Edge] = {}
+    for step in told.steps:
+        ways.setdefault(step.parent, (step.parent, step.edge))
+    return set(ways.values())
+
+
+def _answers_kept(run: ExportedRun) -> dict[Edge, int]:
+    """The advances whose answers are kept word for word."""
+    return {(given.node, given.edge): given.child for given in run.answers if given.child is not None}
+
+
+def _snapshot(node: ExportedNode) -> Snapshot:
+    if node.snapshot.get("format") != SNAPSHOT_FORMAT:
+        raise BundleRefused(f"Node {node.node} was written by another generation of this server.")
+    return msgspec.convert(node.snapshot, Snapshot)
+
+
+class Imported(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a session went."""
+
+    session_id: str
+    runs: tuple[str, ...]
+    renamed: bool
+
+
+def check(bundle: Bundle) -> dict[str, Program]:
+    """The programs of a bundle that can be imported; raises `BundleRefused`."""
+    programs: dict[str, Program] = {}
+    try:
+        for name, given in bundle.programs.items():
+            programs[name] = decode_program(msgspec.json.encode(given))
+            if workflow_hash(programs[name]) != name:
+                raise BundleRefused(f"The workflow {name} is not what its hash says.")
+        for run in bundle.runs:
+            if run.workflow_hash not in programs or programs[run.workflow_hash].id != run.workflow_id:
+                raise BundleRefused(f"The workflow of run {run.run_id} is missing.")
+            if (flaw := flaw_of(run)) is not None:
+                raise BundleRefused(f"Run {run.run_id}: {flaw}.")
+            for node in run.nodes:
+                pending(programs[run.workflow_hash], _snapshot(node))
+    except (UnknownFormat, ContentRefused, msgspec.ValidationError, ValueError, LookupError) as error:
+        raise BundleRefused(f"This bundle cannot be read: {error}.") from error
+    return programs
+
+
+def import_session(
+    workspace_id: WorkspaceId,
+    bundle: Bundle,
+    digest: str,
+    keys: tuple[bytes, ...],
+    new_id: Callable[[int], str],
+    now_ms: int,
+) -> Transaction[Imported]:
+    """Store a session with tokens of this server (W71); under another name, with new runs, where it is there
+    already."""
+    programs = check(bundle)
+    session_id, number = bundle.session_id, 1
+    while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
+        number += 1
+        suffix = f" ({number})"
+        session_id = bundle.session_id[: MAX_SESSION_ID_CHARS - len(suffix)] + suffix
+    taken = renamed = session_id != bundle.session_id
+    for run in bundle.runs:
+        # In any workspace, and of a session that has gone: pages and ledger know a run by its id alone.
+        taken = taken or bool((yield statements.find_run_anywhere(run_id=run.run_id)))
+    for name, program in programs.items():
+        yield from stored.pin(workspace_id, name, program, now_ms)
+    # Its tokens are others than where it came from, also under the same key.
+    series = int(new_id(now_ms)[-8:], 16)
+    run_ids = []
+    for run in bundle.runs:
+        run_id = RunId(new_id(now_ms) if taken else run.run_id)
+        yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, series, now_ms)
+        run_ids.append(run_id)
+    for n in bundle.notes:
+        note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
+        yield from session_notes.keep(workspace_id, session_id, note)
+    # Bringing it in is touching it: what is old elsewhere is not removed here before anybody has seen it (W72).
+    yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
+    return Imported(session_id, tuple(run_ids), renamed)
+
+
+def _import_run(
+    workspace_id: WorkspaceId,
+    session_id: str,
+    run_id: RunId,
+    run: ExportedRun,
+    digest: str,
+    keys: tuple[bytes, ...],
+    series: int,
+    now_ms: int,
+) -> Transaction[None]:
+    record = StoredRun(
+        run_id=run_id,
+        session_id=session_id,
+        workflow_id=run.workflow_id,
+        workflow_hash=run.workflow_hash,
+        name=run.name,
+        nodes=1,
+        series=series,
+    )
+    yield from stored.insert_run(workspace_id, record, run.created_ms)
+    yield from actions.insert_run(
+        Run(
+            workspace_id=workspace_id,
+            run_id=run_id,
+            tenant_id=None,
+            operator=OPERATOR,
+            tool="session_import",
+            inputs={"workflowId": run.workflow_id, "sessionId": session_id},
+            outputs={"workflowHash": run.workflow_hash, "bundle": digest},
+            status=COMPLETE if any(node.snapshot.get("at") is None for node in run.nodes) else RUNNING,
+            parent_run_id=None,
+            created_ms=run.created_ms,
+        )
+    )
+    head = journal.new_head(workspace_id, run_id)
+    numbers: dict[int, int] = {}
+    for event in run.events:
+        head = yield from stored.log(head, event.kind, _name_session(event, session_id), event.at_ms)
+        numbers[event.seq] = head.seq
+    yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
+    ways = _first_ways(run, keys, record)
+    for node in run.nodes:
+        new = stored.NewNode(
+            node=node.node,
+            parent=node.parent,
+            step_key=node.step_key,
+            title=node.title,
+            notes=node.notes,
+            artifacts=tuple(node.artifacts),
+            snapshot=_snapshot(node),
+        )
+        yield from stored.insert_node(
+            workspace_id,
+            run_id,
+            new,
+            way=ways.get(node.node),
+            event_seq=numbers[node.event_seq],
+            now_ms=node.created_ms,
+        )
+    for each in run.checkpoints:
+        yield statements.insert_workflow_checkpoint(
+            workspace_id=workspace_id,
+            run_id=run_id,
+            node=each.node,
+            digest=each.digest,
+            notes=each.notes,
+            event_seq=numbers[each.event_seq],
+            created_ms=each.created_ms,
+        )
+    yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=run.updated_ms)
+    for given in run.answers:
+        kept = _mint(given, keys, record)
+        yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
+
+
+def _first_ways(
+    run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
+) -> dict[int, stored.FirstTransition]:
+    """By child, the first way on from each node of which the bundle has no answer word for word, with this server's
+    tokens."""
+    told = lineage_of(run)
+    first = _first(told) - _answers_kept(run).keys()
+    complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
+    return {
+        child: stored.FirstTransition(
+            edge, child, *_tokens(keys, record, child, 0, pending=child not in complete)
+        )
+        for (parent, edge), child in _steps_taken(told).items()
+        if (parent, edge) in first
+    }
+
+
+def _tokens(
+    keys: tuple[bytes, ...], run: StoredRun, node: int, attempt: int, *, pending: bool
+) -> tuple[str, str | None]:
+    state = mint(keys, Handle("st", run.run_id, node, run.series))
+    return state, mint(keys, Handle("ack", run.run_id, node, run.series, attempt)) if pending else None
+
+
+def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
+    if event.kind != "workflow_started":
+        return event.body
+    return {**event.body, "sessionId": session_id}
+
+
+def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> stored.KeptAnswer:
+    """An answer with this server's tokens in it."""
+    state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
+    own: dict[str, Any] = {
+        "stateToken": state,
+        "ackToken": ack,
+        "session": {"sessionId": run.session_id, "runId": run.run_id},
+    }
+    if ack is not None:
+        own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}
+
+    def token(match: re.Match[str]) -> str:
+        return mint(keys, Handle("st", run.run_id, int(match[1]), run.series))
+
+    kept = _BRANCH_MARK.sub(token, json.dumps(given.answer))
+    try:
+        answer = msgspec.convert({**json.loads(kept), **own}, WorkflowAnswer)
+    except msgspec.ValidationError as error:
+        raise BundleRefused(f"An answer in this bundle cannot be read: {error}.") from error
+    text = _BRANCH_MARK.sub(token, given.text).replace(_STATE_MARK, state).replace(_ACK_MARK, ack or "")
+    return stored.KeptAnswer(given.child, msgspec.json.encode(answer).decode(), text)

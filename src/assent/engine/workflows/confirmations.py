@@ -1,0 +1,386 @@
+"""A step that a human must agree to is an action in the approval machine (W40).
+
+The advance that finds everything else good stages it; its body is what the agent submitted, its digest covers step,
+node and content. An action belongs to the ledger of effects and not to a branch: a rewound branch is told what became
+of the same step elsewhere, and asks anew (C31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions, change_requests
+from assent.engine.actions.confirming import is_cut
+from assent.engine.core.journal import Head
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import ADVANCE, WorkflowCall
+from assent.engine.workflows.store import NodeRecord
+from assent.gate import gate
+from assent.gate.policy import Policy
+from assent.gate.preflight import Readiness, preflight
+from assent.gate.records import Action, Effect, ExecutionState, Status
+from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_rewritten
+from assent.gate.transitions import Move, follow, state_of
+from assent.kernel.ids import ActionId, RunId
+from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
+from assent.ports import Transaction
+from assent.sql.loader import statements
+from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
+from assent.workflow.handles import Handle, mint
+
+_OVER: Final = (Status.EXECUTED, Status.FAILED)
+MAX_CALL_CHARS: Final = 4_096
+"""Of the content of an advance that is kept beside its question; the agent has a longer one itself."""
+
+
+class OpenQuestion(msgspec.Struct, frozen=True):
+    """The action for exactly this content of this node. Only one that is locked may be acted on."""
+
+    action: Action
+    policy: Policy
+    locked: bool
+
+
+def lock(desk: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
+    """The action that a human was asked about, locked. Before the run is: whoever decides takes them in this order."""
+    action_id = yield from _action_id(desk, state, content)
+    if action_id is None:
+        return None
+    action, policy = yield from actions.lock(desk.workspace_id, action_id)
+    return OpenQuestion(action, policy, locked=True)
+
+
+def settle(
+    desk: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
+) -> Transaction[OpenQuestion | None]:
+    """The same once the run is locked: where another caller has asked meanwhile, what that one asked about."""
+    action_id = yield from _action_id(desk, state, content)
+    if action_id is None or (asked is not None and asked.action.action_id == action_id):
+        return asked
+    action, policy = yield from actions.find(desk.workspace_id, action_id)
+    return OpenQuestion(action, policy, locked=False)
+
+
+def _action_id(desk: WorkflowCall, state: Handle, content: str) -> Transaction[ActionId | None]:
+    rows = yield statements.find_workflow_confirmation(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, content=content
+    )
+    return ActionId(rows[0]["action_id"]) if rows else None
+
+
+def decision(desk: WorkflowCall, asked: OpenQuestion | None) -> Decision | None:
+    """What a human has decided about this content. Raises the gate's refusal where an approval is not enough."""
+    if asked is None or not asked.locked:
+        return None
+    action = asked.action
+    if action.status is Status.REJECTED:
+        return Decision("rejected", action.rejection or "")
+    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or is_rewritten(action):
+        return None
+    if is_cut(action):
+        return None
+    gate.judge_execution(
+        action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id), desk.seals
+    )
+    return Decision("approved")
+
+
+def ask(
+    desk: WorkflowCall,
+    head: Head,
+    node: NodeRecord,
+    content: Content,
+    digest: str,
+    outcome: NeedsConfirmation,
+    asked: OpenQuestion | None,
+    ack: Handle,
+) -> Transaction[Refusal]:
+    """Stage the action that a person confirms, once for the same content (W40); after a rejection new content needs a
+    new approval."""
+    if (
+        asked is None
+        or asked.action.expired(desk.now_ms)
+        or asked.action.status in _OVER
+        or _is_unread(asked)
+    ):
+        action = stage(desk, node, content, digest, outcome, _call(desk, ack, content))
+        yield from actions.insert_action(action)
+        body = {
+            "node": node.node,
+            "stepKey": outcome.step_key,
+            "actionId": action.action_id,
+            "digest": action.digest,
+        }
+        head = yield from stored.log(head, "confirmation_asked", body, desk.now_ms)
+        yield statements.set_workflow_confirmation(
+            workspace_id=desk.workspace_id,
+            run_id=node.run.run_id,
+            node=node.node,
+            content=digest,
+            step_key=outcome.step_key,
+            action_id=action.action_id,
+            event_seq=head.seq,
+        )
+        yield from stored.touch_run(desk.workspace_id, node.run.run_id, desk.now_ms)
+    else:
+        action = asked.action
+    if action.status is Status.AWAITING_APPROVAL:
+        yield from supersede(desk, head, node, action.action_id)
+    earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
+    if action.status is Status.APPROVED and not is_rewritten(action):
+        return _passes_now(action, outcome)
+    return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
+
+
+def _is_unread(asked: OpenQuestion) -> bool:
+    """What could not be read whole is asked about again, which refuses it as too long."""
+    return asked.action.status is not Status.REJECTED and is_cut(asked.action)
+
+
+def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
+    """End the questions about other content of the same node: the agent submits something else now, or has passed. An
+    approval that was given stays. The run is locked."""
+    rows = yield statements.lock_waiting_confirmations(
+        workspace_id=desk.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=desk.now_ms
+    )
+    for row in rows:
+        action, _ = yield from actions.find(desk.workspace_id, ActionId(row["action_id"]))
+        ended = msgspec.structs.replace(
+            action, expires_ms=desk.now_ms, metadata={**action.metadata, SUPERSEDED: by}
+        )
+        yield from actions.put_all(ended, (), desk.now_ms)
+        body = {"node": node.node, "actionId": action.action_id, "by": by}
+        head = yield from stored.log(head, "confirmation_superseded", body, desk.now_ms)
+    return head
+
+
+def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
+    """A person approved it while this call was on its way."""
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        words=Words(
+            summary=f"“{outcome.title}” was approved just now.",
+            user_message=f"“{outcome.title}” was approved just now; I go on.",
+            fix="Make the same call again, exactly as it was sent; it passes.",
+            stop_rule="Do not ask for approval again.",
+        ),
+        status=action.status,
+        action_id=action.action_id,
+        retry_after_seconds=1,
+    )
+
+
+def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> Words:
+    """The words of a step that waits for a person, or that a person sent back."""
+    name = f"“{outcome.title}”"
+    if action.status is Status.REJECTED:
+        why = action.rejection or "no reason given"
+        return Words(
+            summary=f"{name} was rejected.",
+            user_message=f"{name} was rejected: {why}. I will submit another version for your approval.",
+            fix="STOP. Do not repeat this call. Change what you submit as the reason says, and advance with that; it "
+            "needs a new approval.",
+            stop_rule="Do not submit the rejected content again.",
+        )
+    if is_rewritten(action):
+        return Words(
+            summary=f"The text of {name} was changed.",
+            user_message=f"The text of {name} was changed after it was submitted, so I submit the changed text; it "
+            "needs a new approval.",
+            fix="STOP. Do not repeat this call. Advance with the text as it was changed; it needs a new approval.",
+            stop_rule="Do not submit the earlier text again.",
+        )
+    said = [f"{name} waits for your approval."]
+    fix = (
+        "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
+        "After the person approved, make the same advance call again, exactly as it was sent."
+    )
+    if wishes := change_requests.list_requests(action):
+        said.append(f"A person asked for changes: {wishes[-1]['text']}")
+        fix = (
+            "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
+            "approval."
+        )
+    if earlier is not None:
+        said.append(earlier)
+    return Words(
+        summary=f"{name} waits for a person.",
+        user_message=" ".join(said),
+        fix=fix,
+        stop_rule="Do not advance past this step before a person approved it.",
+    )
+
+
+def warn(desk: WorkflowCall, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
+    """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
+    if shown is None or not shown.require_confirmation:
+        return ()
+    return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+
+
+def warn_again(
+    desk: WorkflowCall, run_id: RunId, node: int, shown: Pending | None
+) -> Transaction[tuple[Warning, ...]]:
+    """The same for whoever comes back to a node, where a question about it may be open."""
+    if shown is None or not shown.require_confirmation:
+        return ()
+    rows = yield statements.find_open_confirmation(
+        workspace_id=desk.workspace_id, run_id=run_id, node=node, now_ms=desk.now_ms
+    )
+    if not rows:
+        return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+    action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
+    already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
+    return (already, *_warning((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
+
+
+def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
+    return (Warning("decided_before", earlier, shown.step_key),) if earlier is not None else ()
+
+
+def _earlier(
+    desk: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
+) -> Transaction[str | None]:
+    """What became of the same step before: an effect is told, an approval is not inherited."""
+    rows = yield statements.list_step_confirmations(
+        workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=desk.now_ms
+    )
+    happened = {row["status"] for row in rows}
+    return next((said for status, said in _TOLD.items() if status in happened), None)
+
+
+_ALREADY: Final = {
+    "approved": "A person has approved what was submitted here as action {0}. Exactly that content passes; "
+    "chieflab_get_action shows it. Other content is asked about anew.",
+    "awaiting_approval": "A person is being asked about what was submitted here as action {0}. Exactly that content "
+    "passes once it is approved; chieflab_get_action shows it. Other content is asked about anew.",
+}
+
+_TOLD: Final = {
+    "executed": "The same step was already approved and executed before, on another branch or with other content; "
+    "that stays done, and does not count for this one: a new effect needs a new approval.",
+    "failed": "The same step failed before; that does not count for this one.",
+    "rejected": "The same step was already rejected before, on another branch or with other content.",
+    "approved": "The same step was already approved before, on another branch or with other content; that does not "
+    "count for this one.",
+    "awaiting_approval": "The same step also waits on another branch or with other content.",
+}
+
+
+def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
+    """The advance with this content: its arguments, and the names of those that are too long to be kept."""
+    state = Handle("st", ack.run_id, ack.node, ack.series)
+    tokens = {"stateToken": mint(desk.keys, state), "ackToken": mint(desk.keys, ack)}
+    sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
+    given = {name: value for name, value in sent.items() if value is not None}
+    if len(_json(given)) <= MAX_CALL_CHARS:
+        return {"args": {**tokens, **given}, "left": []}
+    return {"args": tokens, "left": list(given)}
+
+
+def stage(
+    desk: WorkflowCall,
+    node: NodeRecord,
+    content: Content,
+    digest: str,
+    outcome: NeedsConfirmation,
+    call: dict[str, Any],
+) -> Action:
+    """The action that stands for passing this step with this content."""
+    details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
+    if outcome.action is not None:
+        details["call"] = outcome.action
+    effect = Effect(
+        channel="workflow",
+        verb="confirm",
+        connector=WORKFLOW,
+        title=outcome.title,
+        body=confirmation_body(outcome.title, content, node.snapshot.context),
+        details=details,
+    )
+    return Action(
+        workspace_id=desk.workspace_id,
+        action_id=ActionId(desk.new_id(desk.now_ms)),
+        run_id=node.run.run_id,
+        tenant_id=None,
+        asset_id=None,
+        position=node.node,
+        version=1,
+        effect=effect,
+        digest=effect.digest(),
+        revision=1,
+        executor_tool=ADVANCE,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        preflight=preflight(effect, Readiness(ready=True)),
+        created_ms=desk.now_ms,
+        expires_ms=desk.now_ms + ACTION_TTL_MS,
+        metadata={
+            "stepKey": outcome.step_key,
+            "workflowId": node.run.workflow_id,
+            SUBMITTED: effect.digest(),
+            CALL: call,
+        },
+    )
+
+
+def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -> str:
+    """What the human reads: the step's title with what the agent submitted, never the prompt (E19).
+
+    `before` is the run's context. Raises a refusal where the text would be too long to be shown whole: an approval
+    covers all of it.
+    """
+    parts = [title]
+    if content.notes and content.notes.strip():
+        parts.append(content.notes.strip())
+    if content.output is not None:
+        parts.append(_json(content.output))
+    if len(parts) == 1:
+        parts.append("The agent sent no notes for this step.")
+    if changes := _context_changes(content.context, before):
+        parts.append("\n".join(["This changes what later steps work with:", *changes]))
+    body = "\n\n".join(parts)
+    if len(body) > MAX_CONTENT_CHARS:
+        expected = (
+            f"at most {MAX_CONTENT_CHARS} characters of notes, output and context together, so that a person can read "
+            "all that they approve; submit a summary and keep the rest elsewhere"
+        )
+        sizes = {
+            "notesMarkdown": len(content.notes or ""),
+            "output": len(_json(content.output)),
+            "context": len(_json(content.context)),
+        }
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise Refusal(
+            Reason.VALIDATION_ERROR, problems=[Problem(largest, expected, f"{len(body)} characters")]
+        )
+    return body
+
+
+def _context_changes(patch: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    """Each value of the context that would be another, with the one it replaces."""
+    lines = []
+    for name, value in patch.items():
+        if before.get(name) == value and type(before.get(name)) is type(value):
+            continue
+        was = f" (before: {_json(before[name])})" if name in before else ""
+        lines.append(f"{name}: {'removed' if value is None else _json(value)}{was}")
+    return lines
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def pass_step(desk: WorkflowCall, action: Action, child: int) -> Transaction[None]:
+    """The advance that passes is the action's effect: executed, once."""
+    changed = msgspec.structs.replace(
+        action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
+    )
+    state = follow(state_of(action), Move.HAND_OVER)
+    facts = {"by": desk.principal.name, "via": ADVANCE, "node": child}
+    yield from actions.put(changed, state, Move.HAND_OVER, facts, desk.now_ms)

@@ -1,0 +1,100 @@
+"""Where a run stands: rehydrate and checkpoint."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.workflows import answers, confirmations
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import WorkflowCall, WorkflowReply, token_refusal, tokens_of
+from assent.engine.workflows.branches import describe_others
+from assent.kernel.limits import RECAP_BYTES
+from assent.ports import Transaction
+from assent.sql.loader import statements
+from assent.workflow import Issue, Note, check_notes, pending, recap
+from assent.workflow.handles import Handle
+from assent.workflow.text import answers as text
+from assent.workflow.text.branches import tell_branches
+
+
+def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
+    """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20).
+    `rules` of the run for a chat that has lost everything."""
+    node = yield from stored.find_place(desk.workspace_id, state)
+    if node is None:
+        raise token_refusal("token_unknown_node")
+    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
+    way = yield statements.list_workflow_ancestors(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
+    )
+    kept = yield statements.list_workflow_checkpoints(workspace_id=desk.workspace_id, run_id=state.run_id)
+    on_the_way = {row["node"] for row in way}
+    by_node: dict[int, list[Note]] = {}
+    for row in kept:
+        if row["node"] in on_the_way:
+            by_node.setdefault(row["node"], []).append(Note("Checkpoint", row["notes"]))
+    notes: list[Note] = []
+    for row in reversed(way):
+        notes.append(Note(row["title"] or row["step_key"], row["notes"]))
+        notes += by_node.get(row["node"], [])
+    others = yield from describe_others(desk, node.run, program, node.node)
+    shown = pending(program, node.snapshot)
+    warnings = (
+        *desk.drift,
+        *(yield from confirmations.warn_again(desk, state.run_id, state.node, shown)),
+    )
+    told = recap(notes, left_out=sum(row["left_out"] for row in way))
+    answer = msgspec.structs.replace(
+        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, warnings),
+        kind="resumed" if shown is not None else "complete",
+        recap=told.text,
+        recap_omitted=told.omitted,
+        branches=others.from_here,
+        other_branches=others.elsewhere or msgspec.UNSET,
+        branches_omitted=others.omitted or msgspec.UNSET,
+    )
+    tokens = tokens_of(answer) if shown is not None else None
+    told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+    return WorkflowReply(
+        answer,
+        text.write_rehydration(
+            program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules
+        ),
+    )
+
+
+def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
+    """Keep notes on a node, with the pending step unchanged (W41). The same notes again are one checkpoint (W42),
+    others are kept beside them (W43); the preferred tip does not move (W44)."""
+    check_notes(notes)
+    if not notes.strip():
+        raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])
+    held = yield from stored.lock_place(desk.workspace_id, state, desk.now_ms)
+    if held is None:
+        raise token_refusal("token_unknown_node")
+    head, node = held
+    digest = stored.notes_digest(notes)
+    known = yield statements.find_workflow_checkpoint(
+        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, digest=digest
+    )
+    if not known:
+        head = yield from stored.log(
+            head, "checkpoint_kept", {"node": state.node, "digest": digest}, desk.now_ms
+        )
+        yield statements.insert_workflow_checkpoint(
+            workspace_id=desk.workspace_id,
+            run_id=state.run_id,
+            node=state.node,
+            digest=digest,
+            notes=notes,
+            event_seq=head.seq,
+            created_ms=desk.now_ms,
+        )
+        yield from stored.touch_run(desk.workspace_id, state.run_id, desk.now_ms)
+    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
+    shown = pending(program, node.snapshot)
+    answer = msgspec.structs.replace(
+        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, ()), kind="checkpoint"
+    )
+    tokens = tokens_of(answer) if shown is not None else None
+    return WorkflowReply(answer, text.write_checkpoint(shown, tokens, again=bool(known)))

@@ -1,0 +1,41 @@
+"""Old sessions go, and with them only what nothing reaches any more (W72).
+
+A session goes as a whole once none of its runs was touched for the set time and no question of it waits for a person.
+A program goes when no run is pinned to it. The journal and the actions stay: they are the ledger of what happened.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.engine.core import journal
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+FORGET_JOB: Final = "forget_old_sessions"
+
+
+def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[int]:
+    """Remove at most so many sessions that were last touched before a time; how many were looked at (W72)."""
+    rows = yield statements.list_stale_sessions(before_ms=before_ms, now_ms=now_ms, most=most)
+    for row in rows:
+        named = {"workspace_id": row["workspace_id"], "session_id": row["session_id"]}
+        runs = yield statements.list_session_runs(**named)
+        for run in runs:
+            # Whoever advances holds this lock: it is theirs or ours, never both.
+            yield from journal.lock_head(row["workspace_id"], run["run_id"], now_ms)
+        fresh = yield statements.list_session_runs(**named)
+        if len(fresh) != len(runs) or any(run["updated_ms"] >= before_ms for run in fresh):
+            continue
+        session = yield statements.find_workflow_session(**named)
+        if not session or session[0]["updated_ms"] >= before_ms:
+            continue
+        yield statements.forget_session_nodes(**named)
+        yield statements.forget_session_answers(**named)
+        yield statements.forget_session_checkpoints(**named)
+        yield statements.forget_session_confirmations(**named)
+        yield statements.forget_session_runs(**named)
+        yield statements.forget_session_notes(**named)
+        yield statements.forget_session(**named)
+        yield statements.forget_programs(workspace_id=row["workspace_id"], before_ms=before_ms)
+    return len(rows)

@@ -1,0 +1,122 @@
+"""Finding a run again: by session, by workflow, or by any word of what was noted on it (workflow_resume).
+
+A search ranks by how many of its words occur in a run's session, names, titles, notes and checkpoints. It reads the
+newest runs of a workspace, of each the newest nodes, and of each the beginning: its cost is bounded whatever the
+history.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import WorkflowCall
+from assent.engine.workflows.branches import read_place
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+from assent.workflow.handles import Handle, mint
+
+WORDS: Final = 6
+"""Words of a query that count; the statement has a place for each."""
+RUNS_SEARCHED: Final = 200
+NODES_SEARCHED: Final = 100
+CHARS_SEARCHED: Final = 4_000
+"""Of the newest runs, the newest nodes of each, and the beginning of what was noted there: 80 MB at the most, a
+megabyte in life, which takes 35 ms."""
+LATEST: Final = 5
+"""Runs that are listed where nothing fits."""
+
+
+class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A run that was found again, at its preferred tip (W27)."""
+
+    session_id: str
+    run_id: str
+    workflow_id: str
+    name: str
+    state_token: str
+    is_complete: bool
+    nodes: int
+    step: str = ""
+    """The step that it waits at."""
+    noted: str = ""
+    """The first line of what was noted last."""
+    words_found: int = 0
+    """How many words of the query occur in it."""
+
+
+def find_runs(
+    desk: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
+) -> Transaction[tuple[FoundRun, ...]]:
+    """Earlier runs: those that fit the query best first, then the freshest."""
+    filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
+    words = split_query(query)
+    if not words:
+        rows = yield statements.list_workflow_runs(workspace_id=desk.workspace_id, **filters)
+        return (yield from _describe(desk, [(row, 0) for row in rows]))
+    patterns = [in_any_case(word) for word in words]
+    patterns += [""] * (WORDS - len(patterns))
+    rows = yield statements.search_workflow_runs(
+        workspace_id=desk.workspace_id,
+        any_word="|".join(filter(None, patterns)),
+        whole=in_any_case(" ".join(query.split())),
+        **{f"word_{number}": pattern for number, pattern in enumerate(patterns, 1)},
+        runs=RUNS_SEARCHED,
+        newest=NODES_SEARCHED,
+        chars=CHARS_SEARCHED,
+        **filters,
+    )
+    return (yield from _describe(desk, [(row, row["words_found"]) for row in rows]))
+
+
+def latest_runs(desk: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
+    """The freshest runs of the workspace, whatever they are."""
+    rows = yield statements.list_workflow_runs(
+        workspace_id=desk.workspace_id, session_id="", workflow_id="", most=LATEST
+    )
+    return (yield from _describe(desk, [(row, 0) for row in rows]))
+
+
+def _describe(desk: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tuple[FoundRun, ...]]:
+    found = []
+    for row, words_found in rows:
+        run = stored.run_of(row)
+        tips = yield statements.find_workflow_tip(workspace_id=desk.workspace_id, run_id=run.run_id)
+        tip = yield from stored.find_node(desk.workspace_id, run.run_id, tips[0]["node"])
+        if tip is None:
+            continue
+        step, noted = yield from read_place(desk, run, tip.node)
+        found.append(
+            FoundRun(
+                session_id=run.session_id,
+                run_id=run.run_id,
+                workflow_id=run.workflow_id,
+                name=run.name,
+                state_token=mint(desk.keys, Handle("st", run.run_id, tip.node, run.series)),
+                is_complete=tip.snapshot.is_complete,
+                nodes=run.nodes,
+                step=step,
+                noted=noted,
+                words_found=words_found,
+            )
+        )
+    return tuple(found)
+
+
+def split_query(query: str) -> list[str]:
+    """The words of a query that tell runs apart: each once, short ones only where there are no others."""
+    words = list({word.casefold(): word for word in query.split()}.values())
+    telling = [word for word in words if len(word) > 2]
+    return (telling or words)[:WORDS]
+
+
+def in_any_case(words: str) -> str:
+    """A regular expression for a text in either case, of the kind that both stores read."""
+    return "".join(map(_either_case, words))
+
+
+def _either_case(char: str) -> str:
+    faces = {face for face in (char, char.lower(), char.upper()) if len(face) == 1}
+    return "[" + "".join(f"\\U{ord(face):08X}" for face in sorted(faces)) + "]"

@@ -1,0 +1,61 @@
+"""Notes of people on a session as a whole, between its runs. Written by who is signed in, never by an agent's tool."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.engine.workflows import store as stored
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import Transaction
+from assent.sql.loader import statements
+from assent.workflow import check_notes
+
+
+class SessionNote(msgspec.Struct, frozen=True, rename="camel"):
+    note_id: str
+    author: str
+    notes: str
+    created_ms: int
+
+
+def add(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
+    """Keep a note on a session that exists, with its event."""
+    check_notes(note.notes)
+    found = yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)
+    if not found or not note.notes.strip():
+        path, wanted = ("notes", "some text") if found else ("sessionId", "a session of this workspace")
+        raise Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, wanted, "nothing")])
+    yield from keep(workspace_id, session_id, note)
+    yield statements.touch_workflow_session(
+        workspace_id=workspace_id, session_id=session_id, now_ms=note.created_ms
+    )
+
+
+def keep(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
+    """Store a note as it is; for an import it brings its own time."""
+    event = journal.NewEvent(
+        "session_noted",
+        {
+            "sessionId": session_id,
+            "noteId": note.note_id,
+            "by": note.author,
+            "digest": stored.notes_digest(note.notes),
+        },
+    )
+    yield from journal.append(workspace_id, f"session:{session_id}", [event], note.created_ms)
+    yield statements.insert_session_note(
+        workspace_id=workspace_id,
+        session_id=session_id,
+        note_id=note.note_id,
+        author=note.author,
+        notes=note.notes,
+        created_ms=note.created_ms,
+    )
+
+
+def listing(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
+    """The notes of a session, oldest first."""
+    rows = yield statements.list_session_notes(workspace_id=workspace_id, session_id=session_id)
+    return tuple(SessionNote(row["note_id"], row["author"], row["notes"], row["created_ms"]) for row in rows)

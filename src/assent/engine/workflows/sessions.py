@@ -1,0 +1,365 @@
+"""Running workflows: start and advance.
+
+An advance locks the run, looks for what it has answered to the same tokens and content, and only then runs the pure
+machine. What was answered follows from the node it led to, where it can (docs/decisions/0007). What a human must
+confirm becomes an action in the approval machine, staged by the advance that asks for it; effects live outside the
+run's history, so a rewound branch neither repeats one nor inherits its approval (C31, W40).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import idempotency as once
+from assent.engine.core import journal
+from assent.engine.core.journal import Head
+from assent.engine.workflows import answers, confirmations
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import (
+    WorkflowAnswer,
+    WorkflowCall,
+    WorkflowReply,
+    token_refusal,
+    tokens_of,
+)
+from assent.engine.workflows.branches import describe_others
+from assent.engine.workflows.confirmations import OpenQuestion
+from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
+from assent.gate.records import Run, Status
+from assent.kernel import canonical
+from assent.kernel.ids import RunId
+from assent.kernel.refusals import Refusal
+from assent.ports import Transaction
+from assent.sql.loader import statements
+from assent.workflow import (
+    Advanced,
+    Blocked,
+    Compiled,
+    Complete,
+    Content,
+    Issue,
+    NeedsConfirmation,
+    Pending,
+    Warning,
+    advance,
+    check_notes,
+    pending,
+    split_notes,
+    start,
+)
+from assent.workflow.handles import Handle
+from assent.workflow.machine.context import NOTES_KEY, join_notes, size_of
+from assent.workflow.machine.snapshot import pending_step, scope_of
+from assent.workflow.machine.values import render
+from assent.workflow.program import Program
+from assent.workflow.text import answers as text
+from assent.workflow.text.branches import tell_branches
+
+OPERATOR: Final = "workflow"
+START: Final = "workflow_start"
+RUNNING: Final = "running"
+COMPLETE: Final = "complete"
+"""The status of a run of which a branch has come to its end; others may go on (W28)."""
+FORKS_TOLD: Final = 5
+"""Branches that an advance names when it makes one more, the newest: the answer is kept with the run."""
+NEW_BRANCH: Final = Warning(
+    "new_branch",
+    "This step was completed before with other content, so this is a new branch; the earlier one stays as it is.",
+)
+
+
+def begin_run(
+    desk: WorkflowCall,
+    workflow_id: str,
+    compiled: Compiled | Refusal,
+    context: dict[str, Any],
+    session_id: str,
+    run_id: RunId,
+    key: str | None,
+    named_session: str,
+) -> Transaction[WorkflowReply]:
+    """Start a run of a workflow, pinned to the program as it is now (W55). A start that was answered under its key is
+    answered the same, whatever became of the file since; without a key every start is a new run (W19)."""
+    now_ms = desk.now_ms
+    size_of(context, "context")
+    arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
+    if key is not None:
+        seen = yield from once.recall(
+            desk.workspace_id, START, key, arguments, now_ms, holder=desk.principal.holder
+        )
+        if seen is not None:
+            return msgspec.json.decode(seen, type=WorkflowReply)
+    if isinstance(compiled, Refusal):
+        raise compiled
+    program = compiled.program
+    patch, notes = split_notes(context, None)
+    check_notes(notes)
+    outcome = start(program, patch)
+    run = StoredRun(
+        run_id=run_id,
+        session_id=session_id,
+        workflow_id=program.id,
+        workflow_hash=compiled.workflow_hash,
+        name=program.name,
+        nodes=1,
+    )
+    yield from stored.pin(desk.workspace_id, compiled.workflow_hash, program, now_ms)
+    yield from stored.insert_run(desk.workspace_id, run, now_ms)
+    yield from actions.insert_run(
+        Run(
+            workspace_id=desk.workspace_id,
+            run_id=run_id,
+            tenant_id=None,
+            operator=OPERATOR,
+            tool=START,
+            inputs={"workflowId": program.id, "sessionId": session_id},
+            outputs={"workflowHash": compiled.workflow_hash},
+            status=COMPLETE if isinstance(outcome, Complete) else RUNNING,
+            parent_run_id=None,
+            created_ms=now_ms,
+        )
+    )
+    head = journal.new_head(desk.workspace_id, run_id)
+    first = NewNode(
+        node=0,
+        parent=None,
+        step_key="",
+        title=program.name,
+        notes=notes or "",
+        artifacts=(),
+        snapshot=outcome.snapshot,
+    )
+    body = {
+        "workflowId": program.id,
+        "workflowHash": compiled.workflow_hash,
+        "sessionId": session_id,
+        "by": desk.principal.name,
+        "complete": isinstance(outcome, Complete),
+        "seal": first.seal(),
+    }
+    head = yield from stored.log(head, "workflow_started", body, now_ms)
+    yield from stored.insert_node(desk.workspace_id, run_id, first, event_seq=head.seq, now_ms=now_ms)
+    warnings = compiled.warnings
+    if not isinstance(outcome, Blocked):
+        warnings += outcome.warnings
+    shown = pending(program, outcome.snapshot)
+    answer = answers.make(desk, run, 0, 0, shown, warnings)
+    if isinstance(outcome, Blocked):
+        answer = answers.block_answer(answer, outcome)
+    spoken = WorkflowReply(answer, text.write_start(program, shown, tokens_of(answer), warnings))
+    if key is not None:
+        yield from once.remember(
+            desk.workspace_id,
+            START,
+            key,
+            arguments,
+            msgspec.json.encode(spoken).decode(),
+            now_ms,
+            holder=desk.principal.holder,
+        )
+    return spoken
+
+
+def step(
+    desk: WorkflowCall,
+    state: Handle,
+    ack: Handle,
+    context: dict[str, Any] | None,
+    notes: str | None,
+    output: Any,
+) -> Transaction[WorkflowReply | Refusal]:
+    """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept.
+
+    The ack token must be of the same run and node as the state token (W5). One transaction under the lock of the run:
+    equal advances at once, also from several processes, make one (W13, W14), and a crash leaves the run before the
+    advance or after it (W15, W66).
+    """
+    if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
+        raise token_refusal("token_scope_mismatch")
+    patch, given = split_notes(context, notes)
+    content = Content(notes=given, output=output, context=patch)
+    digest = content_digest(content)
+    edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
+    seen = yield from stored.find_step(desk.workspace_id, state, edge)
+    if seen is None:
+        raise token_refusal("token_unknown_node")
+    if not isinstance(seen, NodeRecord):
+        return (yield from _again(desk, state.run_id, seen))
+    program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
+    gated = not seen.snapshot.is_complete and pending_step(program, seen.snapshot).confirm is not None
+    asked = (yield from confirmations.lock(desk, state, digest)) if gated else None
+    if seen.head is None:
+        head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
+    else:
+        head = yield from journal.lock_seen(seen.head)
+    node = yield from stored.look_again(desk.workspace_id, seen, edge)
+    if node is None:
+        raise token_refusal("token_unknown_node")
+    if not isinstance(node, NodeRecord):
+        return (yield from _again(desk, state.run_id, node))
+    if node.snapshot.is_complete:
+        message = "This branch is complete; there is no step to advance."
+        raise answers.invalid([Issue("stateToken", "complete", message)])
+    if gated:
+        asked = yield from confirmations.settle(desk, state, digest, asked)
+    outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))
+    if isinstance(outcome, NeedsConfirmation):
+        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, ack))
+    if isinstance(outcome, Blocked):
+        return (yield from _block(desk, head, node, program, outcome, ack, edge))
+    return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
+
+
+def _again(
+    desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
+) -> Transaction[WorkflowReply]:
+    """What was answered before, with the same tokens (W10), also where it completed the run (W16); nothing is judged
+    again (W18)."""
+    if isinstance(answered, KeptAnswer):
+        return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
+    child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
+    if child is None:
+        raise token_refusal("token_unknown_node")  # the run was removed meanwhile
+    program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
+    shown = pending(program, child.snapshot)
+    answer = answers.shape_answer(child.run, answered.state_token, answered.ack_token, shown, ())
+    return _reply(program, shown, answer, ())
+
+
+def _reply(
+    program: Program, shown: Pending | None, answer: WorkflowAnswer, warnings: tuple[Warning, ...]
+) -> WorkflowReply:
+    """The answer to an advance that made a node, in words too."""
+    if shown is None:
+        return WorkflowReply(answer, text.write_completion(program, warnings))
+    return WorkflowReply(answer, text.write_advance(shown, tokens_of(answer), warnings))
+
+
+def content_digest(content: Content) -> str:
+    """What was sent, so that the same again is known as the same (W11, W12)."""
+    check_notes(content.notes)
+    parts = {"notes": content.notes, "output": content.output, "context": content.context}
+    try:
+        return canonical.digest(parts)
+    except (canonical.NotCanonical, TypeError, RecursionError):
+        # Which part it is, said in the words of a refusal.
+        for name in ("output", "context"):
+            size_of(parts[name], name)
+        raise
+
+
+def all_notes(content: Content) -> str:
+    """The notes of an advance, also those inside its output: none are dropped (W12)."""
+    inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
+    return join_notes(content.notes, inside if isinstance(inside, str) else None) or ""
+
+
+def _move(
+    desk: WorkflowCall,
+    head: Head,
+    node: NodeRecord,
+    program: Program,
+    content: Content,
+    outcome: Advanced | Complete,
+    edge: str,
+    digest: str,
+    asked: OpenQuestion | None,
+) -> Transaction[WorkflowReply]:
+    """A new node: the first child goes on, every further one is a branch (W12, W24, W25). A branch may be complete
+    while another goes on (W28)."""
+    run, now_ms = node.run, desk.now_ms
+    child = run.nodes
+    if asked is not None:
+        if asked.action.status is Status.APPROVED:
+            yield from confirmations.pass_step(desk, asked.action, child)
+            # The action's event went to this run's own stream.
+            head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
+        head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
+    new = NewNode(
+        node=child,
+        parent=node.node,
+        step_key=outcome.step_key,
+        title=render(pending_step(program, node.snapshot).title, scope_of(program, node.snapshot)),
+        notes=all_notes(content),
+        artifacts=outcome.artifacts,
+        snapshot=outcome.snapshot,
+    )
+    body = {
+        "parent": node.node,
+        "node": child,
+        "stepKey": outcome.step_key,
+        "ackHash": edge,
+        "contentDigest": digest,
+        "branch": node.children > 0,
+        "complete": isinstance(outcome, Complete),
+        "loops": outcome.events,
+        "by": desk.principal.name,
+        "seal": new.seal(),
+    }
+    head = yield from stored.log(head, "step_acked", body, now_ms)
+    if node.snapshot.blocked:
+        # The row of refused attempts ends here: who comes back to this node starts a new one (W39).
+        passed = msgspec.structs.replace(node.snapshot, blocked=0)
+        yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
+    if isinstance(outcome, Complete):
+        yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
+    following = pending(program, outcome.snapshot)
+    others = None
+    if node.children:
+        others = yield from describe_others(desk, run, program, node.node, from_here=FORKS_TOLD)
+    warnings = (
+        *((NEW_BRANCH,) if others is not None else ()),
+        *outcome.warnings,
+        *desk.drift,
+        *(yield from confirmations.warn(desk, run.run_id, following)),
+    )
+    answer = answers.make(desk, run, child, 0, following, warnings)
+    spoken = _reply(program, following, answer, warnings)
+    if others is not None:
+        answer = msgspec.structs.replace(
+            answer,
+            branches=others.from_here,
+            other_branches=others.elsewhere or msgspec.UNSET,
+            branches_omitted=others.omitted or msgspec.UNSET,
+        )
+        told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+        spoken = WorkflowReply(answer, f"{told_of}\n\n{spoken.text}")
+    # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
+    lasting = not warnings and not node.children
+    way = FirstTransition(edge, child, answer.state_token, answer.ack_token) if lasting else None
+    yield from stored.insert_node(
+        desk.workspace_id, run.run_id, new, way=way, event_seq=head.seq, now_ms=now_ms
+    )
+    if way is None:
+        kept = KeptAnswer(child, msgspec.json.encode(answer).decode(), spoken.text)
+        yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
+    return spoken
+
+
+def _block(
+    desk: WorkflowCall,
+    head: Head,
+    node: NodeRecord,
+    program: Program,
+    outcome: Blocked,
+    ack: Handle,
+    edge: str,
+) -> Transaction[WorkflowReply | Refusal]:
+    """The step stays, with a fresh token for the retry (W32). Ten in a row, then an error that stores nothing (W39)."""
+    run, now_ms = node.run, desk.now_ms
+    shown = pending(program, node.snapshot)
+    if outcome.exhausted or shown is None:
+        return answers.give_up(outcome.issues)
+    body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in outcome.issues]}
+    yield from stored.log(head, "step_blocked", body, now_ms)
+    yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
+    yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
+    answer = answers.block_answer(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
+    said = text.write_blocked(outcome, shown, tokens_of(answer))
+    kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
+    yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
+    return WorkflowReply(answer, said)

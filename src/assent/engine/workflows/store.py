@@ -1,0 +1,369 @@
+"""Runs of workflows in the store: programs, nodes, answers, checkpoints, confirmations.
+
+A run is a tree of nodes. An advance reads one node and writes one, so that it costs the same at step 1,000 as at step 1
+(W74). The log of a run is its stream in the journal; an append locks it, so a run changes one step at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from assent.engine.core import journal
+from assent.engine.core.journal import Head
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+from assent.workflow.handles import Handle
+from assent.workflow.machine.snapshot import Snapshot
+from assent.workflow.machine.snapshot import decode as decode_snapshot
+from assent.workflow.machine.snapshot import encode as encode_snapshot
+from assent.workflow.program import Program
+from assent.workflow.program import decode as decode_program
+from assent.workflow.program import encode as encode_program
+from assent.workflow.program import workflow_hash as digest_of
+
+
+class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: RunId
+    session_id: str
+    workflow_id: str
+    workflow_hash: str
+    name: str
+    nodes: int
+    series: int = 0
+    """Of its tokens; a run that was imported has one of its own (W71)."""
+    created_ms: int = 0
+    updated_ms: int = 0
+
+
+class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A node and the run it belongs to."""
+
+    run: StoredRun
+    node: int
+    snapshot: Snapshot
+    children: int
+    stored: str
+    """The snapshot as it was read."""
+    head: Head | None
+    """Where the log of its run ended when it was read."""
+
+
+class NewNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node to be stored: what was completed to get there, what was sent for it, and where the run then stands."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    title: str
+    notes: str
+    artifacts: tuple[dict[str, Any], ...]
+    snapshot: Snapshot
+
+    def seal(self) -> str:
+        """The digest of its content. The log carries it, so that a node altered in the store is found (W67)."""
+        return seal(
+            self.parent,
+            self.step_key,
+            self.title,
+            self.notes,
+            artifacts_text(self.artifacts),
+            self.snapshot,
+        )
+
+
+def seal(
+    parent: int | None, step_key: str, title: str, notes: str, artifacts: str, snapshot: Snapshot
+) -> str:
+    """How often a step was refused is not part of it: that is counted on the node itself."""
+    if snapshot.blocked:
+        snapshot = msgspec.structs.replace(snapshot, blocked=0)
+    parts = msgspec.json.encode(
+        (parent, step_key, title, notes, artifacts, encode_snapshot(snapshot).decode())
+    )
+    return hashlib.sha256(parts).hexdigest()
+
+
+def artifacts_text(artifacts: Sequence[dict[str, Any]]) -> str:
+    """Artifacts as stored: in one way, whatever order their keys came in."""
+    return msgspec.json.encode(artifacts, order="deterministic").decode()
+
+
+def notes_digest(notes: str) -> str:
+    """What a checkpoint is known by."""
+    return hashlib.sha256(notes.encode()).hexdigest()
+
+
+class KeptAnswer(msgspec.Struct, frozen=True):
+    """An answer word for word: where it cannot be made again."""
+
+    child: int | None
+    answer: str
+    text: str
+
+
+class FirstTransition(msgspec.Struct, frozen=True):
+    """The first way on from a node: what was sent, the child that it led to, and the tokens that were given there,
+    which another key would make otherwise (W10). The rest of that answer follows from the child (W11)."""
+
+    edge: str
+    child: int
+    state_token: str
+    ack_token: str | None
+
+
+class Tampered(Exception):  # noqa: N818 - a state of the store
+    """What is stored is not what was stored (W67)."""
+
+
+def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
+    """A pinned program as the store has it, checked."""
+    rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
+    if not rows:
+        raise Tampered(f"the program {workflow_hash} that runs are pinned to is gone")
+    try:
+        program = decode_program(rows[0]["program"].encode())
+    except msgspec.DecodeError as error:
+        raise Tampered(f"the stored program {workflow_hash} cannot be read") from error
+    if digest_of(program) != workflow_hash:
+        raise Tampered(f"the stored program {workflow_hash} is not what was pinned")
+    return program
+
+
+_programs: dict[str, Program] = {}
+_KEPT_PROGRAMS = 64
+_keeping = threading.Lock()
+"""Transactions run on several threads."""
+
+
+def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
+    """A pinned program, which needs no file (W17, W56). The hash names its content, so one that was decoded before is
+    the same (W7)."""
+    if (known := _programs.get(workflow_hash)) is not None:
+        return known
+    program = yield from read_program(workspace_id, workflow_hash)
+    with _keeping:
+        if len(_programs) >= _KEPT_PROGRAMS:
+            _programs.pop(next(iter(_programs)))
+        _programs[workflow_hash] = program
+    return program
+
+
+_texts: dict[str, str] = {}
+
+
+def _text_of(workflow_hash: str, program: Program) -> str:
+    """A program as stored, written once for all the runs that start it."""
+    if (known := _texts.get(workflow_hash)) is None:
+        known = encode_program(program).decode()
+        with _keeping:
+            if len(_texts) >= _KEPT_PROGRAMS:
+                _texts.pop(next(iter(_texts)))
+            _texts[workflow_hash] = known
+    return known
+
+
+def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms: int) -> Transaction[None]:
+    """Keep a program under its hash."""
+    yield statements.pin_program(
+        workspace_id=workspace_id,
+        workflow_hash=workflow_hash,
+        workflow_id=program.id,
+        program=_text_of(workflow_hash, program),
+        created_ms=now_ms,
+    )
+
+
+def find_pin(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[str, str] | None]:
+    """The workflow of a run and the hash that it is pinned to, which never change."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
+    return (rows[0]["workflow_id"], rows[0]["workflow_hash"]) if rows else None
+
+
+def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transaction[None]:
+    yield statements.touch_workflow_session(
+        workspace_id=workspace_id, session_id=run.session_id, now_ms=now_ms
+    )
+    yield statements.insert_workflow_run(
+        workspace_id=workspace_id,
+        run_id=run.run_id,
+        session_id=run.session_id,
+        workflow_id=run.workflow_id,
+        workflow_hash=run.workflow_hash,
+        name=run.name,
+        series=run.series,
+        now_ms=now_ms,
+    )
+
+
+def insert_node(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    new: NewNode,
+    *,
+    way: FirstTransition | None = None,
+    event_seq: int,
+    now_ms: int,
+) -> Transaction[None]:
+    """`way` where it is the first child of its parent and nothing else need be kept to answer the same again."""
+    yield statements.insert_workflow_node(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        node=new.node,
+        parent=new.parent,
+        step_key=new.step_key,
+        title=new.title,
+        notes=new.notes,
+        artifacts=artifacts_text(new.artifacts),
+        snapshot=encode_snapshot(new.snapshot).decode(),
+        is_complete=1 if new.snapshot.is_complete else 0,
+        event_seq=event_seq,
+        created_ms=now_ms,
+    )
+    if new.parent is None:
+        return
+    parent = {"workspace_id": workspace_id, "run_id": run_id, "node": new.parent}
+    if way is None:
+        yield statements.count_workflow_child(**parent)
+    else:
+        given = {"state": way.state_token, "ack": way.ack_token}
+        yield statements.take_first_way(**parent, edge=way.edge, child=way.child, **given)
+    yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+
+
+def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
+    """The node that a token names; nothing where the workspace has none, or one with other tokens (W8, W71)."""
+    found = yield from find_node(workspace_id, state.run_id, state.node)
+    return found if found is not None and found.run.series == state.series else None
+
+
+def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
+    rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
+    return _node(workspace_id, rows[0]) if rows else None
+
+
+def find_step(
+    workspace_id: WorkspaceId, state: Handle, edge: str
+) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
+    """The node that a token names, or what was answered at it to the same tokens and content before."""
+    rows = yield statements.find_workflow_node(
+        workspace_id=workspace_id, run_id=state.run_id, node=state.node
+    )
+    if not rows or rows[0]["series"] != state.series:
+        return None
+    found = _node(workspace_id, rows[0])
+    return (yield from _find_answer(workspace_id, found, rows[0], edge)) or found
+
+
+def _find_answer(
+    workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
+) -> Transaction[FirstTransition | KeptAnswer | None]:
+    if row["next_edge"] == edge:
+        return FirstTransition(edge, row["next_node"], row["next_state"], row["next_ack"])
+    if not (node.children or node.snapshot.blocked):
+        return None  # nothing was answered here yet
+    kept = yield statements.find_workflow_answer(
+        workspace_id=workspace_id, run_id=node.run.run_id, node=node.node, edge=edge
+    )
+    return KeptAnswer(kept[0]["child"], kept[0]["answer"], kept[0]["text"]) if kept else None
+
+
+def look_again(
+    workspace_id: WorkspaceId, seen: NodeRecord, edge: str
+) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
+    """The same under its run's lock: what others did meanwhile counts."""
+    rows = yield statements.find_workflow_changes(
+        workspace_id=workspace_id,
+        run_id=seen.run.run_id,
+        node=seen.node,
+        nodes=seen.run.nodes,
+        children=seen.children,
+        snapshot=seen.stored,
+    )
+    if not rows:
+        return seen
+    row = rows[0]
+    if row["node"] is None:
+        return None
+    now = msgspec.structs.replace(
+        seen,
+        run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
+        children=row["children"],
+        snapshot=decode_snapshot(row["snapshot"].encode()),
+        stored=row["snapshot"],
+    )
+    return (yield from _find_answer(workspace_id, now, row, edge)) or now
+
+
+def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
+    ended = row["seq"] is not None
+    return NodeRecord(
+        run=run_of(row),
+        node=row["node"],
+        snapshot=decode_snapshot(row["snapshot"].encode()),
+        children=row["children"],
+        stored=row["snapshot"],
+        head=Head(workspace_id, row["run_id"], row["seq"], row["hash"], row["updated_at"]) if ended else None,
+    )
+
+
+def lock_place(
+    workspace_id: WorkspaceId, state: Handle, now_ms: int
+) -> Transaction[tuple[Head, NodeRecord] | None]:
+    """Lock a run and read the node that a token names; nothing where the workspace has no such node (W8)."""
+    rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=state.run_id)
+    if not rows:
+        return None
+    head = yield from journal.lock_head(workspace_id, state.run_id, now_ms)
+    found = yield from find_place(workspace_id, state)
+    return (head, found) if found is not None else None
+
+
+def store_snapshot(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, snapshot: Snapshot
+) -> Transaction[None]:
+    yield statements.store_workflow_snapshot(
+        workspace_id=workspace_id, run_id=run_id, node=node, snapshot=encode_snapshot(snapshot).decode()
+    )
+
+
+def touch_run(workspace_id: WorkspaceId, run_id: RunId, now_ms: int) -> Transaction[None]:
+    """Something happened to a run that is no new node: it is as fresh as that (W72)."""
+    yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+
+
+def keep_answer(
+    workspace_id: WorkspaceId, run_id: RunId, node: int, edge: str, kept: KeptAnswer, now_ms: int
+) -> Transaction[None]:
+    yield statements.keep_workflow_answer(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        node=node,
+        edge=edge,
+        child=kept.child,
+        answer=kept.answer,
+        text=kept.text,
+        created_ms=now_ms,
+    )
+
+
+def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction[Head]:
+    """One event of a run, under its lock."""
+    return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
+
+
+def run_of(row: Row) -> StoredRun:
+    return StoredRun(
+        run_id=RunId(row["run_id"]),
+        session_id=row["session_id"],
+        workflow_id=row["workflow_id"],
+        workflow_hash=row["workflow_hash"],
+        name=row["name"],
+        nodes=row["nodes"],
+        series=row["series"],
+    )

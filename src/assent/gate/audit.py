@@ -1,0 +1,91 @@
+"""The audit record of an action as S0 §5 writes it, with what this server adds to it.
+
+`status` stays within the six values (C10). An approval always says how sure the server was that a human gave it, and
+one relayed by an agent is marked as not attested: it is never shown as a human's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.gate.policy import RANK
+from assent.gate.records import Action, Assurance, Effect, Preflight
+from assent.gate.step_calls import CALL
+from assent.kernel.refusals import Replay
+from assent.kernel.times import iso_time
+
+
+class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One action in the audit trail, complete in every status (E42)."""
+
+    id: str
+    run_id: str
+    workspace_id: str
+    tenant_id: str | None
+    type: str
+    channel: str
+    connector: str
+    asset_id: str | None
+    executor_tool: str
+    status: str
+    execution_state: str
+    revision: int
+    digest: str
+    preflight: Preflight
+    approved_by: str | None
+    approver_id: str | None
+    approved_at: str | None
+    assurance: str | None
+    content_not_attested: bool
+    rejection_reason: str | None
+    executed_at: str | None
+    external_id: str | None
+    external_url: str | None
+    created_at: str
+    expires_at: str | None
+    expired: bool
+    schedule_for: str | None
+    target: dict[str, str] | None
+    content: Effect
+    metadata: dict[str, Any]
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+
+
+def record_of(action: Action, now_ms: int) -> ActionRecord:
+    """The §5 record of an action as it is now."""
+    approval = action.approval
+    return ActionRecord(
+        id=action.action_id,
+        run_id=action.run_id,
+        workspace_id=action.workspace_id,
+        tenant_id=action.tenant_id,
+        type=action.effect.type,
+        channel=action.effect.channel,
+        connector=action.effect.connector,
+        asset_id=action.asset_id,
+        executor_tool=action.executor_tool,
+        status=action.status,
+        execution_state=action.execution_state,
+        revision=action.revision,
+        digest=action.digest,
+        preflight=action.preflight,
+        approved_by=approval.by if approval is not None else None,
+        approver_id=(approval.person_id or None) if approval is not None else None,
+        approved_at=iso_time(approval.at_ms) if approval is not None else None,
+        assurance=approval.assurance if approval is not None else None,
+        content_not_attested=approval is not None and RANK[approval.assurance] < RANK[Assurance.CLIENT],
+        rejection_reason=action.rejection,
+        executed_at=iso_time(action.executed_ms),
+        external_id=action.external_id,
+        external_url=action.external_url,
+        created_at=iso_time(action.created_ms),
+        expires_at=iso_time(action.expires_ms),
+        expired=action.expired(now_ms),
+        schedule_for=iso_time(action.schedule_ms),
+        target=action.effect.target,
+        content=action.effect,
+        # What it takes to repeat a call is no fact about the action.
+        metadata={name: value for name, value in action.metadata.items() if name != CALL},
+    )

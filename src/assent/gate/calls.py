@@ -1,0 +1,77 @@
+"""Calls that an answer suggests. An argument is complete in `args`, or `needs` says what to ask the person for."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.records import Action
+from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.limits import MAX_WAIT_SECONDS
+
+EXECUTE: Final = "chieflab_execute_approved_action"
+"""The one executor that answers name; the bound ones stay callable."""
+
+SHORT_DIGEST_CHARS: Final = 16
+"""Digits of a digest in a suggested call: enough that no other content of the action can be made to match."""
+
+
+class SuggestedCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A tool call that is ready to make, and when to make it."""
+
+    name: str
+    args: dict[str, Any]
+    when: str
+    needs: dict[str, str] = {}
+    """Arguments that only the person can give: what to ask for, by argument."""
+
+
+LAUNCH_NEEDS: Final = {
+    "goal": "what the launch is for",
+    "repoContext": "an object with whatChanged, readme and targetCustomer, as far as known",
+    "drafts": "your own text for each channel, by its id",
+}
+"""What an offered launch lacks."""
+
+
+class NextToolCalls(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    primary: SuggestedCall
+    fallback: SuggestedCall
+    others: tuple[SuggestedCall, ...] = ()
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Words that the user may say, and the call that they stand for."""
+
+    say: str
+    tool: str
+    args: dict[str, Any]
+    needs: dict[str, str] = {}
+
+
+def about_content(action: Action) -> dict[str, Any]:
+    """The arguments of a decision about exactly the content that an action has now."""
+    digest = action.digest.removeprefix(DIGEST_PREFIX)[:SHORT_DIGEST_CHARS]
+    return {"actionId": action.action_id, "digest": digest}
+
+
+def execution_key(action_id: str, revision: int) -> str:
+    """The idempotency key under which every suggested execution of this content runs."""
+    return f"execute-{action_id}-r{revision}"
+
+
+def execute_call(action: Action, when: str) -> SuggestedCall:
+    """The execution of an approved action, complete."""
+    return SuggestedCall(
+        EXECUTE,
+        {"actionId": action.action_id, "idempotencyKey": execution_key(action.action_id, action.revision)},
+        when,
+    )
+
+
+def wait_call(action: Action, when: str) -> SuggestedCall:
+    """The call that answers once an action is no longer what it is now."""
+    return SuggestedCall(
+        "chieflab_get_action", {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}, when
+    )

@@ -1,0 +1,1 @@
+"""Content checks: refusals by form, warnings by wording."""

@@ -1,0 +1,267 @@
+"""Refuses what is certainly no finished text (E18, E19, E48).
+
+A person who approves a frame around a draft, a prompt, a card of metadata, a pointer to another record or a template
+with open slots has approved nothing that can be published. Only such cases are refused, by their form; whatever merely
+sounds unfinished is staged with a warning (`assent.gate.content.suspicion`), since a person reads every text anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import msgspec
+
+from assent.gate.content import slots
+from assent.gate.content.prompts import find_prompt
+from assent.gate.content.text_parts import (
+    Field,
+    Parts,
+    fold,
+    says_something,
+    sign,
+    without_marks,
+    words,
+)
+
+Kind = Literal["empty", "frame", "brief", "prompt", "metadata", "pointer", "slot"]
+
+WHY: Final[dict[Kind, str]] = {
+    "empty": "It has no text that a person could read; stage the finished text.",
+    "frame": "A generator's header stands over the text and would be published with it; stage the text alone.",
+    "brief": "It is a brief for a text that is still to be written; write it and stage the finished text.",
+    "prompt": "It is an instruction to a model; follow it and stage what comes out.",
+    "metadata": "It lists facts about a text; stage the text itself.",
+    "pointer": "It only says where a text is kept; stage the text itself.",
+    "slot": "It has a slot that was left open; fill it in or take it out.",
+}
+EXCERPT_CHARS: Final = 120
+SHORT_CHARS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Why a text is not staged, in a sentence for the agent, and the passage that shows it."""
+
+    kind: Kind
+    why: str
+    excerpt: str
+
+
+def find_flaw(text: str) -> Flaw | None:
+    """What makes this no text to approve; None for a text. A long one is judged once and remembered."""
+    return _judge(text) if len(text) <= SHORT_CHARS else _judge_once(text)
+
+
+def _judge(text: str) -> Flaw | None:
+    if not says_something(fold(text)):
+        return _flaw("empty", text)
+    parts = Parts(text)
+    for kind, look in CHECKS:
+        if (passage := look(parts)) is not None:
+            return _flaw(kind, passage)
+    return None
+
+
+_judge_once: Final = lru_cache(maxsize=64)(_judge)
+
+
+def _flaw(kind: Kind, passage: str) -> Flaw:
+    return Flaw(kind, WHY[kind], excerpt_of(passage))
+
+
+def excerpt_of(passage: str) -> str:
+    """The passage on one line that can be printed, cut to a length that can be told."""
+    printable = "".join(char if char.isprintable() else " " for char in passage[: EXCERPT_CHARS * 4])
+    excerpt = " ".join(printable.split())
+    return excerpt if len(excerpt) <= EXCERPT_CHARS else excerpt[: EXCERPT_CHARS - 1] + "…"
+
+
+# Frames: `## Generated (mode=context, route=linkedin)` in all its spellings.
+
+_PAIR: Final = sign(r"(?<![\w?&.-])(?<!\w/)(mode|route)\s{0,3}([=:])\s{0,3}[\"']?([^\s,;|)\]}>\"']{1,60})")
+_BRACKETED: Final = re.compile(
+    r"(.{0,60}?)[(\[{<](?:!--)?([^()\[\]{}<>]{3,200}?)(?:--)?[)\]}>][\s:*=#_~-]{0,8}"
+)
+_HEAD_WORDS: Final = words(
+    "generated,output,draft,response,result,asset,content,context,brief,completion,rendered,body,frame,post,"
+    "copy,text,linkedin,twitter,x,email,e-mail,mail,site,blog,newsletter,message,section,final,launch,card,"
+    "announcement,the,for,by"
+)
+_MODES: Final = words("brief,context,draft,prompt,outline,generate,generated,llm")
+_ITEM: Final = sign(r"[\w.-]{1,30}\s{0,3}[=:]\s{0,3}\S{1,60}|v\d{1,4}")
+_BETWEEN: Final = re.compile(r"[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
+
+
+def find_frame(parts: Parts) -> str | None:
+    """A line that a generator put over or between its texts."""
+    if "mode" not in parts.head.casefold() and "route" not in parts.head.casefold():
+        return None
+    unquoted = parts.unquoted[: len(parts.head)].split("\n")
+    fields = [line for line, field in zip(parts.lines[:3], parts.fields, strict=False) if field is not None]
+    if _is_frame(parts.lines[0], True) or (len(fields) > 1 and _is_frame(" | ".join(fields), True)):
+        return parts.lines[0]
+    return next((line for line in unquoted if _is_frame(line[:400], False)), None)
+
+
+def _is_frame(line: str, opens: bool) -> bool:
+    pairs = {name.casefold(): value for name, _, value in _PAIR.findall(line) if value[0] not in "/$"}
+    if not pairs:
+        return False
+    in_mode = pairs.get("mode", "").casefold() in _MODES
+    telling = in_mode or (len(pairs) == 2 and "=" in line)
+    bare = without_marks(line.replace("<!--", "").replace("-->", "").lstrip(" /")).strip()
+    if (found := _BRACKETED.fullmatch(bare)) is not None and _PAIR.search(found[2]):
+        return telling or len(pairs) == 2 or _are_head_words(found[1])
+    if bare != line.strip() and telling and "=" in bare:
+        return _PAIR.search(bare[-60:].rstrip("*=#_~- ")) is not None
+    if not telling or not (opens or "<!--" in line):
+        return False
+    head, *items = _BETWEEN.split(bare)
+    return all(map(_ITEM.fullmatch, items)) and (_ITEM.fullmatch(head) is not None or _are_head_words(head))
+
+
+def _are_head_words(text: str) -> bool:
+    return _HEAD_WORDS.issuperset(re.findall(r"[\w-]+", text.casefold()))
+
+
+# Briefs: what a drafting mode writes over its notes.
+
+_MODE_LINE: Final = sign(
+    r"[\[(<*_ ]{0,4}(?:context|brief)[ -]mode[\])>*_ ]{0,4}(?:[:=–—-].*)?",
+    r"(?:draft(?:ing)?|content|writing|generation|output)[ -]mode\s{0,3}[:=–-]+\s{0,3}(?:brief|context|prompt|"
+    r"outline|notes|full|final|on|draft)\W{0,4}$",
+    r"mode\s{0,3}[:=]\s{0,3}(?:brief|context)\b.{0,40}",
+    r"generated (?:by|with|in|for|from|via) .{0,80}\b(?:brief|context|draft) mode\b.*",
+)
+_BRIEF_LINE: Final = sign(r"(?:[\w’'-]{1,20} ){0,4}brief\s{0,3}(?::.*|$)")
+
+
+def find_brief(parts: Parts) -> str | None:
+    """A brief or context-mode line at the top, or a heading `Brief` with the fields of one."""
+    if _MODE_LINE.fullmatch(parts.first):
+        return parts.lines[0]
+    if _BRIEF_LINE.fullmatch(parts.first):
+        below = [each for each in parts.fields[1:] if each is not None]
+        about = sum(is_about_text(each) or each.key in _PERHAPS for each in below)
+        if about >= min(2, len(parts.lines) - 1) > 0:
+            return parts.lines[0]
+    return None
+
+
+# Metadata and pointers: facts about a text, or where it is.
+
+_ABOUT: Final = words(
+    "channel,channels,approved,asset,asset id,assets,action,action id,actions,run id,connector,variant,mode,"
+    "tone,cta,call to action,target audience,key message,key points,proof points,must mention,word count,words,"
+    "char count,chars,post type,body,draft,angle,hook,constraints,task,tone of voice,max length,state,slug,"
+    "preflight,subject length,severity"
+)
+_PERHAPS: Final = words(
+    "status,type,title,subject,audience,platform,length,goal,objective,language,format,topic,route,model,tags,"
+    "id,images,image,voice,proof,evidence,frame,author,version,avoid,messages,recipients,priority,created,text,"
+    "content,property,field,hashtags,role"
+)
+_STATE: Final = sign(r"awaiting[_ ]approval|ready[_ ]for[_ ](?:review|approval)|pending[_ ]approval")
+_MACHINE_VALUE: Final = sign(
+    r"true|false|yes|no|null|none|\d+|draft|pending|approved|rejected|final|ready|published|"
+    r"awaiting[_ ]approval|ready[_ ]for[_ ]review|[a-z]+(?:_[a-z0-9]+)+|[0-9a-f]{8}-[0-9a-f-]{27}"
+)
+
+
+def is_about_text(field: Field) -> bool:
+    """Whether a field states a fact about a text."""
+    return field.key in _ABOUT or (field.machine and len(field.value.split()) <= 3)
+
+
+def find_metadata(parts: Parts) -> str | None:
+    """Data, front matter or fields about a text, with no text."""
+    if parts.text[:1] in ("{", "[") and (data := _decode(parts)) is not None:
+        return parts.text if _is_data(data) else None
+    if parts.text.startswith("---\n"):
+        inside, fence, after = parts.head[4:].partition("\n---")
+        if fence and all(line.startswith("#") or not line.strip() for line in after.split("\n")):
+            return inside
+    if (
+        len(parts.lines) == 1
+        and len(facts := re.split(r" [|·] ", parts.first)) > 2
+        and any(map(_STATE.fullmatch, facts))
+    ):
+        return parts.text
+    if "```" in parts.text:
+        return None  # fields of an example
+    fields = list(parts.fields)
+    if len(fields) > 2 and fields[0] is None and _is_title(parts.first):
+        fields = fields[1:]
+    return parts.text if _is_card(fields) else None
+
+
+def _is_title(line: str) -> bool:
+    return len(line.split()) <= 6 and line[-1:] not in (".", "!", "?")
+
+
+def _is_card(fields: list[Field | None]) -> bool:
+    known = [each for each in fields if each is not None]
+    if len(known) < len(fields):
+        return False
+    sure = sum(is_about_text(each) for each in known)
+    perhaps = sum(each.key in _PERHAPS for each in known)
+    filled = any(
+        _MACHINE_VALUE.fullmatch(each.value) for each in known if is_about_text(each) or each.key == "status"
+    )
+    return (sure + perhaps) * 2 >= len(known) and (sure >= 2 or (filled and sure + perhaps > 0))
+
+
+def _decode(parts: Parts) -> Any:
+    if len(parts.text) > len(parts.head):
+        return None
+    try:
+        return msgspec.json.decode(parts.text)
+    except (msgspec.DecodeError, RecursionError):
+        # What another language prints instead of JSON.
+        printed = re.match(r"\{\s*'(\w{1,40})'\s*:", parts.text) if parts.text.endswith("}") else None
+        return {printed[1]: None} if printed else None
+
+
+def _is_data(data: Any) -> bool:
+    if isinstance(data, list):
+        return True
+    keys = {str(key).casefold() for key in data} if isinstance(data, dict) else set()
+    return bool(keys & (_ABOUT | _PERHAPS)) or any(re.search(r"_|id$", key) for key in keys)
+
+
+_UUID: Final = sign(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_RECORD: Final = sign(r"\b(?:asset|artifact)s?(?: id)?[\s_:#=-]{0,3}[a-z]{0,3}-?\d+\b", r"\basset[_ ]?id\b")
+_KEPT: Final = sign(r"\b(?:see|in asset|refer to|asset|draft|copy|text|body|content|saved|stored|approval)\b")
+_ID: Final = sign(r"\b(?:urn|uuid|id|ref|run|action|record)\b")
+POINTER_WORDS: Final = 14
+
+
+def find_pointer(parts: Parts) -> str | None:
+    """A short note where the text is, by the name of another record."""
+    text = parts.text
+    if len(text) > 400 or len(text.split()) > POINTER_WORDS:
+        return None
+    others = _UUID.sub("", text)
+    if others != text:
+        return text if _KEPT.search(others) or not re.search(r"[^\W\d_]", _ID.sub("", others)) else None
+    return text if _RECORD.search(text) and (_KEPT.search(text) or len(text.split()) <= 4) else None
+
+
+def find_slot(parts: Parts) -> str | None:
+    """What a template left open, outside code and quotations."""
+    return slots.find_stand_in(parts.text) or next(slots.find_open(parts.unquoted, explained=False), None)
+
+
+CHECKS: Final[tuple[tuple[Kind, Callable[[Parts], str | None]], ...]] = (
+    ("brief", find_brief),
+    ("frame", find_frame),
+    ("metadata", find_metadata),
+    ("prompt", find_prompt),
+    ("pointer", find_pointer),
+    ("slot", find_slot),
+)
+"""What is looked for, the surer sign first. Each gives its passage."""

@@ -1,0 +1,165 @@
+"""The one gate. Nothing reaches a connector but an `ApprovedAction`, and only this module makes one.
+
+Judges by the stored record alone. Knows no store; the engine calls it inside the transaction that claims the action
+and again before the connector is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from assent.gate import refusal_words as words_for
+from assent.gate.policy import Policy, satisfies
+from assent.gate.records import Action, Approval, Assurance
+from assent.gate.seals import Seals
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.kernel.refusals import Reason, Refusal, Words
+
+_SEAL: Final = object()
+
+IN_PROGRESS_RETRY_SECONDS: Final = 2
+
+Links = Callable[[Action], str | None]
+"""Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
+
+
+def no_link(action: Action) -> None:
+    """For a caller who shows no link."""
+
+
+class ApprovedAction:
+    """A claimed action whose approval covers exactly what will be sent (E47). A connector's `perform` takes nothing
+    else."""
+
+    __slots__ = ("action",)
+
+    def __init__(self, seal: object, action: Action) -> None:
+        if seal is not _SEAL:
+            raise TypeError("only the gate makes an ApprovedAction")
+        self.action = action
+
+
+def judge_execution(
+    action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
+) -> None:
+    """Refuse unless the stored status is exactly approved, for exactly this content, with enough assurance (E5, E25,
+    E63).
+
+    No argument, no text in a body and no word of the caller changes the outcome (E65): a flag that only the agent
+    honours is no gate (E73). Before an approval the answer is `requires_approval` with the review link (E88). `by_hand`
+    says that a person performs it: neither its time nor its expiry binds what they have done already.
+    """
+    state = state_of(action)
+    if state == EXECUTING:
+        raise in_progress(action)
+    if state == UNKNOWN:
+        raise unknown_outcome(action, links(action))
+    if state in TERMINAL:
+        raise refuse_closed(action, links(action))
+    if action.expired(now_ms) and (state == AWAITING or not by_hand):
+        raise Refusal(
+            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
+        )
+    if state == AWAITING:
+        raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
+    approval = action.approval
+    if approval is None or approval.digest != action.digest or not whole(action):
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+    if not seals.hold(action):
+        raise needs_approval(action, links(action), words_for.NOT_OURS)
+    if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
+        raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
+    if not satisfies(approval, policy.requirement(action.preflight.severity)):
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+
+
+def open_gate(action: Action) -> ApprovedAction:
+    """The pass for a connector: for an action that was just claimed, or one whose unknown outcome is being reconciled.
+
+    The status is judged again here, so that nothing between the claim and the connector goes around it (E64).
+    """
+    covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
+    if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
+        raise Refusal(Reason.REQUIRES_APPROVAL, status=action.status, action_id=action.action_id)
+    return ApprovedAction(_SEAL, action)
+
+
+def whole(action: Action) -> bool:
+    """Whether the digest covers what is stored: the content, and its time where the content says one."""
+    effect = action.effect
+    return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
+
+
+def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> None:
+    """Refuse a human's move that the table does not have, with the reason that helps."""
+    state = state_of(action)
+    if state == EXECUTING:
+        raise in_progress(action)
+    if state == UNKNOWN:
+        raise unknown_outcome(action, links(action))
+    if state in TERMINAL:
+        raise Refusal(
+            Reason.ACTION_CLOSED,
+            words=words_for.describe_closed(action),
+            status=action.status,
+            external_id=action.external_id,
+            action_id=action.action_id,
+        )
+    if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
+        raise Refusal(
+            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
+        )
+    if move is Move.WITHDRAW and state == AWAITING:
+        raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
+
+
+def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
+    """Refuse a decision that the workspace's policy wants from somebody the server is surer of (C8)."""
+    needed = policy.requirement(action.preflight.severity)
+    if not satisfies(
+        Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
+    ):
+        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+
+
+def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
+    """S4's `requires_approval`: no recovery tool, never retried, the review link beside it (E92, C15)."""
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        words=words,
+        status=action.status,
+        action_id=action.action_id,
+        review_url=review_url,
+    )
+
+
+def in_progress(action: Action) -> Refusal:
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        action_id=action.action_id,
+        status=action.status,
+        retry_after_seconds=IN_PROGRESS_RETRY_SECONDS,
+    )
+
+
+def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
+    return Refusal(
+        Reason.OUTCOME_UNKNOWN,
+        facts={"connector": action.effect.connector},
+        action_id=action.action_id,
+        status=action.status,
+        review_url=review_url,
+    )
+
+
+def refuse_closed(action: Action, review_url: str | None) -> Refusal:
+    """S1's literal answer for an executor called on a closed action (C13, C33)."""
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        words=words_for.describe_closed(action),
+        status=action.status,
+        external_id=action.external_id,
+        action_id=action.action_id,
+        review_url=review_url,
+    )

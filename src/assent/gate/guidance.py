@@ -1,0 +1,352 @@
+"""What a prepared run tells the agent: show this, say that, stop, and wait (E74).
+
+The drafts come first and in full; the review link is a fallback for a human who is elsewhere (C4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.calls import (
+    Command,
+    NextToolCalls,
+    SuggestedCall,
+    about_content,
+    wait_call,
+)
+from assent.gate.card_calls import commands, repair_call
+from assent.gate.cards import (
+    EDIT,
+    PLAIN,
+    UNPUBLISH,
+    Circumstances,
+    goes_to,
+    is_mail,
+    quote,
+    readable_body,
+    render_card,
+)
+from assent.gate.records import Action, Asset, Preflight
+from assent.gate.transitions import TABLE
+from assent.kernel.canonical import short_digest
+
+UNKNOWN: Final = Circumstances(may_execute=False)
+"""For a refusal, which does not look: it offers decisions and no sending."""
+
+STOP_RULE: Final = "Show this and wait for the human."
+NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
+NOTHING_TO_APPROVE: Final = "Here is the result. Nothing needs your approval."
+
+AGENT_DEPENDENCY: Final = (
+    "approval state",
+    "credentials",
+    "idempotency",
+    "schedules",
+    "memory",
+    "audit trail",
+)
+"""What a stateless model cannot do alone; approval state is always among the six (E74)."""
+
+
+NOT_ALONG: Final = "I can show it, and put it into a post."
+
+
+class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One draft to show: `body` is what will be sent, word for word."""
+
+    body: str
+    title: str = ""
+    """Of a draft that nothing is staged for; what is staged says it in its text."""
+    action_id: str | None = None
+    asset_id: str | None = None
+    """Of a draft that nothing is staged for."""
+    digest: str | None = None
+    commands: tuple[Command, ...] = ()
+    goes_to: str | None = None
+    """The account it goes to; that is approved along with the text."""
+
+
+class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
+    """What the agent shows and says, the calls that follow, and where it stops (E14). `agent_dependency` always has six
+    items (E74)."""
+
+    render_in_chat: dict[str, InChat]
+    user_message: str
+    next_tool_calls: NextToolCalls
+    stop_rule: str
+    agent_dependency: tuple[str, ...]
+
+
+class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
+    """A memory that shaped a draft, and how."""
+
+    entry_id: str
+    kind: str
+    how: str = ""
+
+
+class AssetView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An asset as a run returns it (E13)."""
+
+    id: str
+    type: str
+    title: str
+    body: str
+    channel: str | None
+    memory_used: tuple[MemoryUsed, ...] = ()
+    metadata: dict[str, Any] = {}
+
+
+class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An action as a run returns it (E13)."""
+
+    id: str
+    type: str
+    channel: str
+    connector: str
+    executor_tool: str
+    status: str
+    revision: int
+    digest: str
+    asset_id: str | None
+    preflight: Preflight
+    target: dict[str, str] | None = None
+    """The account it goes to; none where no account is connected for it."""
+
+
+class ActionRef(msgspec.Struct, frozen=True, rename="camel"):
+    """A staged action that the answer has whole among its actions."""
+
+    id: str
+
+
+class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
+    """One line of `sideEffectsPreparedButNotFired`."""
+
+    action_id: str
+
+
+class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What this call did for the agent, and what is left to it."""
+
+    prepared_assets: int
+    staged_actions: int
+    needs_human: bool
+    next_best_step: str = ""
+
+
+def asset_view(asset: Asset) -> AssetView:
+    used = msgspec.convert(asset.metadata.get("memoryUsed", []), tuple[MemoryUsed, ...])
+    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, asset.channel, used, asset.metadata)
+
+
+def action_view(action: Action) -> ActionView:
+    return ActionView(
+        id=action.action_id,
+        type=action.effect.type,
+        channel=action.effect.channel,
+        connector=action.effect.connector,
+        executor_tool=action.executor_tool,
+        status=action.status,
+        revision=action.revision,
+        digest=action.digest,
+        asset_id=action.asset_id,
+        preflight=_brief(action.preflight),
+        target=action.effect.target,
+    )
+
+
+def _brief(found: Preflight) -> Preflight:
+    """The preflight with the first sentence of the hint; the card has the link, the action's record the rest."""
+    first, dot, rest = (found.connector_fix_hint or "").partition(". ")
+    return msgspec.structs.replace(found, connector_fix_hint=first + ".") if dot and rest else found
+
+
+def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
+    """Actions by channel id; a second one on a channel is `linkedin:2`."""
+    keyed: dict[str, Action] = {}
+    for action in actions:
+        key, count = action.effect.channel, 1
+        while key in keyed:
+            count += 1
+            key = f"{action.effect.channel}:{count}"
+        keyed[key] = action
+    return keyed
+
+
+def brief_view(asset: Asset) -> AssetView:
+    """An asset in the answer that made it: what it rests on is asked for with the asset itself."""
+    return msgspec.structs.replace(asset_view(asset), metadata={})
+
+
+def picture_view(asset: Asset) -> AssetView:
+    """A picture in the answer that made it: where to look at it, and how large it is."""
+    told = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
+    return msgspec.structs.replace(asset_view(asset), metadata=told)
+
+
+PICTURE_FACTS: Final = ("variant", "width", "height", "digest", "viewUrl", "warnings")
+"""What an answer tells of a picture's record; its text is the body."""
+
+
+def action_ref(action: Action) -> ActionRef:
+    return ActionRef(action.action_id)
+
+
+def agent_guide(
+    actions: tuple[Action, ...],
+    assets: tuple[Asset, ...],
+    others: tuple[SuggestedCall, ...],
+    circumstances: Mapping[str, Circumstances] | None = None,
+    notes: tuple[str, ...] = (),
+    said: str = "",
+) -> AgentGuide:
+    """The guide of a run. Without actions it shows what there is to read and stops all the same.
+
+    Every channel that has content is there to be shown (E16); inline approval comes first, with the review link as a
+    fallback (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
+    about the whole run, `said` replaces the message of a run without actions.
+    """
+    keyed, around = channel_keys(actions), circumstances or {}
+    shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
+    # Where something is staged, its pictures are in `show` and `images`, and not here as well.
+    others_made = assets if not actions else tuple(each for each in assets if "viewUrl" not in each.metadata)
+    shown |= {
+        key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, others_made)
+    }
+    look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
+    if not actions:
+        return AgentGuide(
+            shown,
+            " ".join((said or NOTHING_TO_APPROVE, *notes)),
+            NextToolCalls(others[0] if others else look, look, others[1:]),
+            NOTHING_STAGED_STOP_RULE,
+            AGENT_DEPENDENCY,
+        )
+    return AgentGuide(
+        render_in_chat=shown,
+        user_message=_message(keyed, around, notes),
+        next_tool_calls=NextToolCalls(
+            _primary(keyed, around),
+            SuggestedCall(look.name, {}, "the user is away"),
+        ),
+        stop_rule=STOP_RULE,
+        agent_dependency=AGENT_DEPENDENCY,
+    )
+
+
+def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
+    """What there is to see beside the staged actions: key, title, text and asset id."""
+    covered = {action.asset_id for action in keyed.values()}
+    along = {media.digest for action in keyed.values() for media in action.effect.media}
+    found: dict[str, tuple[str, str, str, str]] = {}
+    for asset in assets:
+        if asset.asset_id in covered or asset.channel is None:
+            continue
+        key, body = asset.channel, asset.body
+        if (address := asset.metadata.get("viewUrl")) is not None:
+            # All variants where pictures are all there is; beside a post the one that goes along. Of one that goes
+            # along with none, the address is in `images`.
+            if key in keyed and asset.metadata.get("digest") not in along:
+                continue
+            body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"
+            if key in keyed or key in found:
+                key = f"{key}:{asset.metadata['variant']}"
+        if key not in keyed and key not in found:
+            found[key] = (key, asset.title, body, asset.asset_id)
+    return list(found.values())
+
+
+def show_run(
+    actions: tuple[Action, ...],
+    assets: tuple[Asset, ...],
+    circumstances: Mapping[str, Circumstances],
+    notes: tuple[str, ...] = (),
+) -> str:
+    """Everything of a run that the person should see, as Markdown."""
+    keyed = channel_keys(actions)
+    cards = [
+        render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
+    ]
+    cards += [f"**{title}**\n\n{quote(body)}" for _, title, body, _ in _beside(keyed, assets)]
+    return "\n\n---\n\n".join([*cards, *notes])
+
+
+def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
+    """The approval of the first action that this caller can approve; else the repair of one that no one can approve
+    as it is; else a look at what the person decides."""
+    for action in keyed.values():
+        found = around.get(action.action_id, PLAIN)
+        if found.may_decide and not found.unfit:
+            when = "the user said yes to it"
+            return SuggestedCall("chieflab_approve_action", about_content(action), when)
+    for action in keyed.values():
+        found = around.get(action.action_id, PLAIN)
+        if found.unfit and found.may_edit:
+            return repair_call(action)
+    first = next(iter(keyed.values()))
+    return wait_call(first, "the user decides on the review page")
+
+
+def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:
+    found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
+    count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
+    said = [f"{count} ready and nothing was sent.", *notes]
+    said += [f"{each.label or key} cannot go out yet." for key, each in found.items() if each.blocker]
+    yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
+    if yes:
+        editable = any(action.effect.verb != UNPUBLISH for action in keyed.values())
+        said.append(f"Say {', '.join(yes)}, or {'what to change' if editable else 'no'}.")
+    broken = [each for each in found.values() if each.unfit and each.may_edit]
+    said += dict.fromkeys(each.blocker for each in broken if each.blocker)
+    said += dict.fromkeys(
+        each.who_decides for each in found.values() if each.who_decides and each not in broken
+    )
+    return " ".join(said)
+
+
+def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
+    """The guide of a run whose result is not there yet."""
+    look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
+    return msgspec.structs.replace(
+        guide,
+        user_message="This takes longer than usual. The result is posted to the webhook when it is there.",
+        next_tool_calls=NextToolCalls(look, guide.next_tool_calls.fallback),
+        stop_rule="Say that it is on its way and stop: there is nothing to show or to approve yet, so do not poll.",
+    )
+
+
+def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
+    """An action as a prepared run shows it. A change is asked for in free words, so that it has a command only where it
+    comes before any decision."""
+    said = commands(key, action, circumstances)
+    return InChat(
+        body=readable_body(action, circumstances),
+        action_id=action.action_id,
+        digest=short_digest(action.digest),
+        commands=tuple(each for each in said if circumstances.unfit or each.tool != EDIT),
+        goes_to=None if is_mail(action.effect) else goes_to(action.effect.target),
+    )
+
+
+def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
+    """One action to show in the chat."""
+    return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
+
+
+def _list_moves() -> dict[str, Any]:
+    """Which statuses an action can go to from each, from the same table that runs it. The others are final."""
+    found: dict[str, dict[str, None]] = {}
+    for (start, _), end in TABLE.items():
+        found.setdefault(start.status, {})[end.status] = None
+    return {start: [end for end in ends if end != start] for start, ends in found.items()}
+
+
+STATE_MACHINE: Final = _list_moves()
+
+
+def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:
+    return AgentUsefulness(len(assets), len(actions), bool(actions))

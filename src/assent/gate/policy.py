@@ -1,0 +1,63 @@
+"""How much assurance a decision needs (C8). A workspace may ask for more than the default, per severity."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Approval, Assurance, Severity
+
+RANK: Final[dict[Assurance, int]] = {
+    Assurance.AGENT: 0,
+    Assurance.LINK: 0,  # the agent holds the link too
+    Assurance.CLIENT: 1,
+    Assurance.PERSON: 2,
+    Assurance.PASSKEY: 3,
+}
+
+
+class Requirement(msgspec.Struct, frozen=True, rename="camel"):
+    """The least assurance, and how many different people must approve."""
+
+    assurance: Assurance
+    approvers: int = 1
+
+
+class Policy(msgspec.Struct, frozen=True, rename="camel"):
+    low: Requirement
+    medium: Requirement
+    high: Requirement
+
+    def requirement(self, severity: Severity) -> Requirement:
+        return {Severity.LOW: self.low, Severity.MEDIUM: self.medium, Severity.HIGH: self.high}[severity]
+
+
+PRESETS: Final[dict[str, Policy]] = {
+    "default": Policy(
+        low=Requirement(Assurance.AGENT),
+        medium=Requirement(Assurance.AGENT),
+        high=Requirement(Assurance.PERSON),
+    ),
+    "strict": Policy(
+        low=Requirement(Assurance.PERSON),
+        medium=Requirement(Assurance.PERSON),
+        high=Requirement(Assurance.PERSON),
+    ),
+    "two_people": Policy(
+        low=Requirement(Assurance.PERSON),
+        medium=Requirement(Assurance.PERSON),
+        high=Requirement(Assurance.PERSON, 2),
+    ),
+}
+
+DEFAULT: Final = PRESETS["default"]
+
+
+def suffices(assurance: Assurance, needed: Assurance) -> bool:
+    return RANK[assurance] >= RANK[needed]
+
+
+def satisfies(approval: Approval, requirement: Requirement) -> bool:
+    """Whether a stored approval still meets the policy, which may have become stricter since."""
+    return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers

@@ -1,0 +1,176 @@
+"""What a human should know before deciding, computed when an action is staged (C8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Effect, Preflight, Severity
+
+MANY_RECIPIENTS: Final = 50
+HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
+LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
+
+NOT_READY: Final = "connector_not_ready"
+
+RESEND_RECIPIENTS: Final = 50
+"""What Resend takes in one mail."""
+
+BLOCKING_GATES: Final[dict[str, str]] = {
+    "recipients_missing": "It has no recipients. Tell me who gets it.",
+    "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
+    "picture_cannot_be_sent": "A picture goes along, and this mail service sends text alone. Take the picture away.",
+}
+"""What is wrong with the content itself, so that it could never go out, and what to say about each."""
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """Whether a connector could perform now; if not, what is in the way and how to cure it. `fix_hint` is for a
+    person, and so is `summary`, which says in a few words what is missing. `nameable`: it is connected, and looking
+    again names the account."""
+
+    ready: bool
+    blocker: str | None = None
+    fix_hint: str | None = None
+    summary: str | None = None
+    nameable: bool = False
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of an edited content found. `outdated` are the remarks about the text before it."""
+
+    readiness: Readiness
+    outdated: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+
+
+def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
+    """C8's scale. Warnings raise a low one to medium and no further; an operator can only declare more, not less."""
+    if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
+        return Severity.HIGH
+    if effect.connector in LOW_CONNECTORS and not warned and declared is not Severity.MEDIUM:
+        return Severity.LOW
+    return Severity.MEDIUM
+
+
+def preflight(
+    effect: Effect,
+    readiness: Readiness,
+    *,
+    declared: Severity | None = None,
+    warnings: tuple[str, ...] = (),
+    recommendations: tuple[str, ...] = (),
+    gates: tuple[str, ...] = (),
+    cost_credits: int = 0,
+) -> Preflight:
+    """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added (E44)."""
+    found = ["human_approval", *gates]
+    if (unfit := blocking_gate(effect)) is not None:
+        found.append(unfit)
+    if not readiness.ready:
+        found.append(NOT_READY)
+    return Preflight(
+        severity=severity_of(effect, declared, bool(warnings)),
+        warnings=warnings,
+        recommendations=recommendations,
+        gates=tuple(dict.fromkeys(found)),
+        connector_ready=readiness.ready,
+        connector_blocker=readiness.blocker,
+        connector_fix_hint=readiness.fix_hint,
+        # What a human does with their own hands costs nothing.
+        estimated_cost_credits=0 if effect.connector == "manual" else cost_credits,
+    )
+
+
+def as_of(found: Preflight, readiness: Readiness) -> Preflight:
+    """The preflight with what a connector says now instead of what it said when the action was staged."""
+    gates = tuple(each for each in found.gates if each != NOT_READY)
+    return msgspec.structs.replace(
+        found,
+        gates=gates if readiness.ready else (*gates, NOT_READY),
+        connector_ready=readiness.ready,
+        connector_blocker=readiness.blocker,
+        connector_fix_hint=readiness.fix_hint,
+    )
+
+
+def after_edit(
+    old: Preflight,
+    before: Effect,
+    effect: Effect,
+    checked: Checked | None,
+    recommendations: tuple[str, ...] = (),
+) -> Preflight:
+    """The preflight of an edited effect: remarks about the old text go, what else was said stays."""
+    if checked is None:
+        same = effect.connector == before.connector
+        was = Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
+        checked = Checked(readiness=was if same else Readiness(ready=True))
+    gone = {*checked.outdated, TOO_MANY_TODAY}
+    kept = tuple(each for each in old.warnings if each not in gone)
+    advice = tuple(each for each in old.recommendations if each not in gone)
+    return preflight(
+        effect,
+        checked.readiness,
+        declared=_find_declared(old, before),
+        warnings=tuple(dict.fromkeys((*checked.warnings, *kept))),
+        recommendations=tuple(dict.fromkeys((*checked.recommendations, *advice, *recommendations))),
+        gates=tuple(each for each in old.gates if each not in (*BLOCKING_GATES, "connector_not_ready")),
+        cost_credits=old.estimated_cost_credits,
+    )
+
+
+def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
+    """The severity that the operator declared: one that effect and warnings do not explain."""
+    if TOO_MANY_TODAY in old.warnings:
+        return None
+    explained = severity_of(effect, None, bool(old.warnings))
+    return old.severity if old.severity is not explained else None
+
+
+TOO_MANY_TODAY: Final = (
+    f"Together with what else waits or went out within a day it reaches more than {MANY_RECIPIENTS} people."
+)
+
+
+def weigh(found: Preflight, people: int) -> Preflight:
+    """The preflight of a mail, where the workspace reaches so many people within a day."""
+    if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
+        return found
+    warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))
+    return msgspec.structs.replace(found, severity=Severity.HIGH, warnings=warnings)
+
+
+CREDITS_MISSING: Final = "credits_missing"
+_TOO_COSTLY: Final = (
+    "This costs {cost} credits and the workspace has {left}: it cannot be sent before credits are added."
+)
+
+
+def price(found: Preflight, left: int | None) -> Preflight:
+    """The preflight with the gate of a cost above what is left to spend; None is without a limit.
+
+    The warning does not raise the severity: it is about the workspace and not about the content.
+    """
+    said = tuple(each for each in found.warnings if not each.startswith("This costs "))
+    gates = tuple(gate for gate in found.gates if gate != CREDITS_MISSING)
+    cost = found.estimated_cost_credits
+    if left is not None and cost > left:
+        said = (*said, _TOO_COSTLY.format(cost=cost, left=max(0, left)))
+        gates = (*gates, CREDITS_MISSING)
+    return msgspec.structs.replace(found, warnings=said, gates=gates)
+
+
+def blocking_gate(effect: Effect) -> str | None:
+    """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
+    if effect.verb not in ("email", "send"):
+        return None
+    if not effect.recipients:
+        return "recipients_missing"
+    if effect.connector == "resend" and len(effect.recipients) > RESEND_RECIPIENTS:
+        return "too_many_recipients"
+    if effect.connector == "smtp" and effect.media:
+        return "picture_cannot_be_sent"
+    return None

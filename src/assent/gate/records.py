@@ -1,0 +1,230 @@
+"""Run, asset and action: the nouns of the execution contract, as frozen values.
+
+An action is a staged external effect. `Effect` is everything that will be sent and where to; its digest is what an
+approval binds to (C29), so nothing that reaches a provider may live outside it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel import canonical
+from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+
+
+class Status(enum.StrEnum):
+    """S0 §5's six values. `edited` is a recorded step, never where an action rests (C9)."""
+
+    AWAITING_APPROVAL = "awaiting_approval"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EDITED = "edited"
+    EXECUTED = "executed"
+    FAILED = "failed"
+
+
+class ExecutionState(enum.StrEnum):
+    """What is known about the effect itself, beside the status (C10)."""
+
+    NONE = "none"
+    EXECUTING = "executing"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    RETRYABLE = "retryable"
+    DONE = "done"
+
+
+class Severity(enum.StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Assurance(enum.StrEnum):
+    """How sure the server is that a human decided (C8)."""
+
+    AGENT = "agent"
+    LINK = "link"
+    CLIENT = "client"
+    PERSON = "person"
+    PASSKEY = "passkey"
+
+
+class Media(msgspec.Struct, frozen=True, rename="camel"):
+    """A picture or film that goes along."""
+
+    kind: str
+    url: str
+    alt: str = ""
+    digest: str = ""
+    """Of its bytes, where this server has them: what is approved is this very picture, not an address."""
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Everything that will be sent, and where to."""
+
+    channel: str
+    verb: str
+    connector: str
+    body: str
+    title: str = ""
+    subject: str = ""
+    preheader: str = ""
+    html: str = ""
+    recipients: tuple[str, ...] = ()
+    sender: str = ""
+    target: dict[str, str] | None = None
+    media: tuple[Media, ...] = ()
+    link: str = ""
+    details: dict[str, Any] = {}
+    schedule_ms: int | None = None
+    """When it goes out by itself. Effects of earlier versions do not say it; there the action alone does."""
+
+    @property
+    def type(self) -> str:
+        """`<channel>_<verb>` (E43)."""
+        return f"{self.channel}_{self.verb}"
+
+    def digest(self) -> str:
+        return canonical.digest(self)
+
+
+class Preflight(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a human should know before deciding (E44)."""
+
+    severity: Severity
+    warnings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+    connector_ready: bool
+    connector_blocker: str | None = None
+    connector_fix_hint: str | None = None
+    estimated_cost_credits: int = 0
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """The one execution that may be in flight, and the idempotency key it answers to."""
+
+    attempt_id: str
+    fence: int
+    started_ms: int
+    lease_until_ms: int
+    tool: str
+    key: str | None = None
+    request_digest: str | None = None
+    holder: str | None = None
+    """Whose the answer under the key is."""
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Who said yes to what, and how sure the server is of it."""
+
+    by: str
+    at_ms: int
+    assurance: Assurance
+    digest: str
+    approvers: int = 1
+    since: int = 0
+    """The version of the action that was approved; it names this approval, also when somebody confirms it."""
+    person_id: str = ""
+    """Who it was where somebody was signed in: names change, and two people may share one."""
+    policy: str = ""
+    """The digest of the policy under which it was given."""
+    mac: str = ""
+    """What only this server can write (`assent.gate.seals`)."""
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """A staged effect and everything known about it. A change is a new value with the next `version`."""
+
+    workspace_id: WorkspaceId
+    action_id: ActionId
+    run_id: RunId
+    tenant_id: TenantId | None
+    asset_id: AssetId | None
+    position: int
+    version: int
+    effect: Effect
+    digest: str
+    revision: int
+    executor_tool: str
+    status: Status
+    execution_state: ExecutionState
+    preflight: Preflight
+    created_ms: int
+    expires_ms: int | None
+    schedule_ms: int | None = None
+    approval: Approval | None = None
+    rejection: str | None = None
+    attempt: Attempt | None = None
+    executed_ms: int | None = None
+    external_id: str | None = None
+    external_url: str | None = None
+    metadata: dict[str, Any] = {}
+
+    def expired(self, now_ms: int) -> bool:
+        """Past its date while it could still have been sent (C10)."""
+        waiting = self.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+        open_still = self.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
+        return waiting and open_still and self.expires_ms is not None and self.expires_ms <= now_ms
+
+    @property
+    def provider_key(self) -> str:
+        """What a provider may recognise a repetition by: one per action and revision."""
+        return f"{self.action_id}:{self.revision}"
+
+
+class Asset(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of content that a run produced (E4)."""
+
+    workspace_id: WorkspaceId
+    asset_id: AssetId
+    run_id: RunId
+    tenant_id: TenantId | None
+    type: str
+    title: str
+    body: str
+    channel: str | None = None
+    metadata: dict[str, Any] = {}
+    created_ms: int
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One invocation of an operator (E3). `parent_run_id` is its lineage."""
+
+    workspace_id: WorkspaceId
+    run_id: RunId
+    tenant_id: TenantId | None
+    operator: str
+    tool: str
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+    status: str
+    parent_run_id: RunId | None
+    created_ms: int
+    links_from_ms: int = 0
+    """Review links made before this are ended."""
+
+
+BY_HAND: Final = "byHand"
+"""Metadata of an action that a human performed by hand."""
+
+
+OUTCOME_TOLD: Final = "outcomeTold"
+"""Metadata of an action whose unknown outcome a person settled: the assurance of who told."""
+
+TAKEN_DOWN: Final = "takenDown"
+"""Metadata of an action whose page was taken down since: when (`atMs`) and by which action (`by`)."""
+
+
+def when_taken_down(action: Action) -> int | None:
+    """When the page that an action published was taken down."""
+    found = action.metadata.get(TAKEN_DOWN)
+    return int(found["atMs"]) if isinstance(found, dict) else None
+
+
+def is_by_hand(action: Action) -> bool:
+    """Whether a human performed an action, as they said, instead of a connector."""
+    return action.effect.connector == "manual" or action.metadata.get(BY_HAND) is True

@@ -1,0 +1,195 @@
+"""The words of a refusal about an action, by its state: one row has all four texts, so that they cannot contradict
+each other.
+
+Deliberately unaware of why the gate refuses; the gate picks the row.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.gate.policy import RANK, Policy
+from assent.gate.records import Action, Assurance, Severity, Status
+from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW
+from assent.kernel.refusals import Words
+from assent.kernel.times import full_time
+
+NOT_OURS: Final = Words(
+    summary="The stored approval is not valid.",
+    user_message="The stored approval does not bear this server's seal, so nothing was sent. Read the content and "
+    "approve it again.",
+)
+
+NOTHING_TO_WITHDRAW: Final = Words(
+    summary="There is nothing to withdraw.",
+    user_message="This is not approved, so there is nothing to withdraw. Nothing was sent.",
+    fix="STOP. Say that nothing was sent and that the action still waits. If the user does not want it at all, reject "
+    "it with their reason.",
+    stop_rule="Do not send this action.",
+)
+
+NOT_IN_QUESTION: Final = Words(
+    summary="The outcome is known.",
+    user_message="The outcome of this is not in question.",
+    fix="STOP. There is nothing to resolve; chieflab_get_action shows what became of the action.",
+    stop_rule="Do not report an outcome that the user did not tell you.",
+)
+
+SIGNED_IN_ANSWER: Final = Words(
+    summary="A signed-in person has to answer this.",
+    user_message="Only a signed-in person can say that this did not happen, because it may then be sent again. Please "
+    "open the review link, sign in and answer there.",
+    fix="STOP. Give the user the review link (reviewUrl): this answer does not count in the chat.",
+    stop_rule="Never send it again before a signed-in person said that it did not happen.",
+)
+
+_REPLACED: Final = Words(
+    summary="Another version was submitted.",
+    user_message=REPLACED,
+    fix="STOP. Show and decide the version that was submitted last (chieflab_list_pending_actions).",
+    stop_rule="Do not decide about the earlier version.",
+)
+
+
+def describe_expired(action: Action) -> Words | None:
+    """The words for an action whose time is over; None where that is all there is to say."""
+    return _REPLACED if SUPERSEDED in action.metadata else None
+
+
+_CLOSED: Final[dict[Status, Words]] = {
+    Status.EXECUTED: Words(
+        summary="Already {sent}.",
+        user_message="This was already {sent}; it will not be {sent} again and cannot be changed.",
+        fix="STOP. Say that it is out. Do not ask for approval; if the user wants something else to go out, prepare a "
+        "new action.",
+        stop_rule="Do not execute, approve or edit this action again.",
+    ),
+    Status.REJECTED: Words(
+        summary="This was rejected.",
+        user_message="This was rejected and will never be {sent}. I can prepare a new one.",
+        fix="STOP. Do not ask for approval of this one. If the user wants another, prepare a new action that heeds the "
+        "reason for the rejection.",
+        stop_rule="Do not execute, approve or edit this action.",
+    ),
+    Status.FAILED: Words(
+        summary="The provider refused this.",
+        user_message="The provider refused this for good; nothing was {sent}. I can prepare a new one.",
+        fix="STOP. Say that it did not go out. Do not ask for approval of this one; if the user wants, prepare a new "
+        "action.",
+        stop_rule="Do not execute, approve or edit this action again.",
+    ),
+}
+
+_CLOSED_STEP: Final[dict[Status, Words]] = {
+    Status.EXECUTED: Words(
+        summary="This step was already passed.",
+        user_message="This step was approved and passed before; that cannot be changed.",
+        fix="STOP. The workflow is past this step: go on from its latest answer.",
+        stop_rule="Do not decide about this step again.",
+    ),
+    Status.REJECTED: Words(
+        summary="This was rejected.",
+        user_message="What was submitted for this step was rejected; it stays so.",
+        fix="STOP. Submit other content for the step, which then needs a new approval.",
+        stop_rule="Do not submit the rejected content again.",
+    ),
+}
+
+
+def describe_closed(action: Action) -> Words:
+    """The words for an action that has ended."""
+    if is_step(action):
+        return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
+    row = _CLOSED[action.status]
+    sent = "sent" if action.effect.verb in ("email", "send") else "published"
+    summary, user_message = (text.format(sent=sent) for text in (row.summary or "", row.user_message or ""))
+    return msgspec.structs.replace(row, summary=summary, user_message=user_message)
+
+
+def describe_early(schedule_ms: int) -> Words:
+    """The words for an approved action whose time has not come."""
+    when = full_time(schedule_ms)
+    return Words(
+        summary="This goes out later.",
+        user_message=f"This was approved for {when} and goes out then. To send it earlier, change its time and approve "
+        "it again.",
+        fix="STOP. Say when it goes out: the server sends it then. To send it earlier, edit its time and ask for "
+        "approval again.",
+        stop_rule="Do not call publish or send before that time.",
+    )
+
+
+_WAITING_STEP: Final = Words(
+    user_message="This step of the workflow waits for your approval. Read what was submitted, and approve it in the "
+    "chat or on the review page.",
+    fix="STOP. Show the content and its approval commands in the chat; give the review link only as a fallback. No "
+    "executor passes a step: after the human approved, make the refused workflow_advance call again, as it was sent.",
+    stop_rule="Do not go past this step until a human approved it, and do not call an executor for it.",
+)
+
+
+def describe_waiting(action: Action, policy: Policy) -> Words | None:
+    """The words for an executor that is called on what waits for approval; None where the usual ones hold."""
+    return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
+
+
+def describe_policy(action: Action, policy: Policy) -> Words | None:
+    """The words where the workspace's policy wants more than a yes in the chat; None where that is enough."""
+    needed = policy.requirement(action.preflight.severity)
+    if RANK[needed.assurance] <= RANK[Assurance.AGENT] and needed.approvers == 1:
+        return None
+    weight = _WEIGHT[action.preflight.severity]
+    who = _WHO[needed.assurance] if needed.approvers == 1 else f"{needed.approvers} {_WHO_OF_MANY}"
+    has = "has" if needed.approvers == 1 else "have"
+    return Words(
+        summary=f"{who[0].upper()}{who[1:]} {has} to approve this.",
+        user_message=f"This workspace's policy asks for {who} to approve a {weight} action. Open "
+        "the review link, sign in there and decide.",
+        fix="STOP. Show the content and give the user the review link (reviewUrl): an approval in the chat does not "
+        "count for this action.",
+        stop_rule="Do not approve, publish or send this action; people decide it on the review page.",
+    )
+
+
+def describe_elsewhere(who_decides: str | None) -> Words:
+    """The words for an action that waits for an approval which this caller cannot record."""
+    return Words(
+        user_message=f"Nothing was sent. {who_decides or 'It is decided on the review page.'}",
+        fix="STOP. Show the content and give the user the review link (reviewUrl): this chat cannot approve it.",
+        stop_rule="Do not approve, publish or send this action; it is decided on the review page.",
+    )
+
+
+def describe_by_hand(action: Action) -> Words:
+    """The words for an executor that is called on something a person publishes."""
+    mail = action.effect.verb in ("email", "send")
+    done = (
+        "send it from your own mail program, and tell me that you did"
+        if mail
+        else ("post it, and tell me the address it is at")
+    )
+    return Words(
+        summary=f"This is {'sent' if mail else 'published'} by hand.",
+        user_message=f"This one is {'sent' if mail else 'published'} by hand: copy the text, {done}.",
+        fix="STOP. Show the text to copy (chieflab_use_manual_fallback tells where and how). When the user says that "
+        "it is out, call chieflab_record_manual_publish.",
+        stop_rule="Do not say that it was published or sent before the user said so.",
+    )
+
+
+def is_step(action: Action) -> bool:
+    """Whether the action confirms a step of a workflow."""
+    return action.effect.connector == WORKFLOW
+
+
+_WHO: Final = {
+    Assurance.AGENT: "a person",
+    Assurance.LINK: "a person",
+    Assurance.CLIENT: "a person in the confirmation window of the chat application",
+    Assurance.PERSON: "a signed-in person",
+    Assurance.PASSKEY: "a person with a passkey",
+}
+_WHO_OF_MANY: Final = "different signed-in people"
+_WEIGHT: Final = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Severity.LOW: "low-risk"}

@@ -1,0 +1,52 @@
+"""The seal of an approval: what tells one that this server gave from one that was written into its database.
+
+A MAC with a key derived from the master secret, over everything that the approval says and what it is about. Any known
+secret verifies, the newest seals. Deliberately unaware of policies and states: that is `assent.gate.gate`.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Action, Approval
+from assent.kernel import canonical, tokens
+
+PURPOSE: Final = "approval"
+
+
+class Seals(msgspec.Struct, frozen=True):
+    """The keys of the approvals, newest first."""
+
+    keys: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, secrets: tuple[bytes, ...]) -> Seals:
+        return cls(tuple(tokens.derive_key(secret, PURPOSE) for secret in secrets))
+
+    def sealed(self, action: Action, approval: Approval) -> Action:
+        """The action with this approval, sealed."""
+        mac = tokens.encode(hmac.digest(self.keys[0], _cover(action, approval), "sha256"))
+        return msgspec.structs.replace(action, approval=msgspec.structs.replace(approval, mac=mac))
+
+    def hold(self, action: Action) -> bool:
+        """Whether the stored approval is one that a server with a known secret gave to exactly this."""
+        return any(self._matches(action, key) for key in self.keys)
+
+    def is_newest(self, action: Action) -> bool:
+        return self._matches(action, self.keys[0])
+
+    def _matches(self, action: Action, key: bytes) -> bool:
+        approval = action.approval
+        if approval is None or not approval.mac:
+            return False
+        mac = tokens.encode(hmac.digest(key, _cover(action, approval), "sha256"))
+        return hmac.compare_digest(mac.encode(), approval.mac.encode())
+
+
+def _cover(action: Action, approval: Approval) -> bytes:
+    about = (action.workspace_id, action.action_id, action.revision, action.digest, action.schedule_ms)
+    said = msgspec.to_builtins(msgspec.structs.replace(approval, mac=""))
+    return canonical.canonical([*about, said])

@@ -1,0 +1,217 @@
+"""Where an action and a run stand, in the words of a status report. Pure.
+
+Every action is in exactly one section. A run's status follows its actions (E3): it is derived when it is read and
+never stored, so that it cannot disagree with them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from assent.gate.cards import UNPUBLISH
+from assent.gate.records import (
+    OUTCOME_TOLD,
+    Action,
+    Effect,
+    ExecutionState,
+    Status,
+    is_by_hand,
+    when_taken_down,
+)
+from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
+from assent.kernel.times import full_time, readable_time
+
+BY_HAND_CONNECTOR: Final = "manual"
+EXPIRED: Final = "expired"
+MAX_HEADLINE: Final = 80
+MAX_DESCRIPTION: Final = 120
+
+_TELLING: Final = (
+    "goal",
+    "productUrl",
+    "subject",
+    "title",
+    "workflowId",
+    "query",
+    "channel",
+    "provider",
+    "kind",
+    "body",
+)
+"""Inputs that say what a run was about, the most telling first."""
+
+
+class Section(enum.StrEnum):
+    """The sections of a status report."""
+
+    UNKNOWN = "unknown"
+    WAITING = "waiting"
+    APPROVED_NOT_SENT = "approvedNotSent"
+    BY_HAND = "byHand"
+    FAILED = "failed"
+    WENT_OUT = "wentOut"
+    TAKEN_DOWN = "takenDown"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+SECTION_TITLES: Final[dict[Section, str]] = {
+    Section.UNKNOWN: "Unknown whether it went out",
+    Section.WAITING: "Waiting for approval",
+    Section.APPROVED_NOT_SENT: "Approved, not sent",
+    Section.BY_HAND: "Approved, to be published by hand",
+    Section.FAILED: "Failed",
+    Section.WENT_OUT: "Went out",
+    Section.TAKEN_DOWN: "Taken down",
+    Section.REJECTED: "Rejected",
+    Section.EXPIRED: "Expired",
+}
+
+
+def section_of(action: Action, now_ms: int) -> Section:
+    """The section that an action is in now."""
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        return Section.UNKNOWN
+    if action.expired(now_ms):
+        return Section.EXPIRED
+    if action.status is Status.APPROVED:
+        by_hand = action.effect.connector == BY_HAND_CONNECTOR
+        return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
+    if action.status is Status.EXECUTED and (removes(action) or when_taken_down(action) is not None):
+        return Section.TAKEN_DOWN
+    return _BY_STATUS[action.status]
+
+
+def removes(action: Action) -> bool:
+    """Whether an action takes a published page down."""
+    return action.effect.verb == UNPUBLISH
+
+
+def describe_removal(action: Action, now_ms: int) -> str:
+    """When the page of an action of the section `TAKEN_DOWN` was taken down, in a sentence."""
+    out_ms, gone_ms = action.executed_ms or now_ms, when_taken_down(action)
+    if gone_ms is None:
+        return f"The page was taken down {readable_time(out_ms, now_ms)}."
+    return f"It went out {readable_time(out_ms, now_ms)} and was taken down {readable_time(gone_ms, now_ms)}."
+
+
+_BY_STATUS: Final[dict[Status, Section]] = {
+    Status.AWAITING_APPROVAL: Section.WAITING,
+    Status.EDITED: Section.WAITING,
+    Status.EXECUTED: Section.WENT_OUT,
+    Status.FAILED: Section.FAILED,
+    Status.REJECTED: Section.REJECTED,
+}
+
+
+_STATUS_LINE: Final = re.compile(r"\bHTTP \d{3}(?:: )?")
+
+
+def plain_detail(detail: str) -> str:
+    """A connector's word about an attempt, for a person: without the status of the protocol."""
+    return _STATUS_LINE.sub("", detail).strip().rstrip(".")
+
+
+def explain(action: Action, blocker: str | None, now_ms: int) -> str:
+    """Why an action is where it is, in a sentence for the person; empty where there is nothing to say.
+
+    `blocker` is what keeps its connector from performing it now.
+    """
+    section = section_of(action, now_ms)
+    if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
+        gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
+        return gone if section is Section.EXPIRED else describe_step(action) or ""
+    detail = plain_detail(str(action.metadata.get("lastAttempt", "")))
+    if section is Section.APPROVED_NOT_SENT:
+        if action.execution_state is ExecutionState.EXECUTING:
+            return "It is being sent now."
+        if blocker is not None:
+            return blocker
+        if action.schedule_ms is not None and action.schedule_ms > now_ms:
+            return f"It goes out {readable_time(action.schedule_ms, now_ms)}."
+        return f"The last attempt failed: {detail}." if detail else "It is ready to go out."
+    if section is Section.WAITING:
+        if blocker is not None:
+            return f"It could not go out yet: {blocker}"
+        return f"It is planned for {full_time(action.schedule_ms)}." if action.schedule_ms is not None else ""
+    said = {
+        Section.UNKNOWN: "It is not known whether it went out: the provider did not confirm it.",
+        Section.FAILED: f"{detail}." if detail else "The provider refused it.",
+        Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
+        Section.BY_HAND: "You publish it yourself and then tell me.",
+        Section.TAKEN_DOWN: describe_removal(action, now_ms),
+        Section.EXPIRED: "It was approved and not sent in time, so that it does not go out any more."
+        if action.status is Status.APPROVED
+        else "It was not approved and sent in time.",
+        Section.WENT_OUT: "You did it by hand and told me."
+        if is_by_hand(action)
+        else TOLD.get(str(action.metadata.get(OUTCOME_TOLD)), ""),
+    }
+    return said.get(section, "")
+
+
+TOLD: Final = {
+    "agent": "The provider did not confirm it; your agent reported that you saw it there.",
+    "link": "The provider did not confirm it; someone with the review link reported that it is there.",
+    "client": "The provider did not confirm it; someone reported in your chat program that it is there.",
+    "person": "The provider did not confirm it; a signed-in person reported that it is there.",
+    "passkey": "The provider did not confirm it; a signed-in person reported that it is there.",
+}
+"""What a sending rests on that only a person confirmed, by the assurance of who told."""
+
+
+def headline(effect: Effect) -> str:
+    """What an action is about in one short line: its title, its subject, or the first line of its text."""
+    first = next((line for line in effect.body.splitlines() if line.strip()), "")
+    line = " ".join((effect.title or effect.subject or first).split())
+    return line if len(line) <= MAX_HEADLINE else line[: MAX_HEADLINE - 1].rstrip() + "…"
+
+
+def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
+    """The status of a run, from the status and execution state of each of its actions.
+
+    `stored` is how the run itself ended (`prepared`, `running`, `failed`, `complete`); it counts where the run staged
+    nothing. Rejected and expired actions are settled: a run whose other actions went out is executed.
+    """
+    found = set(states)
+    if not found or stored != "prepared":
+        return stored
+    statuses = {status for status, _ in found}
+    executions = {execution for _, execution in found}
+    if ExecutionState.OUTCOME_UNKNOWN in executions:
+        return "outcome_unknown"
+    if ExecutionState.EXECUTING in executions:
+        return "executing"
+    if Status.EXECUTED in statuses:
+        if statuses - {Status.EXECUTED, Status.REJECTED, EXPIRED}:
+            return "partly_sent"
+        return "measured" if measured else "executed"
+    for status in (Status.AWAITING_APPROVAL, Status.APPROVED, Status.FAILED):
+        if status in statuses:
+            return status
+    return EXPIRED if EXPIRED in statuses else Status.REJECTED
+
+
+def state_in_run(action: Action, now_ms: int) -> tuple[str, str]:
+    """An action as the status of its run counts it."""
+    return EXPIRED if action.expired(now_ms) else action.status, action.execution_state
+
+
+def may_expire(status: str, execution_state: str) -> bool:
+    """Whether the date of an action in this state matters: it could still be sent."""
+    waits = execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+    return waits and status in (Status.AWAITING_APPROVAL, Status.APPROVED)
+
+
+def describe_run(inputs: dict[str, Any]) -> str:
+    """What a run was about, in its caller's words."""
+    brand = inputs.get("brand")
+    named = brand.get("name") if isinstance(brand, dict) else None
+    found = next(
+        (text for name in _TELLING if isinstance(text := inputs.get(name), str) and text.strip()), ""
+    )
+    text = " ".join((f"{named}: {found}" if isinstance(named, str) and named else found).split())
+    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1].rstrip() + "…"

@@ -1,0 +1,119 @@
+"""The state machine of an action. One table: code, diagram and tests read it.
+
+    awaiting_approval ──reject──► rejected
+       │  ▲  ▲
+       │  │  └──edit (revision + 1; also from approved)
+       │  └─────withdraw (from approved, before it is claimed)
+    approve
+       ▼
+    approved ──claim──► executing ──succeed──► executed
+       ▲                  │  │  └────refuse───► failed
+       │                  │  └──lose──► outcome_unknown ──found done──► executed
+       │                  │                   │  └──found refused──► failed
+       └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
+
+`executing`, `outcome_unknown` and `retryable` are execution states beside the status `approved` (C10). A refused move
+leaves the action as it was.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Action, ExecutionState, Status
+
+
+class State(msgspec.Struct, frozen=True):
+    """Status and execution state together; only the pairs below exist."""
+
+    status: Status
+    execution: ExecutionState
+
+
+class Move(enum.StrEnum):
+    APPROVE = "approve"
+    REJECT = "reject"
+    EDIT = "edit"
+    WITHDRAW = "withdraw"
+    CLAIM = "claim"
+    SUCCEED = "succeed"
+    REFUSE = "refuse"
+    POSTPONE = "postpone"
+    LOSE = "lose"
+    FOUND_DONE = "found_done"
+    FOUND_REFUSED = "found_refused"
+    FOUND_NOT_DONE = "found_not_done"
+    HAND_OVER = "hand_over"
+    """A human published it by hand and recorded where (manual channels)."""
+
+
+AWAITING: Final = State(Status.AWAITING_APPROVAL, ExecutionState.NONE)
+APPROVED: Final = State(Status.APPROVED, ExecutionState.NONE)
+EXECUTING: Final = State(Status.APPROVED, ExecutionState.EXECUTING)
+UNKNOWN: Final = State(Status.APPROVED, ExecutionState.OUTCOME_UNKNOWN)
+RETRYABLE: Final = State(Status.APPROVED, ExecutionState.RETRYABLE)
+REJECTED: Final = State(Status.REJECTED, ExecutionState.NONE)
+EXECUTED: Final = State(Status.EXECUTED, ExecutionState.DONE)
+FAILED: Final = State(Status.FAILED, ExecutionState.DONE)
+
+STATES: Final = (AWAITING, APPROVED, EXECUTING, UNKNOWN, RETRYABLE, REJECTED, EXECUTED, FAILED)
+TERMINAL: Final = frozenset({REJECTED, EXECUTED, FAILED})
+
+TABLE: Final[dict[tuple[State, Move], State]] = {
+    (AWAITING, Move.APPROVE): APPROVED,
+    (AWAITING, Move.REJECT): REJECTED,
+    (AWAITING, Move.EDIT): AWAITING,
+    (APPROVED, Move.EDIT): AWAITING,
+    (APPROVED, Move.WITHDRAW): AWAITING,
+    (RETRYABLE, Move.WITHDRAW): AWAITING,
+    (APPROVED, Move.CLAIM): EXECUTING,
+    (RETRYABLE, Move.CLAIM): EXECUTING,
+    (APPROVED, Move.HAND_OVER): EXECUTED,
+    (RETRYABLE, Move.HAND_OVER): EXECUTED,
+    (EXECUTING, Move.SUCCEED): EXECUTED,
+    (EXECUTING, Move.REFUSE): FAILED,
+    (EXECUTING, Move.POSTPONE): RETRYABLE,
+    (EXECUTING, Move.LOSE): UNKNOWN,
+    (UNKNOWN, Move.FOUND_DONE): EXECUTED,
+    (UNKNOWN, Move.FOUND_REFUSED): FAILED,
+    (UNKNOWN, Move.FOUND_NOT_DONE): RETRYABLE,
+    (RETRYABLE, Move.FOUND_DONE): EXECUTED,
+}
+
+
+class IllegalMove(Exception):  # noqa: N818 - what was asked for
+    """The table has no such move from this state."""
+
+    def __init__(self, state: State, move: Move) -> None:
+        super().__init__(f"{move} from {state.status}/{state.execution}")
+        self.state = state
+        self.move = move
+
+
+def state_of(action: Action) -> State:
+    return State(action.status, action.execution_state)
+
+
+def follow(state: State, move: Move) -> State:
+    """Where a move leads. Raises `IllegalMove` for one that is not in the table, so that no stage is skipped (E10).
+
+    Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads
+    out of `rejected` (E23, E67) or out of `executed` (E68).
+    """
+    try:
+        return TABLE[(state, move)]
+    except KeyError:
+        raise IllegalMove(state, move) from None
+
+
+def path(state: State, move: Move) -> tuple[Move, ...]:
+    """The moves that carry out a human's wish: a rejection or an edit of something approved withdraws it first."""
+    if (state, move) in TABLE:
+        return (move,)
+    withdrawn = TABLE.get((state, Move.WITHDRAW))
+    if withdrawn is not None and (withdrawn, move) in TABLE:
+        return (Move.WITHDRAW, move)
+    raise IllegalMove(state, move)

@@ -1,0 +1,195 @@
+"""One attempt at one job: the handler under its lease and its deadline, and what its end means.
+
+    returned               done
+    raised                 retried on the schedule of its kind, then dead
+    StoreUnavailable       given back without counting the attempt: the job is not to blame
+    took too long          cancelled, counts as raised
+    taken over by another  cancelled, nothing recorded
+    abandoned              cancelled because the server stops, given back without counting
+
+Deliberately unaware of who claims jobs and when.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobFailed, JobKind, JobState
+from assent.kernel.limits import SECOND_MS
+from assent.kernel.refusals import Refusal
+from assent.ports import Begin, Clock, Store, StoreUnavailable
+
+RENEWALS_PER_LEASE: Final = 3
+"""A living worker may miss two renewals before its job is taken over."""
+
+CANCEL_SECONDS: Final = 5.0
+"""What a cancelled handler gets to clean up before it is left behind."""
+
+MAX_BACKOFF_MS: Final = 5 * SECOND_MS
+"""How late it is noticed that the database is back."""
+
+_log = logging.getLogger(__name__)
+
+
+class JobAttempt:
+    """A job that was just claimed, from its handler's start until its end is recorded.
+
+    `poll_ms` is the first wait for a database that is away; once `stopping` is set nobody waits for one, and a
+    job whose end cannot be recorded is left to its lease.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, job: Job, kind: JobKind, *, poll_ms: int, stopping: asyncio.Event
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._job = job
+        self._kind = kind
+        self._poll_ms = poll_ms
+        self._stopping = stopping
+        self._lease_until_ms = job.lease_until_ms or 0
+        self._abandoned = False
+        self._handler: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Run the handler and record how it ended."""
+        if jobs.exceeds_losses(self._job, self._kind.retry_delays_ms):
+            await self._record(self._failed(jobs.LOST))
+            return
+        handler = self._handler = asyncio.create_task(self._call())
+        try:
+            ending = await self._watch(handler)
+        finally:
+            await _end(handler)
+        if ending is not None:
+            await self._record(ending)
+
+    def abandon(self) -> None:
+        """Cancel the handler; what it was doing is given back."""
+        self._abandoned = True
+        if self._handler is not None:
+            self._handler.cancel()
+
+    async def renew_if_overdue(self, now_ms: int) -> None:
+        """Renew a lease that would look lost although its job runs: the clock jumped, or the machine slept."""
+        if self._lease_until_ms <= now_ms:
+            await self._renew()
+
+    async def _call(self) -> None:
+        job, every_ms = self._job, self._kind.every_ms
+        if every_ms is not None:
+            # Before the work, so that a failing occurrence does not end the series.
+            await self._store.write(partial(jobs.enqueue_next, job.kind, every_ms, self._clock.now_ms()))
+        await self._kind.run(job)
+
+    async def _watch(self, handler: asyncio.Task[None]) -> Begin[Any] | None:
+        """Renew the lease until the handler ends. Returns the transaction that records its end, or None."""
+        loop = asyncio.get_running_loop()
+        limit_seconds = self._kind.deadline_ms / SECOND_MS
+        renewal_seconds = self._kind.lease_ms / SECOND_MS / RENEWALS_PER_LEASE
+        ends = loop.time() + limit_seconds
+        while not handler.done():
+            left = ends - loop.time()
+            if left <= 0:
+                return self._failed(f"took longer than {limit_seconds:g} s")
+            await asyncio.wait({handler}, timeout=min(renewal_seconds, left))
+            if not handler.done() and not await self._renew():
+                _log.warning("job %s (%s) was taken over by another worker", self._job.job_id, self._job.kind)
+                return None
+        return self._ended(handler)
+
+    async def _renew(self) -> bool:
+        lease_until_ms = self._clock.now_ms() + self._kind.lease_ms
+        try:
+            held = await self._store.write(partial(jobs.renew, self._job, lease_until_ms))
+        except StoreUnavailable:
+            return True  # not known to be lost; the next renewal tells
+        self._lease_until_ms = lease_until_ms
+        return held
+
+    def _ended(self, handler: asyncio.Task[None]) -> Begin[Any]:
+        job, now_ms = self._job, self._clock.now_ms()
+        if handler.cancelled():
+            return partial(jobs.release, job, now_ms) if self._abandoned else self._failed("cancelled")
+        error = handler.exception()
+        if error is None:
+            return partial(jobs.complete, job, now_ms)
+        log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
+        if isinstance(error, StoreUnavailable):
+            return partial(jobs.release, job, now_ms + self._poll_ms)
+        return self._failed(describe(error))
+
+    def _failed(self, error: str) -> Begin[JobState | None]:
+        job, delays_ms = self._job, self._kind.retry_delays_ms
+        if job.attempts > len(delays_ms):
+            _log.error("job %s (%s) is dead and waits for a human: %s", job.job_id, job.kind, error)
+        return partial(jobs.fail, job, self._clock.now_ms(), error, delays_ms)
+
+    async def _record(self, ending: Begin[Any]) -> None:
+        """Write how the job ended, as soon as the database is there."""
+        failures = 0
+        while True:
+            try:
+                await self._store.write(ending)
+                return
+            except StoreUnavailable as error:
+                log_failure("the end of a job cannot be recorded yet", error)
+                if self._stopping.is_set():
+                    return
+                await wait(self._stopping, backoff_ms(self._poll_ms, failures))
+                failures += 1
+
+
+def describe(error: BaseException) -> str:
+    """What may be stored about an error: our own words, a reason, or the place it came from.
+
+    Never the message of somebody else's error, which may quote a secret.
+    """
+    if isinstance(error, JobFailed):
+        return str(error)
+    if isinstance(error, Refusal):
+        return f"refused: {error.reason.value}"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
+
+
+def backoff_ms(first_ms: int, failures: int) -> int:
+    """The wait after so many failures in a row: doubled each time, up to a bound."""
+    return min(first_ms << min(failures, 16), MAX_BACKOFF_MS)
+
+
+async def wait(event: asyncio.Event, most_ms: int) -> None:
+    """Until the event is set, for so long at most."""
+    try:
+        async with asyncio.timeout(most_ms / SECOND_MS):
+            await event.wait()
+    except TimeoutError:
+        return
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """A database or somebody else's server that is away is an event of the world, anything else an error with its
+    traceback."""
+    if isinstance(error, StoreUnavailable):
+        _log.warning("%s: the store is unavailable: %s", what, error)
+    elif isinstance(error, JobFailed):
+        _log.warning("%s: %s", what, error)
+    else:
+        _log.error("%s", what, exc_info=error)
+
+
+async def _end(handler: asyncio.Task[None]) -> None:
+    """Cancel a handler that still runs and see it out; one that does not listen is left behind."""
+    if handler.done():
+        return
+    handler.cancel()
+    await asyncio.wait({handler}, timeout=CANCEL_SECONDS)
+    if handler.done() and not handler.cancelled() and (error := handler.exception()) is not None:
+        log_failure("a cancelled job failed while it cleaned up", error)

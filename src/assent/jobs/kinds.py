@@ -1,0 +1,70 @@
+"""Every kind of durable job that this server runs, with its schedule. Handlers live with what they serve."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assent.app import App
+from assent.engine.actions import reconciliation, sending
+from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.actions.recording import RECONCILE_JOB
+from assent.engine.core import idempotency as once
+from assent.engine.core import jobs, tenancy
+from assent.engine.core.jobs import Handler, Job, JobKind
+from assent.engine.learning import pictures
+from assent.engine.learning.measurement import MEASURE_JOB, measure_job
+from assent.engine.people import notifications, people, sign_in_mail
+from assent.engine.webhooks import webhooks
+from assent.engine.webhooks.long_runs import CONTINUE_JOB
+from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions
+from assent.gate.webhooks import RETRY_DELAYS_MS
+from assent.jobs import checkpoint_files
+from assent.jobs.worker import Sweep, sweeping
+from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.tools.definition import Tool
+from assent.tools.suite import long_runs
+
+
+def job_kinds(app: App) -> dict[str, JobKind]:
+    """The table of kinds."""
+    store, clock, services = app.store, app.clock, app.services
+    return {
+        SEND_JOB: JobKind(partial(sending.send, services)),
+        MEASURE_JOB: JobKind(partial(measure_job, services)),
+        RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
+        webhooks.DELIVER_JOB: JobKind(
+            partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
+        ),
+        CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
+        sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),
+        notifications.NOTIFY_JOB: JobKind(partial(notifications.tell, services), apart=True),
+        "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
+        "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
+        "forget_signup_links": JobKind(
+            sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS
+        ),
+        "forget_sign_ins": JobKind(sweeping(store, clock, people.forget_ended), every_ms=HOUR_MS),
+        "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
+        "forget_pictures": JobKind(sweeping(store, clock, pictures.forget_unused), every_ms=HOUR_MS),
+        FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),
+        "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
+    }
+
+
+def _tool(name: str) -> Tool | None:
+    # The table of tools is large; a process that never has a long run does not load it for this.
+    from assent.tools.catalog import Catalog
+
+    return Catalog().find(name)
+
+
+def _old_sessions(app: App) -> Sweep:
+    kept_ms = app.settings.workflow_retention_days * DAY_MS
+    return lambda now_ms, most: forget_old_sessions(now_ms - kept_ms, now_ms, most)
+
+
+def _checkpointing(app: App) -> Handler:
+    async def run(job: Job) -> None:
+        await checkpoint_files.write(app)
+
+    return run

@@ -1,0 +1,1 @@
+"""Outgoing connections and the SSRF guard."""

@@ -1,0 +1,218 @@
+"""Reads pages and posts JSON at addresses that somebody else chose, without becoming a way into a private network.
+
+https on its own port, no credentials in an address, every name resolved once and the connection made to the address
+that was checked (Host and certificate are still the name's), no address that is not global, on every hop; bounded in
+time, hops, bytes on the wire and bytes unpacked. Hosts that whoever runs the server has named in `ASSENT_ALLOW_HOSTS`
+may be private, plain http and on any port. Nothing is kept between two calls, no cookie either.
+
+Import it where it is used: it brings httpx along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, Resolve, check
+
+MAX_HOPS: Final = 3
+"""Redirects that are followed: to https, to www, to a language."""
+MAX_PAGE_BYTES: Final = 2_000_000
+"""Of a page, unpacked; title, description and headings stand far before."""
+MAX_REPLY_BYTES: Final = 65_536
+"""Of the answer to a webhook, which only a log reads."""
+AGENT: Final = "Assent/0.1"
+READABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+
+CHARSETS: Final = re.compile(
+    r"utf-?8|us-ascii|ascii|iso-?8859-?\d{1,2}|latin-?1|windows-125\d|cp125\d|shift[_-]?jis|sjis|euc-jp|iso-2022-jp|gb2312|"
+    r"gbk|gb18030|big5|euc-kr|koi8-[ru]|utf-?16(?:le|be)?|macintosh|tis-620",
+    re.IGNORECASE,
+)
+"""Encodings of the web; Python knows others that are no text or slow on purpose."""
+
+
+class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page as text. `url` is where it was found in the end; `truncated` says that there was more."""
+
+    url: str
+    content_type: str
+    text: str
+    truncated: bool = False
+
+
+class Posted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the other side answered."""
+
+    status: int
+    body: bytes
+    retry_after: str | None = None
+
+
+async def fetch_page(
+    url: str,
+    *,
+    allow_hosts: Sequence[str] = (),
+    timeout_seconds: float = 10.0,
+    max_bytes: int = MAX_PAGE_BYTES,
+    resolve: Resolve | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> FetchedPage:
+    """The page at an address, or `FetchRefused`. `timeout_seconds` is for everything together."""
+    headers = {"accept": "text/html, text/plain;q=0.8", "accept-encoding": "gzip, identity"}
+    async with _within(timeout_seconds):
+        for _ in range(MAX_HOPS + 1):
+            target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
+            async with _ask("GET", target, headers, b"", timeout_seconds, tls) as response:
+                if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
+                    url = _next(target.url, response.headers["location"])
+                    continue
+                return await _page(target.url, response, max_bytes)
+    raise FetchRefused("redirects", f"The page redirects more than {MAX_HOPS} times.")
+
+
+async def post_json(
+    url: str,
+    body: bytes,
+    *,
+    headers: Mapping[str, str] | None = None,
+    allow_hosts: Sequence[str] = (),
+    timeout_seconds: float = 10.0,
+) -> Posted:
+    """What an address answers to JSON. Redirects are not followed: their status is the answer."""
+    sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
+    async with _within(timeout_seconds):
+        target = await check(url, allow_hosts=allow_hosts)
+        async with _ask("POST", target, sent, body, timeout_seconds, None) as response:
+            answered, _ = await _read(response, MAX_REPLY_BYTES)
+            return Posted(
+                status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
+            )
+
+
+def _next(url: httpx.URL, location: str) -> str:
+    try:
+        return str(url.join(location[: MAX_URL_CHARS + 1]))
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        raise FetchRefused("redirects", "The page redirects to something that is no address.") from None
+
+
+@asynccontextmanager
+async def _within(timeout_seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            yield
+    except TimeoutError:
+        raise FetchRefused("timeout", f"There was no answer within {timeout_seconds:g} seconds.") from None
+
+
+@asynccontextmanager
+async def _ask(
+    method: str,
+    target: CheckedTarget,
+    headers: Mapping[str, str],
+    body: bytes,
+    timeout_seconds: float,
+    tls: ssl.SSLContext | None,
+) -> AsyncIterator[httpx.Response]:
+    """The answer of the first checked address that can be connected to."""
+    named = target.url.netloc.decode("ascii")
+    sent = {"host": named, "user-agent": AGENT, **headers}
+    # No environment: a proxy would resolve the name again. Nothing is reused, so nothing is remembered.
+    options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": timeout_seconds}
+    async with httpx.AsyncClient(verify=tls if tls is not None else True, **options) as client:
+        response = await _connect(client, method, target, sent, body)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+
+async def _connect(
+    client: httpx.AsyncClient, method: str, target: CheckedTarget, headers: Mapping[str, str], body: bytes
+) -> httpx.Response:
+    refused = FetchRefused("connect", f"{target.host} could not be reached.")
+    for address in target.addresses:
+        request = client.build_request(
+            method,
+            target.url.copy_with(host=address),
+            headers=headers,
+            content=body or None,
+            # The certificate must be the name's, although the connection is made to a number.
+            extensions={"sni_hostname": target.host},
+        )
+        try:
+            return await client.send(request, stream=True)
+        except httpx.ConnectError as error:
+            if (
+                isinstance(error.__cause__ and error.__cause__.__cause__, ssl.SSLError)
+                or "certificate" in str(error).lower()
+            ):
+                raise FetchRefused("tls", f"{target.host} has no valid certificate.") from None
+        except httpx.TimeoutException:
+            refused = FetchRefused("timeout", f"{target.host} did not answer in time.")
+        except (httpx.TransportError, httpx.StreamError):
+            raise FetchRefused("broken", f"{target.host} broke the conversation off.") from None
+    raise refused
+
+
+async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> FetchedPage:
+    if response.status_code != 200:
+        raise FetchRefused(
+            "status", f"The page answered with status {response.status_code}.", response.status_code
+        )
+    kind, _, parameters = response.headers.get("content-type", "").partition(";")
+    content_type = kind.strip().lower()
+    if content_type not in READABLE:
+        raise FetchRefused(
+            "type", "The address leads to something that is no page of text.", response.status_code
+        )
+    body, truncated = await _read(response, max_bytes)
+    return FetchedPage(
+        url=str(url), content_type=content_type, text=_decode(body, parameters), truncated=truncated
+    )
+
+
+async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
+    """At most `most` bytes, unpacked here so that a small answer cannot become a large one."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise FetchRefused("type", "The page is packed in a way that is not read.")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packing not in ("identity", "") else None
+    gathered = bytearray()
+    raw = 0
+    try:
+        async for chunk in response.aiter_raw():
+            raw += len(chunk)
+            room = most - len(gathered) + 1
+            gathered += unpack.decompress(chunk, room) if unpack is not None else chunk[:room]
+            if len(gathered) > most or raw > most:
+                return bytes(gathered[:most]), True
+    except zlib.error:
+        raise FetchRefused("broken", "The page is packed wrongly.") from None
+    except httpx.TimeoutException:
+        raise FetchRefused("timeout", "The page did not come in time.") from None
+    except (httpx.TransportError, httpx.StreamError):
+        raise FetchRefused("broken", "The page broke off while it was read.") from None
+    return bytes(gathered), False
+
+
+def _decode(body: bytes, parameters: str) -> str:
+    """Text by the header, by the page's own word, or as UTF-8; a wrong byte is a replacement character."""
+    named = re.search(r"charset\s*=\s*[\"']?([\w-]{1,40})", parameters, re.IGNORECASE)
+    inside = re.search(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", body[:2_048], re.IGNORECASE)
+    charset = named.group(1) if named else inside.group(1).decode("ascii", "replace") if inside else "utf-8"
+    if not CHARSETS.fullmatch(charset):
+        charset = "utf-8"
+    try:
+        return body.decode(charset, "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""The processes: serve and stdio."""

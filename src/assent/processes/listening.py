@@ -1,0 +1,249 @@
+"""Which addresses a process listens on, and where the pages of its data are.
+
+A port of this machine is taken on every loopback address that it has, or not at all: a link that names one of them can
+then reach no other program. `serve` listens where the settings say. A `stdio` process hands out links to the server
+that runs on the same data; where none does, it listens itself, on another port where the usual one is taken. That an
+announced address is held is known by a file lock and not by asking: a program at a port can say anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import logging
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from assent.serving.leader import Leadership
+from assent.settings.load import Settings, SettingsError, hide_password, own_address
+from assent.settings.welcome import in_shell, own_command
+
+if TYPE_CHECKING:
+    import uvicorn
+
+log = logging.getLogger("assent.process")
+
+WAITING_TO_CONNECT: Final = 1_024
+"""Connections that the system keeps for us until we accept them."""
+
+LOOPBACKS: Final = ("127.0.0.1", "::1")
+_LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
+_ABSENT: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+"""What the system says about an address that this machine does not have."""
+
+FIRST_OTHER_PORT: Final = 20_000
+OTHER_PORTS: Final = 20_000
+"""Where the ports lie that a data directory falls back to: below those that the system hands out."""
+
+TRIES: Final = 8
+FIND_SECONDS: Final = 3.0
+"""How long a call waits for a server that is starting to say where its pages are."""
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets for every address that the host stands for; raises OSError, and then has taken none."""
+    wanted = LOOPBACKS if host in _LOOPBACK_HOSTS else (host,)
+    made: list[socket.socket] = []
+    try:
+        for address in wanted:
+            try:
+                made.append(_listener(address, port))
+            except OSError as error:
+                if error.errno not in _ABSENT or address == host or len(wanted) == 1:
+                    raise OSError(error.errno, error.strerror, address) from error
+    except OSError:
+        for each in made:
+            each.close()
+        raise
+    if not made:
+        raise OSError(errno.EADDRNOTAVAIL, "this machine has no loopback address")
+    return made
+
+
+def _listener(address: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if listener.family == socket.AF_INET6 and address in LOOPBACKS:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((address, port))
+        listener.listen(WAITING_TO_CONNECT)
+    except OSError:
+        listener.close()
+        raise
+    listener.setblocking(False)
+    return listener
+
+
+def bind(settings: Settings) -> list[socket.socket]:
+    """The listening sockets of a server, or the plain reason why there are none."""
+    try:
+        return listen(settings.host, settings.port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise SettingsError(
+                f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
+            ) from error
+        other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
+        raise SettingsError(
+            f"{_who_holds(settings, error.filename)}, or choose another port: {other}"
+        ) from error
+
+
+def _who_holds(settings: Settings, address: str) -> str:
+    from assent.net.probes import reaches_assent
+
+    where = f"Port {settings.port} on {address}"
+    said = leadership_of(settings, "command").announced()
+    if said is not None and said.address == own_address(settings.host, settings.port):
+        who = "server" if said.role == "serve" else "chat"
+        return (
+            f"{where} is in use by Assent itself: a {who} serves this data at {said.address} already. Use it"
+        )
+    if reaches_assent(own_address(address, settings.port)):
+        return f"{where} is in use by another Assent, which serves other data or is a chat that is open. Stop that one"
+    return f"{where} is in use by another program. Stop that program"
+
+
+def leadership_of(settings: Settings, role: str) -> Leadership:
+    """Who serves the pages of this data, as its data directory knows; several databases may be used from one."""
+    if settings.sqlite_path is not None:
+        return Leadership(settings.data_dir, role)
+    shown = hide_password(settings.database_url)
+    return Leadership(settings.data_dir, role, f"{hashlib.sha256(shown.encode()).hexdigest()[:8]}-")
+
+
+def other_ports(settings: Settings) -> list[int]:
+    """Where a data directory's pages go when the usual port is taken: the same places each time, so that a link of an
+    earlier chat leads to them again."""
+    digest = hashlib.sha256(str(settings.data_dir).encode()).digest()
+    numbers = (int.from_bytes(digest[at * 2 : at * 2 + 2], "big") for at in range(TRIES))
+    return [FIRST_OTHER_PORT + number % OTHER_PORTS for number in numbers]
+
+
+class StdioPages:
+    """Where the links of a `stdio` process lead."""
+
+    def __init__(self, settings: Settings, leadership: Leadership) -> None:
+        self._settings = settings
+        self._leadership = leadership
+        self._usual = own_address(settings.host, settings.port)
+        self.listeners: list[socket.socket] = []
+        self.own: str | None = None
+        """The address that this process listens on."""
+        self.address: str | None = None
+        """Where links lead, as of the last look; None where no process serves pages."""
+        self._passing = False
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the settings say where the pages of this database are, which other machines serve, too."""
+        return self._settings.sqlite_path is None and self._settings.base_url != self._usual
+
+    @property
+    def listens_as_usual(self) -> bool:
+        return bool(self.listeners) and self.listeners[0].getsockname()[1] == self._settings.port
+
+    def look(self) -> str | None:
+        """Where the pages are now: a server's, else those of a chat, else this process's own, from here on."""
+        if self.elsewhere:
+            self.address = self._settings.base_url
+            return self.address
+        said = self._leadership.announced()
+        if said is not None and said.address is not None:
+            self.address, self._passing = said.address, said.role != "serve"
+        elif self._leadership.leads or (not self._leadership.serve_wanted() and self._leadership.try_lead()):
+            self.open()
+        else:
+            self.address = None
+        return self.address
+
+    async def find(self) -> None:
+        """The same; waits a little for a process that is about to say it."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + FIND_SECONDS
+        with contextlib.suppress(OSError):
+            # Where this process leads and found no port, waiting does not help.
+            while self.look() is None and not self._leadership.leads and loop.time() < give_up:  # noqa: ASYNC110 - another process says it
+                await asyncio.sleep(0.05)
+
+    def open(self) -> None:
+        """Listen, and say so to the other processes of this data."""
+        if not self.listeners:
+            self.listeners, self.own = self._listen()
+        self.address, self._passing = self.own, True
+        self._leadership.announce(self.own)
+
+    def _listen(self) -> tuple[list[socket.socket], str | None]:
+        for port in (self._settings.port, *other_ports(self._settings)):
+            host = self._settings.host if port == self._settings.port else LOOPBACKS[0]
+            with contextlib.suppress(OSError):
+                made = listen(host, port)
+                usual = self._settings.base_url
+                return made, usual if port == self._settings.port else own_address(host, port)
+        log.warning("no pages from this process: every port that it tried is in use")
+        return [], None
+
+    def close(self) -> None:
+        for each in self.listeners:
+            each.close()
+        self.listeners, self.own = [], None
+
+    def note(self) -> str | None:
+        """What to say beside a link that ends; None beside one that stays."""
+        if self.address is None or self.elsewhere or not self._passing:
+            return None
+        words = ["serve"]
+        if self.address not in (self._usual, self._settings.base_url):
+            words += ["--port", self.address.rpartition(":")[2]]
+        keep = in_shell(own_command(self._settings, *words))
+        return f"Links work while this chat is open. To keep them, start the server: `{keep}`"
+
+
+class OwnPages:
+    """The pages that this process serves where it listens."""
+
+    def __init__(self, make_server: Callable[[], uvicorn.Server], pages: StdioPages) -> None:
+        self._make_server = make_server
+        self._pages = pages
+        self._serving: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> OwnPages:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    def start(self) -> None:
+        if self._serving is None and self._pages.listeners:
+            self._serving = asyncio.create_task(_serve_on_demand(self._make_server, self._pages.listeners))
+
+    async def stop(self) -> None:
+        if self._serving is not None:
+            self._serving.cancel()
+            await asyncio.gather(self._serving, return_exceptions=True)
+            self._serving = None
+        self._pages.close()
+
+
+async def _serve_on_demand(make_server: Callable[[], uvicorn.Server], listeners: list[socket.socket]) -> None:
+    """Load the web server when the first browser knocks: most stdio processes never need it."""
+    loop = asyncio.get_running_loop()
+    knocked = asyncio.Event()
+    for listener in listeners:
+        loop.add_reader(listener, knocked.set)
+    try:
+        await knocked.wait()
+    finally:
+        for listener in listeners:
+            loop.remove_reader(listener)
+    server = await asyncio.to_thread(make_server)
+    serving = asyncio.create_task(server.serve(sockets=listeners))
+    try:
+        await asyncio.shield(serving)
+    finally:
+        server.should_exit = True
+        await serving

@@ -1,0 +1,378 @@
+"""`assent serve`, and what it shares with `assent stdio`: the surfaces of one server, and its jobs.
+
+One process of a data directory leads: on the embedded store it runs the jobs (on PostgreSQL every process does).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from assent.app import UNFIT, App
+from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
+from assent.kernel.tokens import KeyRing
+from assent.ports import StoreUnavailable
+from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
+from assent.serving.edge import Edge
+from assent.serving.exchange import JsonRpcHandler
+from assent.serving.leader import Leadership
+from assent.serving.mcp import McpServer
+from assent.settings import logs
+from assent.settings.load import Settings, SettingsError
+from assent.settings.secret_files import ensure_data_dir, resolve_secrets
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from assent.serving.discovery import Documents
+    from assent.serving.sockets import Patience
+    from assent.serving.web.people.people import PageKeys
+    from assent.serving.web.shell.live import Live
+    from assent.tools.catalog import Catalog
+
+log = logging.getLogger("assent.process")
+
+POLL_SECONDS: Final = 0.5
+"""How soon a process notices that the leader is gone or that `serve` wants to start."""
+
+HANDOVER_SECONDS: Final = 6.0
+"""How long `serve` waits for a stdio process to let go of the port."""
+
+SQLITE_FILE: Final = b"SQLite format 3\0"
+"""What every file of the embedded database begins with."""
+
+ACCEPTED_AT_ONCE: Final = 32
+"""How many the event loop accepts before it looks at what it has: fewer than the descriptors in reserve."""
+
+
+def begin_request() -> str:
+    """A new id, which everything that this task logs from here on carries."""
+    begun = os.urandom(8).hex()
+    logs.request_id.set(begun)
+    return begun
+
+
+def current_request() -> str:
+    """The id that HTTP gave this request already; a call on stdio begins here."""
+    return logs.request_id.get() or begin_request()
+
+
+def catalog_for(settings: Settings) -> Catalog:
+    """The tools that this server offers."""
+    from assent.tools.catalog import ALL_TOOLS, Catalog
+
+    hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
+    offered = [tool for tool in ALL_TOOLS if tool.name not in hidden]
+    return Catalog(offered, toolsets=settings.toolsets)
+
+
+class Surfaces:
+    """The edge of one process and what stands on it. The HTTP part is made when somebody first connects."""
+
+    def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
+        """`own_address` is where this process listens, where that is not what the settings say."""
+        self._app = app
+        self._own_address = own_address
+        settings = app.settings
+        self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
+        self.messages = JsonRpcHandler(
+            McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
+        )
+        self._live: Live | None = None
+        self._documents: Documents | None = None
+
+    def load_rest(self) -> None:
+        """Load what only some calls need, before one of them does it on the event loop while the others wait."""
+        import jsonschema  # noqa: F401 - for arguments that are wrong
+
+        from assent import built_in_connectors  # noqa: F401 - for the first action
+
+        self._app.workflows.listing()
+        if self._documents is not None:
+            _ = self._documents.openapi
+
+    def end_streams(self) -> None:
+        """Let go of pages that listen and calls that wait: the server is stopping."""
+        self._app.waits.release()
+        if self._live is not None:
+            self._live.end()
+
+    def server(self) -> uvicorn.Server:
+        """The pages and calls over HTTP, with as many connections as the settings and the descriptors allow."""
+        from assent.serving.sockets import Patience
+
+        patience = Patience(connections=connections_of(self._app.settings))
+        return http_server(self.site(), self.end_streams, patience)
+
+    def site(self) -> ASGIApp:
+        from assent.serving.discovery import Documents, operators
+        from assent.serving.guard import AllowedPeers
+        from assent.serving.site import build_site
+        from assent.serving.web.feed.page import feed_routes
+        from assent.serving.web.review.routes import review_routes
+        from assent.serving.web.shell.live import Live
+        from assent.serving.web.shell.pages import page_routes
+
+        settings = self._app.settings
+        base_url = self._own_address() or settings.base_url
+        catalog = self.edge.catalog
+        self._live = Live(self._app.services)
+        self._documents = Documents(catalog, base_url, operators())
+        return build_site(
+            self.edge,
+            self.messages,
+            self._documents,
+            [
+                *page_routes(
+                    self._app.services,
+                    base_url=base_url,
+                    catalog=catalog,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
+                *review_routes(
+                    self._app.services,
+                    self._page_keys,
+                    self._live,
+                    base_url=base_url,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
+                *feed_routes(
+                    self._app.services,
+                    self._app.visits,
+                    base_url=base_url,
+                    trust_proxy=settings.trust_proxy_headers,
+                ),
+            ],
+            peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
+            trust_proxy=settings.trust_proxy_headers,
+            request_ids=begin_request,
+        )
+
+    async def _page_keys(self) -> PageKeys:
+        """Which keys sign what, once the store is open and the secrets are known to fit it."""
+        from assent.serving.web.people.people import PageKeys
+
+        await self._app.store.open()
+        master = self._app.known_secrets.master
+        return PageKeys(
+            review_links=self._app.review_keys,
+            review_cookies=KeyRing.for_purpose(master, "review-cookie"),
+            forms=KeyRing.for_purpose(master, "form"),
+        )
+
+
+def connections_of(settings: Settings) -> int:
+    """How many connections one process serves: as many as are set, and as it has descriptors for."""
+    from assent.serving.sockets import affordable
+
+    reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
+    return affordable(settings.max_connections, reserved)
+
+
+def http_server(
+    site: ASGIApp, stopping: Callable[[], None], patience: Patience | None = None
+) -> uvicorn.Server:
+    """uvicorn around the site; signals are the process's own affair. `stopping` ends what would not end by itself."""
+    import uvicorn
+
+    from assent.serving.sockets import Patience, affordable, protocol
+
+    patience = patience or Patience(connections=affordable(MAX_CONNECTIONS))
+
+    class Quiet(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            for listener in sockets or []:
+                listener.listen(WAITING_TO_CONNECT)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            stopping()
+            await super().shutdown(sockets=sockets)
+
+    config = uvicorn.Config(
+        site,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        http=protocol(patience),
+        ws="none",
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
+        timeout_keep_alive=75,
+    )
+    return Quiet(config)
+
+
+@asynccontextmanager
+async def running_jobs(app: App) -> AsyncIterator[None]:
+    """Jobs run while this is open."""
+    from assent.jobs.kinds import job_kinds
+    from assent.jobs.worker import CONCURRENCY, CONCURRENCY_APART, Runner
+
+    kinds, worker = job_kinds(app), f"{socket.gethostname()}:{os.getpid()}"
+    runners = [
+        Runner(
+            app.store,
+            app.clock,
+            {name: kind for name, kind in kinds.items() if kind.apart is apart},
+            worker=worker,
+            concurrency=CONCURRENCY_APART if apart else CONCURRENCY,
+        )
+        for apart in (False, True)
+    ]
+    tasks = [asyncio.create_task(runner.run()) for runner in runners]
+
+    def wake() -> None:
+        for runner in runners:
+            runner.wake()
+
+    app.wake_jobs = wake
+    try:
+        yield
+    finally:
+        app.wake_jobs = lambda: None
+        for runner in runners:
+            runner.stop()
+        await asyncio.gather(*tasks)
+
+
+def serve(settings: Settings) -> int:
+    """Run `assent serve` to its end and return the exit status."""
+    import uvloop
+
+    from assent.settings.logs import configure_logging
+
+    configure_logging(settings)
+    resolve_secrets(settings)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> int:
+    app = App(settings)
+    leadership = _announce(settings)
+    try:
+        try:
+            await app.prepare()
+        except UNFIT:
+            raise
+        except StoreUnavailable as error:
+            _refuse_what_is_no_database(settings)
+            log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
+        listeners = await _listen(settings, leadership)
+        surfaces = Surfaces(app)
+        server = surfaces.server()
+        leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
+        loading = asyncio.create_task(_load_rest(surfaces))
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, _stop, server)
+            await _welcome(app)
+            gc.freeze()  # what a start leaves behind stays; looking through it again costs callers 100 ms
+            await server.serve(sockets=listeners)
+        finally:
+            leading.cancel()
+            await asyncio.gather(leading, loading, return_exceptions=True)
+            for each in listeners:
+                each.close()
+    finally:
+        await app.close()
+        if leadership is not None:
+            leadership.release()
+    return 0
+
+
+async def _load_rest(surfaces: Surfaces) -> None:
+    await asyncio.to_thread(surfaces.load_rest)
+    gc.freeze()
+
+
+def _stop(server: uvicorn.Server) -> None:
+    """The first signal lets the calls in flight finish, the second does not."""
+    server.force_exit = server.should_exit
+    server.should_exit = True
+
+
+def _refuse_what_is_no_database(settings: Settings) -> None:
+    """Waiting helps with a database that is away, and not with a file that is something else."""
+    path = settings.sqlite_path
+    with contextlib.suppress(OSError):
+        if path is None:
+            return
+        with path.open("rb") as file:
+            beginning = file.read(len(SQLITE_FILE))
+        if beginning not in (b"", SQLITE_FILE):
+            raise SettingsError(
+                f"The file {path} is no SQLite database, or its beginning is damaged.\n"
+                "Put back a copy of it that works, or name another database with --data-dir or --database-url."
+            )
+
+
+def _announce(settings: Settings) -> Leadership | None:
+    """How the other processes of a data directory learn of this one; a replica need not have one."""
+    try:
+        ensure_data_dir(settings.data_dir)
+    except (OSError, SettingsError):
+        if settings.sqlite_path is not None:
+            raise
+        return None
+    return leadership_of(settings, "serve")
+
+
+async def _listen(settings: Settings, leadership: Leadership | None) -> list[socket.socket]:
+    deadline = asyncio.get_running_loop().time() + HANDOVER_SECONDS
+    while leadership is not None:
+        leadership.claim_serve()
+        said = leadership.announced()
+        giving_way = said is not None and said.role == "stdio" and said.address == settings.base_url
+        if not giving_way or asyncio.get_running_loop().time() > deadline:
+            break
+        with contextlib.suppress(OSError):
+            return listen(settings.host, settings.port)
+        await asyncio.sleep(0.05)
+    return bind(settings)
+
+
+async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
+    """Run the jobs while this process leads; on PostgreSQL every process does."""
+    while leadership is not None:
+        try:
+            if leadership.claim_serve():
+                leadership.announce_serving(address)
+            if leadership.try_lead():
+                leadership.announce(address)
+            if leadership.leads or app.store.dialect != "sqlite":
+                break
+        except OSError as error:
+            log.warning("this process cannot lead yet: %s", error)
+        await asyncio.sleep(POLL_SECONDS)
+    async with running_jobs(app):
+        await asyncio.Event().wait()
+
+
+async def _welcome(app: App) -> None:
+    from assent.processes import owner_link
+    from assent.settings.welcome import owner_text, welcome_text
+
+    text = welcome_text(app.settings)
+    if sys.stderr.isatty():
+        # A person is watching. An agent that started this reads a pipe and must not get the link.
+        with contextlib.suppress(StoreUnavailable):
+            text += "\n\n" + owner_text(app.settings, await owner_link.make(app, shown_to="terminal"))
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr

@@ -1,0 +1,111 @@
+"""`assent stdio`: the server as a client starts it.
+
+Where this process leads its data directory it also serves the pages, after its first answer, so that a person whose
+client only runs `assent stdio` has a review page that works. It gives way to `assent serve`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+
+from assent.app import App
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.kernel.refusals import Reason
+from assent.processes.listening import OwnPages, StdioPages, leadership_of
+from assent.processes.serve import POLL_SECONDS, Surfaces, running_jobs
+from assent.serving.edge import Credentials, Edge
+from assent.serving.leader import Leadership
+from assent.serving.stdio import Pipes, StdioSession
+from assent.settings.load import Settings
+from assent.settings.secret_files import ensure_data_dir
+
+log = logging.getLogger("assent.process")
+
+
+def stdio(settings: Settings) -> int:
+    """Run `assent stdio` until its client goes and return the exit status."""
+    from assent.settings.logs import configure_first_logging
+
+    configure_first_logging(settings)
+    return asyncio.run(_stdio(settings))
+
+
+async def _stdio(settings: Settings) -> int:
+    pipes = Pipes()
+    ensure_data_dir(settings.data_dir)
+    leadership = leadership_of(settings, "stdio")
+    pages = StdioPages(settings, leadership)
+    app = App(
+        settings,
+        page_address=lambda: pages.address,
+        find_pages=pages.find,
+        link_note=pages.note,
+        one_client=True,
+    )
+    surfaces = Surfaces(app, lambda: pages.own)
+    answered = asyncio.Event()
+    credentials = (
+        Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)
+    )
+    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, pages, leadership, answered, credentials))
+    try:
+        await StdioSession(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
+    finally:
+        behind.cancel()
+        await asyncio.gather(behind, return_exceptions=True)
+        pages.close()
+        await app.close()
+        leadership.release()
+        pipes.close()
+    return 0
+
+
+async def _behind_the_scenes(
+    app: App,
+    surfaces: Surfaces,
+    pages: StdioPages,
+    leadership: Leadership,
+    answered: asyncio.Event,
+    credentials: Credentials,
+) -> None:
+    """What waits for the first answer: full logging, jobs, and the pages while this process leads."""
+    from assent.settings.logs import configure_logging
+
+    await answered.wait()
+    await asyncio.to_thread(configure_logging, app.settings)
+    gc.freeze()  # as in `serve`: a pause here holds up every process that waits for its turn to write
+    await _warn_of_bad_key(surfaces.edge, credentials)
+    shared = app.store.dialect != "sqlite"
+    async with contextlib.AsyncExitStack() as whole, OwnPages(surfaces.server, pages) as own:
+        if shared:
+            await whole.enter_async_context(running_jobs(app))
+        while True:
+            if not pages.elsewhere and not leadership.serve_wanted() and leadership.try_lead():
+                try:
+                    pages.open()
+                    own.start()
+                    async with contextlib.nullcontext() if shared else running_jobs(app):
+                        while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
+                            await asyncio.sleep(POLL_SECONDS)
+                except OSError as error:
+                    log.warning("this process cannot lead yet: %s", error)
+                finally:
+                    if pages.listens_as_usual:
+                        await (
+                            own.stop()
+                        )  # `serve` wants this port; at another one earlier links go on working
+                    leadership.step_down()
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
+    """Each call says so too, to the agent; this is for the person who reads the log of a client."""
+    refused = await edge.check_key(credentials, required=False)
+    if refused is not None and refused.reason is Reason.INVALID_API_KEY:
+        log.warning(
+            "the key in ASSENT_API_KEY does not work, so every call is refused: it is mistyped, was revoked or "
+            "replaced, has ended, or belongs to other data"
+        )

@@ -1,0 +1,172 @@
+"""The journal as people read it: a line for each event, and which events belong together.
+
+The sentences are `audit_sentences`. A kind of another release still shows, by its name. Pure: events in, words out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.audit.views import Recorded
+from assent.kernel.ids import is_uuid
+from assent.serving.web.audit.sentences import WORDS
+from assent.serving.web.review.history import NOTES, Facts, who
+from assent.serving.web.review.times import When, when
+
+SESSION: Final = "session:"
+"""How the streams of sessions are named."""
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Events that somebody looks for together."""
+
+    id: str
+    label: str
+    kinds: tuple[str, ...]
+    tone: str = ""
+
+
+GROUPS: Final[tuple[Group, ...]] = (
+    Group(
+        "decisions",
+        "Decisions",
+        (
+            *("action_approve", "approval_recorded", "action_reject", "action_edit", "action_withdraw"),
+            *("outcome_answered", "outcome_still_unknown", "confirmation_asked", "review_links_ended"),
+            *(
+                "confirmation_superseded",
+                "approval_taken_back",
+                "changes_asked",
+                "action_staged",
+                "approvals_sealed",
+            ),
+        ),
+        "info",
+    ),
+    Group(
+        "sending",
+        "Sending",
+        (
+            *("action_claim", "action_succeed", "action_refuse", "action_postpone", "action_lose"),
+            *("action_found_done", "action_found_refused", "action_found_not_done", "action_hand_over"),
+            *(
+                "execution_refused",
+                "late_answer",
+                "connector_rechecked",
+                "webhook_delivered",
+                "webhook_failed",
+                "webhook_resent",
+            ),
+        ),
+        "ok",
+    ),
+    Group(
+        "runs",
+        "Runs and memory",
+        (
+            *("run_started", "run_failed", "run_prepared"),
+            *("run_measured", "measurement_empty", "metrics_recorded", "memory_decided"),
+        ),
+    ),
+    Group(
+        "workflows",
+        "Workflows",
+        (
+            *("workflow_started", "step_acked", "step_blocked", "checkpoint_kept", "session_noted"),
+            "session_imported",
+        ),
+    ),
+    Group(
+        "access",
+        "People, keys and connections",
+        (
+            *("workspace_created", "key_issued", "key_revoked"),
+            *("sign_in_link_issued", "signed_in", "signed_out", "signed_out_everywhere"),
+            *("person_invited", "person_removed", "person_renamed"),
+            *("connector_connected", "connector_disconnected", "connector_expired"),
+            *("connector_accounts_chosen", "connector_accounts_changed"),
+            *("credits_granted", "credits_limited", "credits_unlimited"),
+            *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
+            *("notification_added", "notification_removed", "page_fetched"),
+        ),
+        "warn",
+    ),
+)
+GROUP_OF: Final[dict[str, Group]] = {kind: group for group in GROUPS for kind in group.kinds}
+OTHER: Final = Group("other", "Other", ())
+
+
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One event for people: what happened, what was said about it, when, and where to look further."""
+
+    what: str
+    note: str
+    at: When
+    day: str
+    clock: str
+    group: Group
+    kind: str
+    seq: int
+    stream_id: str
+    hash: str
+    href: str | None
+    action_id: str | None
+    raw: str
+
+
+def audit_line(event: Recorded, now_ms: int) -> AuditLine:
+    facts = _facts(event.body)
+    at = when(event.at_ms, now_ms)
+    return AuditLine(
+        what=sentence(event.kind, facts),
+        note=next(
+            (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
+        ),
+        at=at,
+        day=at.text.partition(", ")[0],
+        clock=at.text.partition(", ")[2],
+        group=GROUP_OF.get(event.kind, OTHER),
+        kind=event.kind,
+        seq=event.seq,
+        stream_id=event.stream_id,
+        hash=event.hash,
+        href=_place(event.stream_id, event.kind),
+        action_id=about if isinstance(about := facts.get("actionId"), str) else None,
+        raw=msgspec.json.format(event.body, indent=2),
+    )
+
+
+def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[AuditLine, ...]:
+    return tuple(audit_line(event, now_ms) for event in events)
+
+
+def sentence(kind: str, facts: Facts) -> str:
+    """What happened. Facts of another release may be of any shape, and a page must still show them."""
+    words = WORDS.get(kind)
+    try:
+        said = words(facts) if words is not None else _capital(kind.replace("_", " "))
+    except (TypeError, AttributeError, ValueError):
+        said = _capital(kind.replace("_", " "))
+    via = who(facts) if kind not in WORDS and "by" in facts else ""
+    return _capital(f"{said}, by {via}" if via else said)
+
+
+def _facts(body: str) -> dict[str, Any]:
+    decoded = msgspec.json.decode(body)
+    return decoded if isinstance(decoded, dict) else {"value": decoded}
+
+
+def _place(stream_id: str, kind: str) -> str | None:
+    """The page of what an event is about."""
+    if not is_uuid(stream_id):
+        return None
+    if GROUP_OF.get(kind, OTHER).id == "workflows":
+        return f"/sessions/{stream_id}"
+    return f"/runs/{stream_id}" if GROUP_OF.get(kind, OTHER).id != "access" else None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

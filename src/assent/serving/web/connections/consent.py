@@ -1,0 +1,153 @@
+"""Consent at a provider: the way there, and the way back (OAuth 2 with PKCE).
+
+The way there is a form, because it writes down what was asked for. Our pages let a form go nowhere else, and a browser
+holds a form's redirects to that, so the answer is a page of ours that goes on by itself. On the way back the state must
+be one that this browser's person asked for, for this provider, minutes ago, and it counts once. The address with the
+code is left behind at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from starlette.responses import Response
+
+from assent.engine.connections import oauth
+from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
+from assent.kernel import tokens
+from assent.kernel.ids import WorkspaceId
+from assent.serving.web.connections import words
+from assent.serving.web.connections.door import address, at_place, door, subject
+from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.suite.connectors import oauth as granting
+from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
+from assent.suite.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
+
+log = logging.getLogger("assent.connect")
+
+
+async def consent(visit: Visit) -> Response:
+    """Ask: write down that it was asked, and send the browser to the provider."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    await visit.form(subject(visit, at.id))
+    access = _access(at.access)
+    base = _base(visit)
+    # As the browser says it: a proxy before this server may have changed the Host.
+    if visit.request.headers.get("origin", base) not in (base, "null"):
+        raise PageRefused(_elsewhere(base, address(visit, at.id)))
+    state = tokens.encode(visit.services.entropy(oauth.STATE_BYTES))
+    await visit.write(
+        lambda: oauth.ask(
+            state, visit.workspace_id, at.id, visit.session.session_id, visit.person.person_id, visit.now_ms
+        )
+    )
+    url = granting.consent_url(
+        access.provider,
+        redirect_uri=_callback(base, at.id),
+        state=state,
+        verifier=oauth.verifier(visit.services.verifier_key(), state),
+    )
+    values = {"url": url, "label": at.info.label, "grantor": access.provider.grantor.label}
+    return visit.page("connect_leaving.html", values, scripts=False)
+
+
+async def callback(visit: Visit) -> Response:
+    """The answer: judge the state, turn the code into tokens, keep them."""
+    at = await door(visit, visit.part("provider"))
+    access, label = _access(at.access), at.info.label
+    if visit.request.method != "GET":
+        return Response(status_code=405)
+    state, code, error = visit.query("state"), visit.query("code"), visit.query("error")
+    person, session = visit.person.person_id, visit.session.session_id
+    asked = await visit.write(lambda: oauth.redeem(state, at.id, session, person, visit.now_ms))
+    if asked is None or not any(place.workspace_id == asked for place in visit.places):
+        raise PageRefused(words.no_such_consent(at.id, label))
+    if error or not code:
+        log.info("%s was not consented to", at.id)
+        raise PageRefused(words.no_consent(at.id, label))
+    granted = await _exchange(visit, access.provider, label, state, code)
+    account = granted.account
+    kept = NewConnection(
+        label=label if account is None else f"{label} account {account}",
+        secrets=OpenedSecrets({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
+        accounts=()
+        if account is None
+        else (Account(account, at.id, f"{label} account {account}", default=True),),
+        scopes=granted.scopes,
+        settings=await _settings_kept(visit, at.id, asked),
+        expires_ms=expiry(granted.expires_in, visit.now_ms),
+    )
+    await visit.services.connections.save(asked, at.id, kept, by=visit.person.name)
+    return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
+
+
+async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> OAuthTokens:
+    """The tokens for a code, if they are all that is needed."""
+    try:
+        granted = await granting.exchange_code(
+            provider,
+            code,
+            redirect_uri=_callback(_base(visit), provider.id),
+            verifier=oauth.verifier(visit.services.verifier_key(), state),
+        )
+    except (GrantEnded, GrantFailed) as failed:
+        log.warning("%s gave no tokens: %s", provider.id, failed)
+        raise PageRefused(words.not_exchanged(provider.id, label, str(failed))) from None
+    if provider.needed - set(granted.scopes):
+        raise PageRefused(words.too_little(provider.id, label))
+    if granted.refresh_token is None:
+        log.warning("%s gave no refresh token", provider.id)
+        raise PageRefused(words.no_refresh_token(provider.id, label, provider.grantor.permissions))
+    return granted
+
+
+async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId) -> dict[str, str]:
+    """What was chosen before stays chosen when a connection that ended is made again; a disconnect forgets it."""
+    before = await visit.services.connections.find(workspace_id, provider)
+    if before is None or before.state is ConnectionState.REVOKED:
+        return {}
+    return dict(before.settings)
+
+
+def _access(access: OAuthAccess | None) -> OAuthAccess:
+    if access is None:
+        raise PageRefused(words.UNKNOWN_PROVIDER)
+    if not access.provider.configured:
+        raise PageRefused(
+            PageProblem(
+                503,
+                f"{access.label} is not set up on this server",
+                f"{access.provider.grantor.label} does not know this server yet, so it cannot ask you for consent.",
+                access.provider.what_to_set,
+                words.back_to(access.provider.id, access.label),
+            )
+        )
+    return access
+
+
+def _base(visit: Visit) -> str:
+    return visit.services.page_address() or str(visit.request.base_url).rstrip("/")
+
+
+def _callback(base: str, provider: str) -> str:
+    return f"{base}/connect/{provider}/callback"
+
+
+def _elsewhere(base: str, where: str) -> PageProblem:
+    return PageProblem(
+        400,
+        "Open this page at its own address",
+        f"You reach this server by another address than {base}, which is the one the provider sends you back to: you "
+        "would not be signed in there.",
+        "Sign in there, and connect from there.",
+        Link(f"{base}{where}", "Open it there"),
+    )
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/connect/{provider}/consent", consent, "connectors", SEND),
+    Screen("/connect/{provider}/callback", callback, "connectors", LOOK),
+)

@@ -1,0 +1,87 @@
+"""A provider at its page: who asks, for which workspace, and how the connection stands."""
+
+from __future__ import annotations
+
+import dataclasses
+from urllib.parse import urlencode
+
+import msgspec
+
+from assent.gate.connection import Connection, ConnectionState
+from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, words_of
+from assent.serving.web.shell.console import Visit
+from assent.serving.web.shell.problems import PageRefused
+from assent.suite.connectors.google import GoogleSource
+from assent.suite.connectors.oauth_access import OAuthAccess
+from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
+
+
+class Door(msgspec.Struct, frozen=True):
+    """A provider as a page needs it, and the connection that a workspace has with it."""
+
+    info: ConnectorInfo
+    words: ProviderWords
+    connector: object
+    connection: Connection | None
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    @property
+    def access(self) -> OAuthAccess | None:
+        found = getattr(self.connector, "access", None)
+        return found if isinstance(found, OAuthAccess) else None
+
+    @property
+    def for_everybody(self) -> bool:
+        """Whether it works for every workspace without a connection of its own."""
+        return bool(getattr(self.connector, "for_everybody", False))
+
+    @property
+    def live(self) -> bool:
+        return self.connection is not None and self.connection.live
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """A word and its tone."""
+        if self.access is not None and not self.access.provider.configured:
+            return "Not set up", ""
+        if self.connection is None or self.connection.state is ConnectionState.REVOKED:
+            return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
+        if self.connection.state is ConnectionState.EXPIRED:
+            return "Connect again", "danger"
+        if isinstance(self.connector, GoogleSource) and self.connector.chosen(self.connection) is None:
+            return "One thing to choose", "warn"
+        return "Connected", "ok"
+
+
+def at_place(visit: Visit) -> Visit:
+    """The same visit, at the workspace that the address names."""
+    wished = visit.query("workspace")
+    if not wished:
+        return visit
+    for place in visit.places:
+        if place.workspace_id == wished:
+            return dataclasses.replace(visit, place=place)
+    raise PageRefused(UNKNOWN_PLACE)
+
+
+def address(visit: Visit, provider: str = "", **more: str) -> str:
+    """Where something of this workspace is connected."""
+    path = f"/connect/{provider}" if provider else "/connect"
+    return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
+
+
+async def door(visit: Visit, provider: str) -> Door:
+    info = next((each for each in CONNECTORS if each.id == provider), None)
+    words = words_of(info) if info is not None else None
+    connector = visit.services.connectors.get(provider)
+    if info is None or words is None or connector is None:
+        raise PageRefused(UNKNOWN_PROVIDER)
+    return Door(info, words, connector, await visit.services.connections.find(visit.workspace_id, provider))
+
+
+def subject(visit: Visit, provider: str) -> str:
+    """What a form of these pages is about."""
+    return f"connect {provider} {visit.workspace_id}"

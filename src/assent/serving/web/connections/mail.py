@@ -1,0 +1,83 @@
+"""The form of a mail server: from its fields to the address that is tried out and sealed. Pure.
+
+The password is never shown again, not even after a mistake in another field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.connection import Connection
+from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
+
+ENCRYPTIONS: Final[dict[str, str]] = {
+    "starttls": "STARTTLS, usually on port 587",
+    "tls": "TLS from the start, usually on port 465",
+    "none": "None; a password goes only to this machine",
+}
+MAX_HOST_CHARS: Final = 253
+MAX_SECRET_CHARS: Final = 300
+SHOWN: Final = ("host", "port", "encryption", "user", "from")
+
+
+class MailServerForm(msgspec.Struct, frozen=True):
+    """What a person entered, once it makes sense. `url` holds the password."""
+
+    url: str
+    settings: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return "MailServerForm()"
+
+
+def read(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
+    """What was entered, or advice by field."""
+    host, sender = form.get("host", "").strip(), form.get("from", "").strip()
+    encryption = form.get("encryption", "starttls")
+    user, password = form.get("user", "").strip(), form.get("password", "")
+    advice: dict[str, str] = {}
+    if not _is_host(host):
+        advice["host"] = "Enter the name of the server alone, such as mail.example.org."
+    if encryption not in ENCRYPTIONS:
+        advice["encryption"] = "Choose one of the three."
+    port = form.get("port", "").strip() or str(PORTS["smtps" if encryption == "tls" else "smtp"])
+    if not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65_536:
+        advice["port"] = "Enter a number from 1 to 65535, or nothing for the usual one."
+    if bool(user) != bool(password):
+        missing = "password" if user else "user"
+        advice[missing] = "A user needs a password, and a password a user."
+    elif len(user) > MAX_SECRET_CHARS or len(password) > MAX_SECRET_CHARS:
+        advice["user"] = "User and password are too long to be right."
+    try:
+        parse_mailbox(sender)
+    except ValueError:
+        advice["from"] = "Enter an address, such as Ann <ann@example.org>."
+    if advice:
+        return advice
+    url = write_server(host, int(port), encryption, user, password)
+    try:
+        server = parse_server(url)
+    except ValueError as error:
+        return {"host": f"This cannot be used: {error}."}
+    facts = {"host": server.host, "port": server.port, "encryption": server.encryption, "user": user}
+    return MailServerForm(url, {"from": sender, **facts})
+
+
+def safe(form: Mapping[str, str]) -> dict[str, str]:
+    """What was entered, without the password, to be shown again."""
+    return {name: form.get(name, "")[:MAX_SECRET_CHARS] for name in SHOWN}
+
+
+def read_settings(connection: Connection | None) -> dict[str, str]:
+    """What is known of a connection, to begin the form with."""
+    settings = connection.settings if connection is not None else {}
+    return {name: str(settings.get(name, "")) for name in SHOWN}
+
+
+def _is_host(host: str) -> bool:
+    if not host or len(host) > MAX_HOST_CHARS or not host.isascii() or not host.isprintable():
+        return False
+    return not any(each in host for each in " /@?#\\[]%")

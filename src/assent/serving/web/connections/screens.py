@@ -1,0 +1,245 @@
+"""Connecting providers: `/connect`, and a page for each (C27). Humans enter keys and consent here, never in a chat.
+
+A key is checked with its provider before it is kept, and is never shown again. Every form acts on one workspace, named
+in its address and in its nonce. None of these pages runs a script. Consent is `assent.serving.web.connections.consent`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assent.engine.connections import connections
+from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
+from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+from assent.serving.web.connections import mail as connect_mail
+from assent.serving.web.connections.door import Door, address, at_place, door, subject
+from assent.serving.web.connections.words import (
+    LOSES,
+    LOSES_READING,
+    UNKNOWN_PROVIDER,
+    platform_name,
+    say_done,
+    words_of,
+)
+from assent.serving.web.review.times import when
+from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
+from assent.serving.web.shell.problems import PageRefused
+from assent.suite.connectors.google import GoogleProperty, GoogleSource
+from assent.suite.connectors.key_access import API_KEY
+from assent.suite.connectors.oauth import revoke
+from assent.suite.connectors.oauth_access import REFRESH, OAuthAccess
+from assent.suite.connectors.registry import CONNECTORS
+
+MAX_KEY_CHARS: Final = 500
+ASK_SECONDS: Final = 10.0
+"""What somebody waits for a provider while a page loads."""
+
+VALID: Final = {
+    "propertyId": re.compile(r"\d{3,20}"),
+    "siteUrl": re.compile(r"https?://[^\s/]+/[^\s]{0,500}|sc-domain:[A-Za-z0-9.-]{3,253}"),
+}
+
+
+async def providers(visit: Visit) -> Response:
+    """All that can be connected, and what is."""
+    visit = at_place(visit)
+    there = [each for each in CONNECTORS if each.id in visit.services.connectors]
+    doors = [await door(visit, each.id) for each in there if words_of(each) is not None]
+    rows = [
+        {"door": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
+        for each in doors
+    ]
+    return visit.page("connect.html", {"rows": rows}, scripts=False)
+
+
+async def provider_page(visit: Visit) -> Response:
+    """One provider: how it is connected, or how it stands."""
+    visit = at_place(visit)
+    return await show(visit, await door(visit, visit.part("provider")))
+
+
+async def show(
+    visit: Visit, at: Door, advice: dict[str, str] | None = None, entered: dict[str, str] | None = None
+) -> Response:
+    choosing = at.live and at.words.choice is not None
+    chosen = _find_choice(at)
+    listed = None
+    choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
+    if choosing:
+        listed = await _choices(visit, at)
+        at = await door(visit, at.id)  # asking may have shown that the access has ended
+    connection, reading = at.connection, at.info.does == ("measure",)
+    values: dict[str, Any] = {
+        "door": at,
+        "words": at.words,
+        "state": at.state,
+        "here_again": address(visit, at.id),
+        "all_providers": address(visit),
+        "to": {
+            name: address(visit, f"{at.id}/{name}")
+            for name in ("key", "mail", "consent", "choose", "disconnect")
+        },
+        "choose_again": address(visit, at.id, choose="1"),
+        "nonce": visit.nonce(subject(visit, at.id)),
+        "advice": advice or {},
+        "done": say_done(reading, visit.query("did")) if not advice else None,
+        "loses": LOSES_READING if reading else LOSES,
+        "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
+        "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
+        "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},
+        "choosing": choosing and at.live,
+        "chosen": chosen,
+        "choices": listed,
+        "max_key_chars": MAX_KEY_CHARS,
+        "mail": entered or connect_mail.read_settings(connection),
+        "encryptions": connect_mail.ENCRYPTIONS,
+        "platform_name": platform_name,
+    }
+    return visit.page("connect_provider.html", values, scripts=False, status=400 if advice else 200)
+
+
+async def enter_key(visit: Visit) -> Response:
+    """Check a key with its provider, and keep it."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if not isinstance(at.connector, KeyChecked):
+        raise PageRefused(UNKNOWN_PROVIDER)
+    key = form.get("key", "").strip()
+    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+        return await show(visit, at, {"key": "Enter it as the provider shows it, and nothing else."})
+    try:
+        verified = await at.connector.verify(key, ASK_SECONDS)
+    except (NotSent, OutcomeUnknown) as refused:
+        said = (
+            refused.detail
+            if isinstance(refused, NotSent)
+            else f"{at.info.label} could not be asked: {refused}"
+        )
+        return await show(visit, at, {"key": said.replace(key, "…")})
+    new = NewConnection(
+        label=verified.label,
+        secrets=OpenedSecrets({API_KEY: key}),
+        accounts=verified.accounts,
+        settings=verified.settings,
+    )
+    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
+    return visit.go(address(visit, at.id, did="connected"))
+
+
+async def enter_mail(visit: Visit) -> Response:
+    """Try a mail server out, and keep it."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if not at.words.mail or not isinstance(at.connector, KeyChecked):
+        raise PageRefused(UNKNOWN_PROVIDER)
+    read = connect_mail.read(form)
+    if isinstance(read, dict):
+        return await show(visit, at, read, connect_mail.safe(form))
+    try:
+        verified = await at.connector.verify(read.url, ASK_SECONDS)
+    except NotSent as refused:
+        advice = {"host": f"Nothing was kept: {refused.detail}"}
+        return await show(visit, at, advice, connect_mail.safe(form))
+    new = NewConnection(
+        label=verified.label,
+        secrets=OpenedSecrets({API_KEY: read.url}),
+        accounts=verified.accounts,
+        settings={**verified.settings, **read.settings},
+    )
+    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
+    return visit.go(address(visit, at.id, did="connected"))
+
+
+async def choose(visit: Visit) -> Response:
+    """Which account, property or site is meant."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    form = await visit.form(subject(visit, at.id))
+    if at.connection is None or not at.live:
+        return visit.go(address(visit, at.id))
+    words, settings = at.words.choice, dict(at.connection.settings)
+    accounts = [each.id for each in at.connection.accounts if each.chosen]
+    if words is not None:
+        value = _whole((form.get("typed") or form.get("choice") or "").strip())
+        if VALID[words.setting].fullmatch(value) is None:
+            return await show(visit, at, {"typed": words.wrong})
+        settings[words.setting] = value
+    else:
+        accounts = [
+            form[f"platform-{platform}"]
+            for platform in _by_platform(at.connection.accounts)
+            if form.get(f"platform-{platform}")
+        ]
+    await visit.services.connections.choose(
+        visit.workspace_id, at.id, accounts, settings, by=visit.person.name
+    )
+    return visit.go(address(visit, at.id, did="chosen"))
+
+
+async def disconnect(visit: Visit) -> Response:
+    """Destroy what was granted, here and, where that is possible, at the provider."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    await visit.form(subject(visit, at.id))
+    held = await visit.services.connections.access(visit.workspace_id, at.id)
+    await visit.services.connections.disconnect(visit.workspace_id, at.id, by=visit.person.name)
+    token = held.secrets.get(REFRESH) if held is not None else None
+    if token is not None and at.access is not None and not await _shares_grant(visit, at.access):
+        await revoke(at.access.provider, token)
+    return visit.go(address(visit, at.id, did="disconnected"))
+
+
+async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
+    """Whether another connection of this server is with the same grantor. Where one person made both, revoking one
+    would end the other too, and who made them is not known here."""
+    others = await visit.read(connections.count_all)
+    of_grantor = {
+        each.provider.id
+        for each in (getattr(found, "access", None) for found in visit.services.connectors.values())
+        if isinstance(each, OAuthAccess) and each.provider.grantor == access.provider.grantor
+    }
+    return any(provider in of_grantor and state == ConnectionState.CONNECTED for provider, state, _ in others)
+
+
+def _whole(text: str) -> str:
+    """What somebody typed, as the provider writes it: a bare number, a site with its slash."""
+    bare = re.fullmatch(r"https?://[^\s/]+", text) is not None
+    return f"{text}/" if bare else text.removeprefix("properties/")
+
+
+def _find_choice(at: Door) -> str | None:
+    if at.connection is None or not isinstance(at.connector, GoogleSource):
+        return None
+    return at.connector.chosen(at.connection)
+
+
+async def _choices(visit: Visit, at: Door) -> tuple[GoogleProperty, ...] | None:
+    """What the provider offers; None where it does not say, and then it is typed."""
+    if not isinstance(at.connector, GoogleSource):
+        return None
+    try:
+        return await at.connector.choices(visit.workspace_id, ASK_SECONDS)
+    except (NotSent, OutcomeUnknown):
+        return None
+
+
+def _by_platform(accounts: tuple[Account, ...]) -> dict[str, list[Account]]:
+    found: dict[str, list[Account]] = {}
+    for account in accounts:
+        found.setdefault(account.platform, []).append(account)
+    return found
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/connect", providers, "connectors", LOOK),
+    Screen("/connect/{provider}", provider_page, "connectors", LOOK),
+    Screen("/connect/{provider}/key", enter_key, "connectors", SEND),
+    Screen("/connect/{provider}/mail", enter_mail, "connectors", SEND),
+    Screen("/connect/{provider}/choose", choose, "connectors", SEND),
+    Screen("/connect/{provider}/disconnect", disconnect, "connectors", SEND),
+)

@@ -1,0 +1,172 @@
+"""Deciding about several actions at once: low risk, of one type, after a page that shows each as its own page does.
+
+Selecting decides nothing: it leads to the page that asks once more. That page carries the digest of each text it
+shows; if one of them has changed since, or was decided by somebody else, nothing at all is decided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from assent.engine.actions import decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.core.offloading import run_apart
+from assent.engine.people import members
+from assent.engine.views import inbox
+from assent.gate.records import Action, Assurance
+from assent.gate.schedules import overdue
+from assent.gate.transitions import AWAITING, state_of
+from assent.kernel.ids import is_uuid
+from assent.kernel.limits import MAX_REASON_CHARS
+from assent.kernel.refusals import Refusal
+from assent.ports import Transaction
+from assent.serving.web.inbox.words import may_be_batched
+from assent.serving.web.review import words as review_words
+from assent.serving.web.review.access import VIA
+from assent.serving.web.review.content import ReviewContent, content_of
+from assent.serving.web.shell.console import SEND, Screen, Visit
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+DECISIONS: Final = ("approve", "reject")
+INBOX: Final = Link("/inbox", "Back to the inbox")
+
+NOT_TOGETHER: Final = PageProblem(
+    400,
+    "These cannot be decided together",
+    "Only low-risk actions of one type, all still waiting and without an HTML part, can be decided about in one go.",
+    "Go back and select rows of one type, or open each one and decide there.",
+    INBOX,
+)
+CHANGED: Final = PageProblem(
+    409,
+    "Something changed while you were looking",
+    "One of these was edited or decided by somebody else. Nothing was decided.",
+    "Go back to the inbox, look at what waits now, and select again.",
+    INBOX,
+)
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One of the actions that are decided together, as the page shows it."""
+
+    action_id: str
+    happens: str
+    overdue: bool
+    content: ReviewContent
+
+
+async def select(visit: Visit) -> Response:
+    """The page that asks once more. Decides nothing."""
+    visit.require_confirmed()
+    form = await visit.form("batch")
+    picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
+    found = await visit.read(lambda: _find(visit, picked))
+    return await _ask(visit, form.get("decision", ""), found, {})
+
+
+async def decide(visit: Visit) -> Response:
+    """Approve or reject exactly what was shown, all of it or nothing."""
+    visit.require_confirmed()
+    decision = visit.part("decision")
+    form, shown_ms = await visit.shown_form_of(lambda fields: _subject(decision, _digests(fields)))
+    digests = _digests(form)
+    if decision not in DECISIONS:
+        raise PageRefused(NOT_TOGETHER)
+    reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
+    if decision == "reject" and not reason:
+        found = await visit.read(lambda: _find(visit, list(digests)))
+        return await _ask(
+            visit, decision, found, {"reason": "Say why in a few words, so that the next draft is better."}
+        )
+
+    def all_of_them() -> Transaction[int]:
+        found = yield from _find(visit, list(digests))
+        for action in found:
+            person = visit.person
+            decider = Decider(
+                action.workspace_id, person.name, Assurance.PERSON, VIA, person.person_id, shown_ms
+            )
+            seen = Seen(digest=digests[action.action_id])
+            if decision == "approve":
+                yield from decisions.approve(
+                    decider,
+                    action.action_id,
+                    seen,
+                    _no_link,
+                    visit.now_ms,
+                    seals=visit.services.seals(),
+                    send_now=form.get("then") == "send",
+                )
+            else:
+                yield from decisions.reject(decider, action.action_id, reason, seen, _no_link, visit.now_ms)
+        return len(found)
+
+    try:
+        count = await visit.write(all_of_them)
+    except Refusal:
+        raise PageRefused(CHANGED) from None
+    visit.services.wake_jobs()
+    return visit.go(f"/inbox?did={decision}&count={count}")
+
+
+async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str]) -> Response:
+    if decision not in DECISIONS:
+        raise PageRefused(NOT_TOGETHER)
+    digests = {action.action_id: action.digest for action in found}
+    values = {
+        "decision": decision,
+        "items": await run_apart(lambda: [_item(action, visit.now_ms) for action in found]),
+        "kind": review_words.title(found[0].effect),
+        "sends": found[0].effect.connector not in review_words.SENDS_NOTHING,
+        "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
+        "wrong": wrong,
+    }
+    return visit.page("batch.html", values, scripts=False, status=400 if wrong else 200)
+
+
+def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
+    """The actions, if all of them may be decided about together by whoever asks."""
+    found: list[Action] = []
+    for action_id in dict.fromkeys(picked):
+        place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
+        if place is None or not (yield from members.may_see(visit.person, place)):
+            raise PageRefused(NOT_TOGETHER)
+        action, _ = yield from inbox.find(place, action_id)
+        found.append(action)
+    alike = len({action.effect.type for action in found}) == 1
+    low = all(may_be_batched(action) for action in found)
+    open_still = all(state_of(action) == AWAITING and not action.expired(visit.now_ms) for action in found)
+    if not (alike and low):
+        raise PageRefused(NOT_TOGETHER)
+    if not open_still:
+        raise PageRefused(CHANGED)
+    return tuple(found)
+
+
+def _item(action: Action, now_ms: int) -> Item:
+    happens, late = review_words.what_happens(action.effect), overdue(action, now_ms)
+    return Item(action.action_id, happens, late, content_of(action, now_ms))
+
+
+def _digests(form: dict[str, str]) -> dict[str, str]:
+    return {name.removeprefix("digest."): text for name, text in form.items() if name.startswith("digest.")}
+
+
+def _subject(decision: str, digests: dict[str, str]) -> str:
+    """All that the decision rests on."""
+    listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
+    return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"
+
+
+def _no_link(action: Action) -> None:
+    return None
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/inbox/batch", select, "inbox", SEND),
+    Screen("/inbox/batch/{decision}", decide, "inbox", SEND),
+)

@@ -1,0 +1,85 @@
+"""The inbox: what needs whoever is signed in, unknown outcomes first, then by risk."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from assent.engine.views import inbox
+from assent.engine.views.inbox import InboxFilter
+from assent.gate.records import Severity
+from assent.kernel.limits import DAY_MS
+from assent.serving.web.inbox.words import EXPIRES_SOON_MS, inbox_line
+from assent.serving.web.review.words import CHANNELS
+from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.shell.lists import page_number, pages_of
+
+INBOX_PAGE: Final = 50
+"""Lines of one page of the inbox."""
+
+MAX_SEARCH_CHARS: Final = 100
+
+
+def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
+    """The filter that an address names, and the part of the address that names it."""
+    risk, channel, text = (
+        visit.query("risk"),
+        visit.query("channel"),
+        visit.query("q").strip()[:MAX_SEARCH_CHARS],
+    )
+    workspace = visit.query("workspace")
+    known = {place.workspace_id for place in visit.places}
+    wanted = InboxFilter(
+        workspace=workspace if workspace in known else "",
+        severity=Severity(risk) if risk in tuple(Severity) else None,
+        until_ms=visit.now_ms + EXPIRES_SOON_MS if visit.query("soon") else 0,
+        channel=channel if channel in CHANNELS else "",
+        text=text,
+    )
+    query = {
+        "q": text,
+        "risk": wanted.severity.value if wanted.severity is not None else "",
+        "channel": wanted.channel,
+        "workspace": wanted.workspace,
+        "soon": "1" if wanted.until_ms else "",
+    }
+    return wanted, query
+
+
+async def show(visit: Visit) -> Response:
+    """What waits for a human."""
+    wanted, query = read_filter(visit)
+    now_ms = visit.now_ms
+    skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
+    today_ms = now_ms - now_ms % DAY_MS
+    found = await visit.read(
+        lambda: inbox.look(visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms)
+    )
+    lines = [inbox_line(each, now_ms) for each in found.waiting]
+    values = {
+        "unknown": [inbox_line(each, now_ms) for each in found.unknown],
+        "stopped": [inbox_line(each, now_ms) for each in found.stopped],
+        "lines": lines,
+        "done": [inbox_line(each, now_ms) for each in found.done],
+        "found": found.found,
+        "pages": pages_of(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
+        "query": query,
+        "filtered": wanted != InboxFilter(),
+        "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),
+        "done_together": _describe_batch(visit),
+        "batches": any(line.batch for line in lines),
+        "batch_nonce": visit.nonce("batch"),
+    }
+    return visit.page("inbox.html", values)
+
+
+def _describe_batch(visit: Visit) -> str:
+    """What the inbox says after several decisions at once."""
+    count, did = visit.query("count"), visit.query("did")
+    if did not in ("approve", "reject") or not (count.isascii() and count.isdigit() and len(count) < 4):
+        return ""
+    return f"{count} {'approved' if did == 'approve' else 'rejected'}."
+
+
+SCREENS: Final[tuple[Screen, ...]] = (Screen("/inbox", show, "inbox"),)

@@ -1,0 +1,126 @@
+"""What waits for somebody, as one line of the inbox. Pure: records in, words out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.views.inbox import Waiting
+from assent.gate.records import Action, Severity
+from assent.gate.transitions import (
+    APPROVED,
+    AWAITING,
+    FAILED,
+    RETRYABLE,
+    UNKNOWN,
+    State,
+    state_of,
+)
+from assent.kernel.limits import DAY_MS
+from assent.serving.web.review import words as review_words
+from assent.serving.web.review.content import as_text
+from assent.serving.web.review.times import When, when
+from assent.serving.web.review.words import SEVERITIES, STATES, Badge
+
+EXPIRES_SOON_MS: Final = 3 * DAY_MS
+"""What ends within this says so."""
+
+BATCH: Final = frozenset({Severity.LOW})
+"""What may be decided together: nothing leaves for another service, and nobody is written to."""
+
+
+def may_be_batched(action: Action) -> bool:
+    """Whether it may be decided together with others. An HTML part needs a page of its own, for its frame."""
+    return action.preflight.severity in BATCH and not action.effect.html
+
+
+class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that waits for somebody."""
+
+    action_id: str
+    type: str
+    href: str
+    edit_href: str
+    approve_href: str
+    reject_href: str
+    channel: str
+    title: str
+    summary: str
+    destination: str
+    workspace: str
+    state: Badge | None
+    missing: str
+    """What must change before it can be approved, or nothing."""
+    stopped: str
+    """Why it did not go out, as far as that is known."""
+    severity: Badge
+    why: str
+    needs: str
+    cost: str
+    agent: str
+    run_id: str
+    prepared: When
+    expires: When | None
+    done: When | None
+    batch: bool
+
+
+BY_HAND: Final = Badge("Publish it by hand", "warn")
+STOPPED: Final = {APPROVED: STATES[RETRYABLE], RETRYABLE: STATES[RETRYABLE], FAILED: STATES[FAILED]}
+"""States in which no job sends an approved action."""
+
+
+def _badge(action: Action, state: State) -> Badge | None:
+    if state == APPROVED and action.effect.connector == "manual":
+        return BY_HAND
+    return STATES[UNKNOWN] if state == UNKNOWN else STOPPED.get(state)
+
+
+def _explain_stop(action: Action, state: State) -> str:
+    if state not in STOPPED:
+        return ""
+    if (said := as_text(action.metadata.get("lastAttempt"))) and state != APPROVED:
+        return said
+    if not action.preflight.connector_ready and action.preflight.connector_fix_hint:
+        return action.preflight.connector_fix_hint
+    return (
+        "It has not been sent yet."
+        if action.effect.connector != "manual"
+        else "Say where it is once it is out."
+    )
+
+
+def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
+    action = waiting.action
+    severity, state = action.preflight.severity, state_of(action)
+    ends = action.expires_ms if state == AWAITING else None
+    here = f"/runs/{action.run_id}"
+    place = f"#action-{action.action_id}"
+    opened = f"{here}?action={action.action_id}&open="
+    return InboxLine(
+        action_id=action.action_id,
+        type=action.effect.type,
+        href=here + place,
+        edit_href=f"{here}/actions/{action.action_id}/edit",
+        approve_href=f"{opened}approve{place}",
+        reject_href=f"{opened}reject{place}",
+        channel=review_words.channel_name(action.effect.channel),
+        title=review_words.title(action.effect),
+        summary=review_words.summary(action.effect),
+        destination=review_words.destination(action.effect),
+        workspace=waiting.workspace_name,
+        state=_badge(action, state),
+        missing=review_words.missing(action.effect) if state == AWAITING else "",
+        stopped=_explain_stop(action, state),
+        severity=SEVERITIES[severity],
+        why=review_words.why_severe(action),
+        needs=review_words.needs(waiting.policy, severity),
+        cost=review_words.cost(action.preflight.estimated_cost_credits),
+        agent=review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
+        run_id=action.run_id,
+        prepared=when(action.created_ms, now_ms),
+        expires=when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
+        done=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
+        batch=may_be_batched(action) and state == AWAITING,
+    )

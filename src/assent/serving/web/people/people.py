@@ -1,0 +1,139 @@
+"""Who is at a page: what their browser keeps, and who is signed in.
+
+Every cookie is out of a script's reach, is not sent along from other sites' forms and, where the address is https, is
+sent to this host alone and never in the clear. A cookie that grants something is signed or is the secret of a stored
+session; the name that a reviewer gave is neither, because it grants nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assent.engine.core.services import Services
+from assent.engine.people import people
+from assent.engine.people.people import Session
+from assent.kernel import tokens
+from assent.kernel.limits import MAX_NAME_CHARS
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.web.shell.problems import Link, PageProblem
+
+NAME_SECONDS: Final = 365 * 24 * 3600
+"""A reviewer is asked for their name once a year."""
+
+MOST_SEEN: Final = 60
+SEEN_SECONDS: Final = 30 * 24 * 3600
+"""How many actions a browser remembers having shown, and for how long: it goes along with every request."""
+
+_REVISION: Final = re.compile(r"[0-9]{1,6}")
+
+HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
+
+SIGN_IN_FIRST: Final = PageProblem(
+    401,
+    "Sign in first",
+    "This page is for people who sign in on this server.",
+    "Sign in in this browser, then open the page again.",
+    HOW_TO_SIGN_IN,
+)
+
+
+CONFIRM_FIRST: Final = PageProblem(
+    403,
+    "Confirm first that this is you",
+    "This browser is signed in by the page on which the key was shown, and your agent may have had its address. That "
+    "is enough to look, to connect providers and to decide about low and medium risk, and not for this.",
+    "Confirm your e-mail address, or sign in by a link from the person who runs this server.",
+    Link("/sign-in", "Confirm that it is you"),
+)
+
+
+class PageKeys(msgspec.Struct, frozen=True):
+    """The key rings of the pages, one for each purpose."""
+
+    review_links: KeyRing
+    """RUN_TOKEN_SECRET: signs review links and nothing else."""
+    review_cookies: KeyRing
+    forms: KeyRing
+
+
+KeysWhenReady = Callable[[], Awaitable[PageKeys]]
+"""Secrets are known once the store is open, which may be at the first page."""
+
+
+class Cookies:
+    """Sets, reads and removes the cookies of one address."""
+
+    def __init__(self, base_url: str) -> None:
+        self.secure = urlsplit(base_url).scheme == "https"
+        self.session = self.named("assent-session")
+        self._name = self.named("assent-name")
+        self._seen = self.named("assent-seen")
+
+    def named(self, name: str) -> str:
+        return f"__Host-{name}" if self.secure else name
+
+    def keep(self, response: Response, name: str, value: str, seconds: int, path: str = "/") -> None:
+        """`__Host-` cookies must be for the whole host; elsewhere a narrower path is kept to."""
+        response.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            path="/" if self.secure else path,
+            secure=self.secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def forget(self, response: Response, name: str) -> None:
+        response.delete_cookie(name, path="/", secure=self.secure, httponly=True, samesite="lax")
+
+    def keep_name(self, response: Response, name: str) -> None:
+        self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)
+
+    def seen(self, request: Request) -> dict[str, int]:
+        """Which revision of an action this browser showed last, by the end of the action's id."""
+        pairs = (part.partition(".") for part in request.cookies.get(self._seen, "").split("-"))
+        return {short: int(number) for short, _, number in pairs if _REVISION.fullmatch(number)}
+
+    def keep_seen(self, response: Response, seen: dict[str, int]) -> None:
+        """What somebody has looked at is theirs to know: it is kept in their browser, and looking changes nothing
+        here."""
+        kept = list(seen.items())[-MOST_SEEN:]
+        value = "-".join(f"{short}.{revision}" for short, revision in kept)
+        self.keep(response, self._seen, value, SEEN_SECONDS)
+
+    def name_given(self, request: Request) -> str:
+        """The name that whoever uses this browser gave last, or nothing."""
+        try:
+            name = tokens.decode(request.cookies.get(self._name, "")).decode()
+        except (TokenInvalid, UnicodeDecodeError):
+            return ""
+        return name if is_name(name) else ""
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can stand for a person in a record and on a page."""
+    return 0 < len(text) <= MAX_NAME_CHARS and text == text.strip() and text.isprintable()
+
+
+class PeoplePages:
+    """Who is signed in."""
+
+    def __init__(self, services: Services, cookies: Cookies) -> None:
+        self._services = services
+        self._cookies = cookies
+
+    async def signed_in(self, request: Request) -> Session | None:
+        """The session of the browser that asks."""
+        secret = request.cookies.get(self._cookies.session)
+        if secret is None:
+            return None
+        now_ms = self._services.clock.now_ms()
+        return await self._services.store.read(lambda: people.authenticate(secret, now_ms))

@@ -1,0 +1,117 @@
+"""Who may sign in: the list of people, invitations and their end. For an owner of the server."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from assent.engine.people import members, people
+from assent.engine.people.people import OWNER, Person, Role
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
+from assent.serving.web.people.people import is_name
+from assent.serving.web.review.times import when
+from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
+from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
+from assent.tools.arguments import is_address
+
+INVITE: Final = "invite somebody"
+
+
+async def show(visit: Visit) -> Response:
+    """Everybody, and a form to invite one more."""
+    visit.require_owner()
+    if visit.request.method == "POST":
+        return await _invite(visit)
+    return await _page(visit)
+
+
+async def _invite(visit: Visit) -> Response:
+    form = await visit.form(INVITE)
+    name, email = " ".join(form.get("name", "").split()), form.get("email", "").strip()
+    wrong: dict[str, str] = {}
+    if not is_name(name):
+        wrong["name"] = f"Enter a name of at most {MAX_NAME_CHARS} characters."
+    if email and not is_address(email):
+        wrong["email"] = "Enter one e-mail address, or leave it empty."
+    places = tuple(
+        WorkspaceId(each.workspace_id) for each in visit.places if f"in.{each.workspace_id}" in form
+    )
+    role = Role.OWNER if form.get("role") == Role.OWNER else Role.MEMBER
+    if role is Role.MEMBER and not places:
+        wrong["places"] = "Choose at least one workspace for a member."
+    if wrong:
+        return await _page(visit, typed={"name": name, "email": email}, wrong=wrong)
+    person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
+    entropy = visit.services.entropy(people.ENTROPY_BYTES)
+    token = await visit.write(
+        lambda: members.invite(person, places, entropy, visit.now_ms, by=visit.person.name)
+    )
+    return await _page(visit, invited=(person, _link(visit, token)))
+
+
+async def again(visit: Visit) -> Response:
+    """A fresh link for somebody who is known; the earlier ones end."""
+    visit.require_owner()
+    person_id = visit.part("person_id")
+    await visit.form(f"invite {person_id} again")
+    person = await visit.read(lambda: members.find(person_id))
+    if person is None:
+        raise PageRefused(NOT_FOUND)
+    entropy = visit.services.entropy(people.ENTROPY_BYTES)
+    token = await visit.write(
+        lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.name)
+    )
+    return await _page(visit, invited=(person, _link(visit, token)))
+
+
+async def remove(visit: Visit) -> Response:
+    """Somebody may not sign in any more."""
+    visit.require_owner()
+    person_id = visit.part("person_id")
+    await visit.form(f"remove {person_id}")
+    if person_id != visit.person.person_id:
+        await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.name))
+    return visit.go("/settings/people")
+
+
+async def _page(
+    visit: Visit,
+    *,
+    typed: dict[str, str] | None = None,
+    wrong: dict[str, str] | None = None,
+    invited: tuple[Person, str] | None = None,
+) -> Response:
+    known = await visit.read(lambda: members.everybody(visit.now_ms))
+    rows = [
+        {
+            "known": each,
+            "invited": when(each.invited_until_ms, visit.now_ms) if each.invited_until_ms else None,
+            "may_remove": each.person.person_id not in (OWNER, visit.person.person_id),
+            "again_nonce": visit.nonce(f"invite {each.person.person_id} again"),
+            "remove_nonce": visit.nonce(f"remove {each.person.person_id}"),
+        }
+        for each in known
+    ]
+    values = {
+        "section": "people",
+        "rows": rows,
+        "nonce": visit.nonce(INVITE),
+        "typed": typed or {"name": "", "email": ""},
+        "wrong": wrong or {},
+        "invited": invited,
+        "days": INVITATION_TTL_MS // 86_400_000,
+    }
+    return visit.page("settings_people.html", values, status=400 if wrong else 200)
+
+
+def _link(visit: Visit, token: str) -> str:
+    return f"{visit.services.base_url}/sign-in/{token}"
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/settings/people", show, "settings", LOOK_AND_SEND),
+    Screen("/settings/people/{person_id}/again", again, "settings", SEND),
+    Screen("/settings/people/{person_id}/remove", remove, "settings", SEND),
+)

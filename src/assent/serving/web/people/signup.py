@@ -1,0 +1,158 @@
+"""Getting a key as a person (E85, C26): ask for one, open the one-time link, press its button, see the key once.
+
+Looking changes nothing, so that a mail scanner or a link preview cannot use a link up. A link that is used, expired or
+unknown gets one answer.
+
+Who takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
+enough for the inbox, for reviewing and for connecting providers; the page says how one becomes a person.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine.core import api_keys, tenancy
+from assent.engine.core.services import Services
+from assent.engine.people import members, people
+from assent.engine.people.people import Person, Role, Session
+from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
+from assent.serving.guard import client_address
+from assent.serving.web.people.devices import device_of
+from assent.serving.web.people.people import Cookies
+from assent.serving.web.shell import clients
+from assent.serving.web.shell.forms import read_form
+from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.problems import LINK_ENDED, PageRefused
+from assent.serving.web.shell.rendering import page
+from assent.tools.workspaces import SignupWorkspace, start_signup
+
+FIELD_ADVICE: Final[dict[str, str]] = {
+    "email": "Enter an e-mail address such as ada@example.org.",
+    "name": f"Choose a name of at most {MAX_NAME_CHARS} characters.",
+}
+
+
+class BadSignup(Exception):  # noqa: N818 - a state of the form
+    """Fields to fill in again."""
+
+    def __init__(self, fields: set[str]) -> None:
+        super().__init__(", ".join(sorted(fields)))
+        self.fields = fields
+
+
+class ClaimedKey(msgspec.Struct, frozen=True):
+    """What a press of the button made; `secret` is for a browser that was not signed in as anybody it could be."""
+
+    link: tenancy.SignupLink
+    issued: tenancy.IssuedKey
+    session: Session
+    secret: str | None
+
+
+class SignupPages:
+    """`/get-key` and `/claim/{token}`."""
+
+    def __init__(self, services: Services, *, base_url: str, trust_proxy: bool) -> None:
+        self._services = services
+        self._base_url = base_url
+        self._trust_proxy = trust_proxy
+        self._cookies = Cookies(base_url)
+
+    async def get_key(self, request: Request) -> Response:
+        """The form, and what it sends."""
+        if request.method != "POST":
+            return _key_form(request)
+        form = await read_form(request)
+        address = client_address(request.scope, trust_proxy=self._trust_proxy)
+        try:
+            delivery_url = await self._start(form, address)
+        except BadSignup as bad:
+            return _key_form(request, form, bad.fields)
+        # Only the path: the form was allowed to lead to our own origin, whatever name it was reached by.
+        return RedirectResponse(urlsplit(delivery_url).path, status_code=303, headers=PAGE_HEADERS)
+
+    async def claim(self, request: Request) -> Response:
+        """The button, and what it does."""
+        token = request.path_params["token"]
+        if request.method == "POST":
+            await read_form(request)
+            return await self._take(request, token)
+        now_ms = self._services.clock.now_ms()
+        link = await self._services.store.read(lambda: tenancy.find_signup(token, now_ms))
+        if link is None:
+            raise PageRefused(LINK_ENDED)
+        return page(request, "claim.html", {"link": link})
+
+    async def _start(self, form: dict[str, str], address: str) -> str:
+        asked = {"email": form.get("email", "").strip(), "name": form.get("name", "").strip() or None}
+        try:
+            # The same limits as for the tool.
+            signup = msgspec.convert(asked, SignupWorkspace)
+            return await start_signup(self._services, signup.email, signup.name, address)
+        except msgspec.ValidationError as error:
+            raise BadSignup({name for name in FIELD_ADVICE if f"$.{name}`" in str(error)}) from None
+        except Refusal as refusal:
+            problems = refusal.recovery().problems
+            if refusal.reason is Reason.VALIDATION_ERROR and problems:
+                raise BadSignup({problem.path for problem in problems}) from None
+            raise
+
+    async def _take(self, request: Request, token: str) -> Response:
+        services, now_ms = self._services, self._services.clock.now_ms()
+        entropy = tenancy.KeyEntropy(
+            services.entropy(api_keys.KEY_ID_BYTES), services.entropy(api_keys.SECRET_BYTES)
+        )
+
+        person_id, random = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
+        secret = request.cookies.get(self._cookies.session)
+
+        def claim() -> Transaction[ClaimedKey | None]:
+            link = yield from tenancy.find_signup(token, now_ms)
+            issued = yield from tenancy.claim_signup(token, entropy, now_ms)
+            if link is None or issued is None:
+                return None
+            session = (yield from people.authenticate(secret, now_ms)) if secret is not None else None
+            if session is not None and (session.is_confirmed or session.person.email == link.email):
+                yield from members.join(link.workspace_id, session.person, now_ms)
+                return ClaimedKey(link, issued, session, None)
+            person = Person(person_id, link.email[:MAX_NAME_CHARS], Role.MEMBER, link.email)
+            signed_in = yield from members.join_by_claim(
+                link.workspace_id, person, random, now_ms, device=device_of(request)
+            )
+            return ClaimedKey(link, issued, signed_in.session, signed_in.secret)
+
+        claimed = await services.store.write(claim)
+        if claimed is None:
+            raise PageRefused(LINK_ENDED)
+        key = claimed.issued.api_key
+        snippets = (*clients.http_snippets(self._base_url, key), clients.stdio_snippet(services, key))
+        values = {
+            "link": claimed.link,
+            "key": key,
+            "snippets": snippets,
+            "session": claimed.session,
+            "can_mail": services.can_send_notes,
+            "owner_link": clients.terminal_command(services, "owner-link"),
+        }
+        response = page(request, "key.html", values)
+        if claimed.secret is not None:
+            self._cookies.keep(response, self._cookies.session, claimed.secret, SESSION_TTL_MS // 1000)
+        return response
+
+
+def _key_form(
+    request: Request, form: dict[str, str] | None = None, bad_fields: set[str] | None = None
+) -> Response:
+    values = {
+        "form": {name: (form or {}).get(name, "") for name in FIELD_ADVICE},
+        "advice": {name: FIELD_ADVICE[name] for name in FIELD_ADVICE if name in (bad_fields or ())},
+        "max_chars": {"email": MAX_EMAIL_CHARS, "name": MAX_NAME_CHARS},
+    }
+    return page(request, "get_key.html", values, status=200 if bad_fields is None else 400)

@@ -1,0 +1,180 @@
+"""Who may look at a run (S0 §4, C3, C24, C25): whoever holds its signed link, and the server's owner.
+
+A link is judged by itself before anything is read: absent is 401, and everything that is wrong with one is one answer,
+403. A good one is swapped for a cookie, so that the token leaves the address bar, the history and what other sites are
+told. The cookie is signed with another key than the link, holds for that run alone and ends with the link.
+
+What a browser shows is judged again inside the transaction that reads or decides, so that a link or a session that
+was ended a moment ago is ended.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine.actions import actions
+from assent.engine.actions.decisions import Decider
+from assent.engine.people import members, people
+from assent.engine.people.people import Session
+from assent.engine.views import review
+from assent.gate import review_link
+from assent.gate.names import name_by_link
+from assent.gate.records import Assurance, Run
+from assent.gate.review_link import ReviewClaims
+from assent.kernel.ids import RunId, is_uuid
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.ports import Transaction
+from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys
+from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+VIA: Final = "review page"
+
+MOST_REVIEW_COOKIES: Final = 20
+"""Runs that one browser keeps open by link on https, where every cookie goes along with every request."""
+
+NO_LINK: Final = PageProblem(
+    401,
+    "This page opens with a review link",
+    "A review link shows one run and lets you decide about it. This browser has none for this run, or the one it "
+    "had has ended.",
+    "Open the link that your agent gave you, or ask it for a fresh one. If you run this server, you can sign in "
+    "instead and see every run.",
+    HOW_TO_SIGN_IN,
+)
+BAD_LINK: Final = PageProblem(
+    403,
+    "This review link does not work",
+    "It has expired, was ended, belongs to another run, or is not complete. Nothing was changed, and nothing goes out "
+    "without an approval.",
+    "Ask your agent for a fresh review link: “Show me what waits for my approval.” If the link came in a message, "
+    "check that all of it was copied. If you run this server, you can sign in instead.",
+    HOW_TO_SIGN_IN,
+)
+NO_SUCH_RUN: Final = PageProblem(
+    404,
+    "There is no such run",
+    "It may have been mistyped or removed.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
+)
+
+
+class Viewer(msgspec.Struct, frozen=True):
+    """Somebody who may look at a run: a signed-in person, or whoever holds its link."""
+
+    run: Run
+    session: Session | None
+    scope: review_link.Scope = review_link.REVIEW
+    """What the link that they hold may do; a signed-in person is not bound by one."""
+
+    @property
+    def assurance(self) -> Assurance:
+        return Assurance.LINK if self.session is None else self.session.assurance
+
+    @property
+    def approver(self) -> str:
+        """Who is signed in, as approvers are told apart; nothing for whoever holds a link."""
+        return self.decider("").approver if self.session is not None else ""
+
+    def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
+        """Who decides: the signed-in person, or someone with the link under the name that they gave."""
+        workspace_id = self.run.workspace_id
+        if self.session is None or not self.session.is_confirmed:
+            by = name_by_link(claimed_name if self.session is None else self.session.person.name)
+            return Decider(workspace_id, by, self.assurance, VIA, shown_ms=shown_ms)
+        person = self.session.person
+        return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
+
+
+class PresentedAccess(msgspec.Struct, frozen=True):
+    """What a browser showed for one run; nothing of it has been compared with the store yet."""
+
+    run_id: str
+    session_secret: str | None
+    claims: ReviewClaims | None
+    bad_cookie: bool = False
+
+
+class ReviewAccess:
+    """Judges what browsers show, by one set of keys."""
+
+    def __init__(self, keys: PageKeys, cookies: Cookies) -> None:
+        self._links = keys.review_links
+        self._signed = keys.review_cookies
+        self._cookies = cookies
+
+    def link(self, request: Request, run_id: str, now_ms: int) -> ReviewClaims | None:
+        """The claims of the link in the address; None where there is no link. One that fails is answered with 403
+        (E41)."""
+        given = request.query_params.getlist("token")
+        if not given:
+            return None
+        return self._judged(self._links, given[0] if len(given) == 1 else "", run_id, now_ms)
+
+    def swap(self, request: Request, claims: ReviewClaims, now_ms: int) -> Response:
+        """The clean address, and a cookie in place of the link."""
+        path = f"/runs/{claims.run_id}"
+        response = RedirectResponse(path, status_code=303, headers=PAGE_HEADERS)
+        value = self._signed.sign(msgspec.json.encode(claims))
+        seconds = claims.exp - now_ms // 1000
+        self._cookies.keep(response, self._cookie(claims.run_id), value, seconds, path)
+        for surplus in self._kept(request)[MOST_REVIEW_COOKIES - 1 :]:
+            self._cookies.forget(response, surplus)
+        return response
+
+    def shown(self, request: Request, run_id: str, now_ms: int) -> PresentedAccess:
+        """What this browser has to show for a run."""
+        value = request.cookies.get(self._cookie(run_id))
+        secret = request.cookies.get(self._cookies.session)
+        if value is None:
+            return PresentedAccess(run_id, secret, None)
+        try:
+            return PresentedAccess(
+                run_id, secret, review_link.read_token(self._signed, value, run_id, now_ms)
+            )
+        except TokenInvalid:
+            return PresentedAccess(run_id, secret, None, bad_cookie=True)
+
+    def _judged(self, ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
+        try:
+            return review_link.read_token(ring, token, run_id, now_ms)
+        except TokenInvalid:
+            raise PageRefused(BAD_LINK) from None
+
+    def _cookie(self, run_id: str) -> str:
+        return self._cookies.named(
+            f"assent-run-{run_id.replace('-', '')}" if is_uuid(run_id) else "assent-run"
+        )
+
+    def _kept(self, request: Request) -> list[str]:
+        return [name for name in request.cookies if name.startswith(self._cookies.named("assent-run-"))]
+
+
+def find_run(claims: ReviewClaims) -> Transaction[Run]:
+    """The run of a link, unless its links were ended."""
+    run = yield from actions.find_run(claims.workspace_id, claims.run_id)
+    if run is None or review_link.ends_early(claims, run.links_from_ms):
+        raise PageRefused(BAD_LINK)
+    return run
+
+
+def admit(shown: PresentedAccess, now_ms: int) -> Transaction[Viewer]:
+    """Who is looking, or the page that says why not. A session counts for more than a link."""
+    session = None
+    if shown.session_secret is not None:
+        session = yield from people.authenticate(shown.session_secret, now_ms)
+    if session is not None:
+        run = None
+        if is_uuid(shown.run_id):
+            run = yield from review.find_anywhere(RunId(shown.run_id))
+        if run is None or not (yield from members.may_see(session.person, run.workspace_id)):
+            raise PageRefused(NO_SUCH_RUN)
+        return Viewer(run, session)
+    if shown.claims is None:
+        raise PageRefused(BAD_LINK if shown.bad_cookie else NO_LINK)
+    return Viewer((yield from find_run(shown.claims)), None, shown.claims.scope)

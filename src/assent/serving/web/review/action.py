@@ -1,0 +1,133 @@
+"""One action: where it stands, everything that happened to it, where it can be seen, and all of it as data.
+
+For reading; what can be decided is decided on the review page, which is a page without scripts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from assent.engine.core import journal, tenancy
+from assent.engine.core.journal import Event
+from assent.engine.core.offloading import run_apart
+from assent.engine.people import members
+from assent.engine.views import inbox
+from assent.engine.views.review import HISTORY_EVENTS
+from assent.gate.audit import record_of
+from assent.gate.policy import Policy
+from assent.gate.records import Action
+from assent.gate.transitions import AWAITING, UNKNOWN, state_of
+from assent.kernel.canonical import short_digest
+from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.times import parse_time
+from assent.ports import Transaction
+from assent.serving.web.review import history as review_history
+from assent.serving.web.review import words as review_words
+from assent.serving.web.review.preview import preview_of
+from assent.serving.web.review.times import When, when
+from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is no such action",
+    "The address may be mistyped, or it is about something that you may not see.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
+)
+
+TONES: Final[dict[str, str]] = {
+    "action_approve": "ok",
+    "action_succeed": "ok",
+    "action_found_done": "ok",
+    "action_hand_over": "ok",
+    "action_reject": "danger",
+    "action_refuse": "danger",
+    "action_lose": "danger",
+}
+
+
+class TimelineEntry(msgspec.Struct, frozen=True):
+    """One line of the timeline."""
+
+    what: str
+    note: str
+    at: When
+    tone: str = ""
+
+
+async def show(visit: Visit) -> Response:
+    """Everything about one action."""
+    action_id = visit.part("action_id")
+
+    def look() -> Transaction[tuple[Action, Policy, list[Event], str]]:
+        place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
+        if place is None or not (yield from members.may_see(visit.person, place)):
+            raise PageRefused(NO_SUCH_ACTION)
+        action, policy = yield from inbox.find(place, action_id)
+        head = yield from journal.read_head(place, action.run_id)
+        after = max(0, head.seq - HISTORY_EVENTS)
+        events = yield from journal.read_stream(place, action.run_id, after_seq=after, limit=HISTORY_EVENTS)
+        return action, policy, events, (yield from _place_name(place))
+
+    action, policy, events, place = await visit.read(look)
+    now_ms = visit.now_ms
+    record = msgspec.json.format(msgspec.json.encode(record_of(action, now_ms)), indent=2).decode()
+    here = f"/runs/{action.run_id}"
+    values: dict[str, Any] = {
+        "action": action,
+        "title_of": review_words.title(action.effect),
+        "summary": review_words.summary(action.effect),
+        "badge": review_words.status_badge(action, now_ms),
+        "severity": review_words.SEVERITIES[action.preflight.severity],
+        "why": review_words.why_severe(action),
+        "needs": review_words.needs(policy, action.preflight.severity),
+        "cost": review_words.cost(action.preflight.estimated_cost_credits),
+        "destination": review_words.destination(action.effect),
+        "connector": review_words.connector_name(action.effect.connector),
+        "place_name": place,
+        "short": short_digest(action.digest),
+        "preview": await run_apart(preview_of, action.effect, html=True),
+        "timeline": moments(events, action, now_ms),
+        "record": record,
+        "decide": f"{here}#action-{action.action_id}",
+        "waits": state_of(action) in (AWAITING, UNKNOWN) and not action.expired(now_ms),
+        "approve": f"{here}?action={action.action_id}&open=approve#action-{action.action_id}",
+        "reject": f"{here}?action={action.action_id}&open=reject#action-{action.action_id}",
+        "edit": f"{here}/actions/{action.action_id}/edit",
+        "url": action.external_url if str(action.external_url).startswith(("https://", "http://")) else None,
+    }
+    return visit.page("action.html", values)
+
+
+def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEntry]:
+    """What happened to one action; a decision from a page says when that page was shown."""
+    found: list[TimelineEntry] = []
+    entries = review_history.entries(events, now_ms)
+    for event, (about, entry) in zip(events, entries, strict=True):
+        if about not in (review_history.EVERY_ACTION, action.action_id) and event.kind not in OF_RUNS:
+            continue
+        facts = msgspec.json.decode(event.body)
+        shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
+        if shown_ms is not None:
+            found.append(TimelineEntry(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
+        tone = TONES.get(event.kind, "")
+        if event.kind == "action_approve" and facts.get("assurance") in review_words.UNSURE:
+            tone = "warn"
+        found.append(TimelineEntry(entry.what, entry.note, entry.at, tone))
+    return found
+
+
+OF_RUNS: Final = frozenset({"run_measured", "measurement_empty"})
+"""What becomes of a run is what becomes of its actions."""
+
+
+def _place_name(workspace_id: WorkspaceId) -> Transaction[str]:
+    found = yield from tenancy.get_workspace(workspace_id)
+    return found.name
+
+
+SCREENS: Final[tuple[Screen, ...]] = (Screen("/actions/{action_id}", show, "inbox"),)

@@ -1,0 +1,91 @@
+"""What the review page says after a decision, and when it looks again by itself. Changes nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+
+from assent.engine.views.review import RunReview
+from assent.gate.transitions import (
+    APPROVED,
+    AWAITING,
+    EXECUTED,
+    EXECUTING,
+    REJECTED,
+    RETRYABLE,
+    UNKNOWN,
+    State,
+    state_of,
+)
+from assent.serving.web.review.card import Card
+
+LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
+"""After sending, the page looks by itself a few times and then stops."""
+
+DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
+    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. Nothing has been sent by that alone."),
+    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Somebody else has to approve it, too."),
+    "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
+    "edit": (
+        frozenset({AWAITING}),
+        "Saved. Please read it once more: what you saved needs an approval of its own.",
+    ),
+    "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
+    "withdraw": (
+        frozenset({AWAITING}),
+        "The approval is withdrawn. Nothing goes out until it is approved again.",
+    ),
+    "ask": (
+        frozenset({AWAITING, APPROVED, RETRYABLE}),
+        "Your agent can read what you asked for. Nothing else has changed.",
+    ),
+    "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
+    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
+}
+"""What the page says after a decision, and only while the action is in a state in which that is true."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """A decision that went well, for the card that it was about; without one, for the top of the page."""
+
+    text: str
+    action_id: str | None
+    tone: str = "ok"
+
+
+def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Done | None:
+    did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
+    if did == "end-links" and found.run.links_from_ms:
+        return Done("The review links of this run have ended. A new one works again.", None)
+    action = next((each for each in found.actions if each.action_id == action_id), None)
+    states, text = DONE.get(did, (frozenset(), ""))
+    if action is None or state_of(action) not in states:
+        return None
+    card = next(each for each in shown if each.action_id == action_id)
+    if state_of(action) == APPROVED and did in ("approve", "send") and not card.in_flight:
+        return _not_under_way(card, did, text)
+    return Done(text, action_id)
+
+
+def _not_under_way(card: Card, did: str, text: str) -> Done:
+    """Approved, and nothing sends it right now: only what is true is said."""
+    if card.sends and not card.readiness.ready:
+        why = card.readiness.fix_hint or f"{card.connector} is not ready."
+        return Done(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
+    if did == "send":
+        return Done("Approved, and not sent yet.", card.action_id, "warn")
+    return Done(text, card.action_id)
+
+
+def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:
+    """When to look by itself. Never while there is a form on the page that somebody may be filling in."""
+    given = request.query_params.get("look", "")
+    times = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
+    if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):
+        return None
+    if any(card.forms and not card.in_flight for card in shown):
+        return None
+    place = next(card.action_id for card in shown if card.in_flight)
+    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}#action-{place}"

@@ -1,0 +1,304 @@
+"""One action as the review page shows it: everything that would be sent, and everything known about it. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.actions import change_requests
+from assent.engine.actions.execution import MANUAL
+from assent.engine.core.jobs import JobState
+from assent.engine.learning import memory as brain
+from assent.engine.people.notifications import is_unsent
+from assent.engine.views.review import RunReview, SendJob, memory_used
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect, Status
+from assent.gate.schedules import overdue
+from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
+from assent.kernel.canonical import short_digest
+from assent.kernel.ids import ActionId
+from assent.serving.web.review import (
+    history as review_history,
+)
+from assent.serving.web.review import (
+    pictures as review_pictures,
+)
+from assent.serving.web.review import (
+    words as review_words,
+)
+from assent.serving.web.review.changes import FieldChange, compare_fields
+from assent.serving.web.review.content import ReviewContent, as_text, content_of
+from assent.serving.web.review.forms import OPEN, Form, Looking, forms_of, permits
+from assent.serving.web.review.history import HistoryEntry
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.pictures import Pictures
+from assent.serving.web.review.times import When, relative, when
+from assent.serving.web.review.words import Badge
+from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
+
+
+class Approved(msgspec.Struct, frozen=True):
+    """Who approved it and how."""
+
+    by: str
+    how: str
+    at: When
+    relayed: bool
+    people: int
+
+
+class Attempted(msgspec.Struct, frozen=True):
+    """What was sent and when."""
+
+    at: When
+    provider_key: str
+    detail: str
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """A memory that shaped a draft, where it comes from and what it did."""
+
+    kind: str
+    text: str
+    how: str
+    source: str
+    proposed: bool
+
+
+class CardChanges(msgspec.Struct, frozen=True):
+    """What is different from an earlier revision."""
+
+    since: str
+    fields: tuple[FieldChange, ...]
+    is_open: bool
+
+
+class RequestedChange(msgspec.Struct, frozen=True):
+    """What somebody wants to have changed."""
+
+    text: str
+    by: str
+    revision: int
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One action on the page."""
+
+    action_id: str
+    title: str
+    summary: str
+    badge: Badge
+    severity: Badge
+    severity_why: str
+    happens: str
+    sends: bool
+    done_word: str
+    brief: ManualBrief | None
+    is_mail: bool
+    keeps_requests: bool
+    """Whether an edit may come with a request for later drafts."""
+    effect: Effect
+    content: ReviewContent
+    size: str
+    memory: tuple[Memory, ...]
+    changes: CardChanges | None
+    wishes: tuple[RequestedChange, ...]
+    look_at: str
+    pictures: Pictures
+    warnings: tuple[str, ...]
+    recommendations: tuple[str, ...]
+    gates: tuple[str, ...]
+    readiness: Readiness
+    connector: str
+    cost: str
+    revision: int
+    digest: str
+    short_digest: str
+    schedule: When | None
+    overdue: bool
+    expires: When | None
+    expired: bool
+    is_open: bool
+    in_flight: bool
+    sending: str
+    approval: Approved | None
+    approvals: str
+    needs: str
+    may_approve: bool
+    rejection: str | None
+    failed: bool
+    attempt: Attempted | None
+    last_attempt: str
+    executed: When | None
+    external_id: str | None
+    external_url: str | None
+    history: tuple[HistoryEntry, ...]
+    waiting: bool
+    unsent: bool
+    """Approved, and no job sends it."""
+    scheduled: bool
+    missing: str
+    """What must be added before it can be approved, or nothing."""
+    unknown: bool
+    may_send: bool
+    forms: dict[str, Form]
+
+
+def card_of(
+    found: RunReview,
+    action: Action,
+    ready_now: Readiness | None,
+    history: tuple[tuple[str | None, HistoryEntry], ...],
+    looking: Looking,
+    steps: Steps,
+) -> Card:
+    effect, preflight, now_ms = action.effect, action.preflight, looking.now_ms
+    job = found.send_jobs.get(action.action_id)
+    then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
+    may_approve = review_words.may_approve(found.policy, preflight.severity, looking.assurance)
+    sending = _sending(action, job, now_ms)
+    pictures = review_pictures.of_action(found, action)
+    return Card(
+        action_id=action.action_id,
+        title=review_words.title(effect),
+        summary=review_words.summary(effect),
+        badge=review_words.status_badge(action, now_ms),
+        severity=review_words.SEVERITIES[preflight.severity],
+        severity_why=review_words.why_severe(action),
+        happens=review_words.what_happens(effect),
+        sends=effect.connector not in review_words.SENDS_NOTHING,
+        done_word=review_words.word_for_done(effect),
+        brief=manual_brief(effect) if effect.connector == MANUAL else None,
+        is_mail=review_words.is_mail(effect),
+        keeps_requests=brain.keeps(action),
+        effect=effect,
+        content=content_of(action, now_ms, pictures.along),
+        size=review_words.size(effect.body),
+        memory=_memory(found, action),
+        changes=_changes(found, action, looking, steps),
+        wishes=tuple(
+            RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
+            for wish in change_requests.list_requests(action)
+        ),
+        look_at=review_words.look_at(effect),
+        pictures=pictures,
+        warnings=preflight.warnings,
+        recommendations=preflight.recommendations,
+        gates=tuple(
+            review_words.GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates
+        ),
+        readiness=ready_now or then,
+        connector=review_words.connector_name(effect.connector),
+        cost=review_words.cost(preflight.estimated_cost_credits),
+        revision=action.revision,
+        digest=action.digest,
+        short_digest=short_digest(action.digest),
+        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        overdue=overdue(action, now_ms),
+        expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
+        expired=action.expired(now_ms),
+        is_open=state_of(action) in OPEN and not action.expired(now_ms),
+        in_flight=bool(sending),
+        sending=sending,
+        approval=_approval(action, now_ms),
+        approvals=_approvals(found, action),
+        needs=review_words.needs(found.policy, preflight.severity),
+        may_approve=may_approve,
+        rejection=action.rejection,
+        failed=state_of(action) == FAILED,
+        attempt=_attempt(action, now_ms),
+        last_attempt=_last_attempt(action, job, now_ms),
+        executed=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
+        external_id=action.external_id if effect.connector != WORKFLOW else None,
+        external_url=review_words.web_address(action.external_url),
+        history=review_history.of_action(history, action.action_id),
+        waiting=state_of(action) == AWAITING and not action.expired(now_ms),
+        unsent=is_unsent(action, now_ms),
+        scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
+        missing=review_words.missing(effect),
+        unknown=state_of(action) == UNKNOWN,
+        may_send=permits(looking.scope, "send"),
+        forms=forms_of(
+            action,
+            looking,
+            may_approve,
+            in_flight=bool(sending),
+            own_yes=any(
+                yes.approver == looking.approver
+                for yes in found.approvals.get(ActionId(action.action_id), ())
+                if looking.approver
+            ),
+        ),
+    )
+
+
+def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
+    """What is under way, in words, or nothing."""
+    if state_of(action) == EXECUTING:
+        return "It is being sent right now."
+    if job is not None and job.under_way(now_ms):
+        return "It is in the queue and goes out in a moment."
+    return ""
+
+
+def _last_attempt(action: Action, job: SendJob | None, now_ms: int) -> str:
+    """How the last try to send it ended, and when the next one is."""
+    if job is not None and job.last_error and job.state in (JobState.WAITING, JobState.DEAD):
+        again = (
+            f" It is tried again {relative(job.due_ms - now_ms)}." if job.state is JobState.WAITING else ""
+        )
+        return f"{job.last_error}{again}"
+    return as_text(action.metadata.get("lastAttempt"))
+
+
+def _approval(action: Action, now_ms: int) -> Approved | None:
+    approval = action.approval
+    if approval is None:
+        return None
+    return Approved(
+        by=review_words.name_approver(approval),
+        how=review_words.ASSURANCES[approval.assurance],
+        at=when(approval.at_ms, now_ms),
+        relayed=approval.assurance in review_words.UNSURE,
+        people=approval.approvers,
+    )
+
+
+def _approvals(found: RunReview, action: Action) -> str:
+    so_far = found.approvals.get(ActionId(action.action_id))
+    if so_far is None or state_of(action) != AWAITING:
+        return ""
+    needed = found.policy.requirement(action.preflight.severity).approvers
+    who = f" It was {', '.join(yes.name for yes in so_far)}." if so_far else ""
+    return f"{len(so_far)} of {needed} people have approved so far.{who}"
+
+
+def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
+    asset = next((each for each in found.assets if each.asset_id == action.asset_id), None)
+    uses = memory_used(asset) if asset is not None else ()
+    return tuple(
+        Memory(entry.kind.replace("_", " "), entry.body, use.how, entry.source, entry.state == "proposed")
+        for use in uses
+        if (entry := found.memory.get(use.entry_id)) is not None
+    )
+
+
+def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> CardChanges | None:
+    """What changed since this browser last showed it, or else in the last edit."""
+    before = found.revisions.get(ActionId(action.action_id), {})
+    seen = looking.seen.get(action.action_id)
+    if seen is not None and seen < action.revision and seen in before:
+        old, since, is_open = before[seen], "since you last looked", True
+    elif action.revision - 1 in before:
+        old, since, is_open = before[action.revision - 1], "in the last edit", False
+    else:
+        return None
+    fields = compare_fields(old, action.effect, looking.now_ms, steps)
+    return CardChanges(since, fields, is_open)
+
+
+def _attempt(action: Action, now_ms: int) -> Attempted | None:
+    if action.attempt is None:
+        return None
+    detail = as_text(action.metadata.get("lastAttempt"))
+    return Attempted(when(action.attempt.started_ms, now_ms), action.provider_key, detail)

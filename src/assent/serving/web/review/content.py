@@ -1,0 +1,139 @@
+"""Everything that an approval covers, as a page shows it: the same where one action is decided and where several are.
+
+Pure. Nothing here depends on who looks or on what became of the action.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.gate.cards import goes_to
+from assent.gate.records import Action, Effect, Severity
+from assent.kernel.canonical import short_digest
+from assent.serving.web.review import (
+    links as review_links,
+)
+from assent.serving.web.review import (
+    pictures as review_pictures,
+)
+from assent.serving.web.review import (
+    words as review_words,
+)
+from assent.serving.web.review.html import has_style_sheet
+from assent.serving.web.review.links import LinkList, LinkTarget
+from assent.serving.web.review.pictures import PictureView
+from assent.serving.web.review.preview import Preview, preview_of
+from assent.serving.web.review.recipients import Addressee, Recipients, addressee, recipients_of
+from assent.serving.web.review.text import html_text
+from assent.serving.web.review.times import When, when
+from assent.serving.web.shell.unseen import UnseenPiece, pieces
+
+
+class LabelledFact(msgspec.Struct, frozen=True):
+    label: str
+    text: str
+
+
+class HtmlPart(msgspec.Struct, frozen=True):
+    """The HTML of a mail: what it says, where it leads, and its source. `sheet`: it has rules of style that its picture
+    here leaves out."""
+
+    text: tuple[UnseenPiece, ...]
+    targets: LinkList
+    source: tuple[UnseenPiece, ...]
+    sheet: bool
+
+
+class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be sent, and when."""
+
+    title: str
+    effect: Effect
+    is_mail: bool
+    sender: Addressee | None
+    recipients: Recipients
+    preview: Preview
+    size: str
+    pictures: tuple[PictureView, ...]
+    targets: LinkList
+    html: HtmlPart | None
+    html_address: str
+    extras: tuple[LabelledFact, ...]
+    schedule: When | None
+    revision: int
+    digest: str
+    short_digest: str
+    unfolded: bool
+    """Whether every part is shown open: at high risk nothing is behind a click."""
+
+
+def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None) -> ReviewContent:
+    """What one action would send. `pictures`: what is known about those that go along."""
+    effect = action.effect
+    preview = preview_of(effect, html=True)
+    return ReviewContent(
+        title=review_words.title(effect),
+        effect=effect,
+        is_mail=review_words.is_mail(effect),
+        sender=addressee(effect.sender) if effect.sender else None,
+        recipients=recipients_of(effect.recipients),
+        preview=preview,
+        size=review_words.size(effect.body),
+        pictures=review_pictures.list_attached(action) if pictures is None else pictures,
+        targets=review_links.list_links(_targets(effect, preview)),
+        html=_html(effect.html),
+        html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
+        extras=_extras(effect),
+        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        revision=action.revision,
+        digest=action.digest,
+        short_digest=short_digest(action.digest),
+        unfolded=action.preflight.severity is Severity.HIGH,
+    )
+
+
+def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
+    """Where the links lead that readers will see: those of the rendered page where the text is rendered."""
+    alone = review_links.targets(effect.link)
+    if preview.site is not None:
+        return (*alone, *review_links.html_targets(preview.site))
+    return (*alone, *review_links.targets(effect.body))
+
+
+def as_text(value: Any) -> str:
+    """A value of any kind in words or as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _html(source: str) -> HtmlPart | None:
+    if not source:
+        return None
+    found = review_links.list_links(review_links.html_targets(source))
+    return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
+
+
+def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
+    """Everything else that is sent: nothing that an approval covers is left out."""
+    facts = [LabelledFact("Link", effect.link)] if effect.link else []
+    if (account := goes_to(effect.target)) is not None:
+        facts.append(LabelledFact("Goes to", account))
+    else:
+        facts += [LabelledFact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+    facts += [
+        LabelledFact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
+        for media in effect.media
+        if not media.digest
+    ]
+    facts += [_detail(name, value, effect) for name, value in effect.details.items()]
+    return tuple(facts)
+
+
+def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
+    """A thread is already read above, post by post; saying it again as data would only hide the rest."""
+    if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
+        return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
+    return LabelledFact(name, as_text(value))

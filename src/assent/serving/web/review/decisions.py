@@ -1,0 +1,240 @@
+"""What the review page's forms ask for (C8, C25): from fields to the engine's own decisions.
+
+Each function runs inside the transaction that has judged who is asking and has locked the action. The page decides by
+the same functions as the tools and adds nothing to what they allow, with one exception that narrows: that an unknown
+outcome did not happen is a signed-in person's to say, because it opens the way to a second send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.learning import pictures
+from assent.engine.views import review
+from assent.gate.cards import is_mail
+from assent.gate.names import is_taken
+from assent.gate.preflight import Checked
+from assent.gate.records import Action, Assurance, Media
+from assent.gate.seals import Seals
+from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
+from assent.kernel.refusals import Refusal
+from assent.ports import Transaction
+from assent.serving.web.people.people import is_name
+from assent.serving.web.review.access import Viewer
+from assent.serving.web.review.problems import BadFields, NeedsPerson
+from assent.tools.arguments import addresses
+
+MAX_DECISION_BYTES: Final = 1_572_864
+"""A form with the longest text that may be approved, every character of it percent-encoded."""
+
+OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
+
+
+class SubmittedForm(msgspec.Struct, frozen=True):
+    """A form as it came, about an action as it is."""
+
+    viewer: Viewer
+    decider: Decider
+    action: Action
+    form: dict[str, str]
+    now_ms: int
+    seals: Seals
+    base_url: str = ""
+    checked: Checked | None = None
+    """What a check of an edited content found."""
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(digest=self.form.get("digest", ""))
+
+
+def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
+    """The name that the holder of a link gives; a signed-in person is not asked. `known`: whose names are not theirs
+    to give."""
+    name = " ".join(form.get("name", "").split())
+    if viewer.session is None and not is_name(name):
+        raise BadFields({"name": f"Enter your name, with at most {MAX_NAME_CHARS} characters."})
+    if viewer.session is None and is_taken(name, known):
+        raise BadFields(
+            {
+                "name": "This name belongs to somebody who can sign in here, or to a role. Sign in to decide under it, "
+                "or give another name."
+            }
+        )
+    return name
+
+
+def _no_link(action: Action) -> str | None:
+    """Whoever reads the answer is on the page that a link would lead to."""
+    return None
+
+
+def approve(wish: SubmittedForm) -> Transaction[Action]:
+    return (yield from _approve(wish, send_now=wish.form.get("then") == "send"))
+
+
+def send(wish: SubmittedForm) -> Transaction[Action]:
+    """Send what is approved already, by the same job; a person who does so confirms the approval."""
+    return (yield from _approve(wish, send_now=True))
+
+
+def _approve(wish: SubmittedForm, *, send_now: bool) -> Transaction[Action]:
+    action = yield from decisions.approve(
+        wish.decider,
+        wish.action.action_id,
+        wish.seen,
+        _no_link,
+        wish.now_ms,
+        seals=wish.seals,
+        send_now=send_now,
+    )
+    if send_now:
+        yield from review.send_again(action, wish.now_ms)
+    return action
+
+
+def reject(wish: SubmittedForm) -> Transaction[Action]:
+    reason = _text(wish.form, "reason", "Say why in a few words, so that the next draft is better.")
+    return (
+        yield from decisions.reject(
+            wish.decider, wish.action.action_id, reason, wish.seen, _no_link, wish.now_ms
+        )
+    )
+
+
+def ask(wish: SubmittedForm) -> Transaction[Action]:
+    text = _text(wish.form, "text", "Say what should be different.")
+    return (
+        yield from change_requests.ask_for_changes(
+            wish.decider, wish.action.action_id, text, wish.seen, _no_link, wish.now_ms
+        )
+    )
+
+
+def withdraw(wish: SubmittedForm) -> Transaction[Action]:
+    decisions.refuse_stale(wish.action, wish.seen)
+    reason = wish.form.get("reason", "").strip()[:MAX_REASON_CHARS]
+    return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, _no_link, wish.now_ms))
+
+
+def edit(wish: SubmittedForm) -> Transaction[Action]:
+    media = yield from _pick_media(wish)
+    return (
+        yield from decisions.edit(
+            wish.decider,
+            wish.action.action_id,
+            changes(wish.action, wish.form, media),
+            wish.seen,
+            _no_link,
+            wish.now_ms,
+            checked=wish.checked,
+            asked=wish.form.get("asked", "").strip()[:MAX_ASKED_CHARS],
+        )
+    )
+
+
+def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
+    """What goes along after the form; None where it says nothing about pictures."""
+    asset_id = wish.form.get("imageAssetId")
+    if asset_id is None:
+        return None
+    try:
+        return (yield from pictures.pick(wish.action, asset_id, wish.base_url))
+    except Refusal:
+        raise BadFields({"imageAssetId": "This picture is not here any more. Pick another one."}) from None
+
+
+def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | None = None) -> dict[str, Any]:
+    """The fields that differ from what the form began with. A browser writes line ends its own way."""
+    effect = action.effect
+    found: dict[str, Any] = {}
+    for name, before in (("body", effect.body), ("title", effect.title), ("subject", effect.subject)):
+        after = form.get(name)
+        if after is not None and after != _plain_lines(before):
+            found[name] = after
+    if "recipients" in form:
+        lines = form["recipients"].replace(",", "\n").replace(";", "\n").split("\n")
+        recipients = addresses("recipients", [line for line in lines if line.strip()])
+        if recipients != effect.recipients:
+            found["recipients"] = recipients
+    if media is not None and [each.digest for each in media] != [each.digest for each in effect.media]:
+        found["media"] = media
+    if "body" in found and not found["body"].strip():
+        raise BadFields({"body": "There must be some text. To stop this from going out, reject it."})
+    if not found:
+        raise BadFields({"body": "Nothing is different yet. Change something, then save."})
+    return found
+
+
+def resolve(wish: SubmittedForm) -> Transaction[Action]:
+    outcome = wish.form.get("outcome", "")
+    if outcome not in OUTCOMES:
+        raise BadFields({"outcome": "Choose one of the three answers."})
+    if outcome == "did_not_happen" and wish.viewer.assurance is not Assurance.PERSON:
+        raise NeedsPerson
+    evidence = _text(wish.form, "evidence", "Say what you saw: the address of it, or where you looked.")
+    facts = {
+        "by": wish.decider.by,
+        "assurance": wish.decider.assurance,
+        "via": wish.decider.via,
+        "evidence": evidence,
+    }
+    if outcome == "not_yet_known":
+        return (yield from review.still_unknown(wish.viewer.run, wish.action.action_id, facts, wish.now_ms))
+    return (
+        yield from reconciliation.resolve(
+            wish.viewer.run.workspace_id, wish.action.action_id, outcome == "happened", facts, wish.now_ms
+        )
+    )
+
+
+def publish(wish: SubmittedForm) -> Transaction[Action]:
+    """Somebody published an approved action by hand and says where."""
+    url = wish.form.get("url", "").strip()
+    without = not url and is_mail(wish.action.effect)
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+    except ValueError:
+        good = False
+    if not without and (not good or " " in url or len(url) > MAX_REASON_CHARS):
+        raise BadFields(
+            {"url": "Enter the whole address at which it can be seen, such as https://example.org/post."}
+        )
+    decisions.refuse_stale(wish.action, wish.seen)
+    return (
+        yield from by_hand.record_publish(
+            wish.decider, wish.action.action_id, url or None, _no_link, wish.now_ms, seals=wish.seals
+        )
+    )
+
+
+DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
+    "approve": approve,
+    "send": send,
+    "edit": edit,
+    "ask": ask,
+    "reject": reject,
+    "withdraw": withdraw,
+    "resolve": resolve,
+    "publish": publish,
+}
+
+
+def _text(form: dict[str, str], name: str, advice: str) -> str:
+    text = form.get(name, "").strip()
+    if not text:
+        raise BadFields({name: advice})
+    if len(text) > MAX_REASON_CHARS:
+        raise BadFields({name: f"Shorten this to {MAX_REASON_CHARS:,} characters; it has {len(text):,}."})
+    return text
+
+
+def _plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,421 @@
+"""The review page (S0 §4): a run, everything that would go out, and the forms to decide.
+
+    GET  /runs/{run}?token=…                    a good link becomes a cookie and this clean address:
+    GET  /runs/{run}                            the page. Looking changes nothing
+    POST /runs/{run}/actions/{action}/{decision}  a decision about exactly the content that was shown
+    POST /runs/{run}/end-links                  a signed-in person ends the links of a run
+
+Plain forms, no script. A form carries the digest of what it was shown with and a nonce bound to this browser, the
+action, the digest and the decision; what does not fit is answered with the page as it is now, never with a decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine.actions import actions, addressing, blocked, editing, rechecking
+from assent.engine.core.offloading import run_apart, run_long_apart
+from assent.engine.core.services import Services
+from assent.engine.people import members
+from assent.engine.views import review
+from assent.engine.views.review import RunReview
+from assent.gate.preflight import Checked, Readiness
+from assent.gate.records import Action
+from assent.gate.review_link import LOOK
+from assent.gate.transitions import AWAITING, state_of
+from assent.kernel.ids import ActionId, is_uuid
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Transaction
+from assent.serving.web.people.people import Cookies, KeysWhenReady
+from assent.serving.web.review import (
+    after as review_after,
+)
+from assent.serving.web.review import (
+    decisions as review_decisions,
+)
+from assent.serving.web.review import (
+    edit as review_edit,
+)
+from assent.serving.web.review import (
+    pictures as review_pictures,
+)
+from assent.serving.web.review import (
+    problems as review_problems,
+)
+from assent.serving.web.review import (
+    view as review_view,
+)
+from assent.serving.web.review import (
+    words as review_words,
+)
+from assent.serving.web.review.access import (
+    NO_LINK,
+    VIA,
+    PresentedAccess,
+    ReviewAccess,
+    Viewer,
+    admit,
+    find_run,
+)
+from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
+from assent.serving.web.review.forms import OPEN, Looking, Tried, permits
+from assent.serving.web.review.html import frame
+from assent.serving.web.review.problems import BadFields, NeedsPerson, NotReady, NowBound
+from assent.serving.web.review.times import when
+from assent.serving.web.shell.console import NavigationEntry
+from assent.serving.web.shell.forms import FormNonces, read_form
+from assent.serving.web.shell.headers import (
+    FRAMED_HEADERS,
+    FRAMING_HEADERS,
+    PAGE_HEADERS,
+    SCRIPTED_HEADERS,
+    PageResponse,
+)
+from assent.serving.web.shell.pace import Pace
+from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
+from assent.serving.web.shell.rendering import page
+
+log = logging.getLogger("assent.web")
+
+READINESS_SECONDS: Final = 2.0
+"""A connector that takes longer to say whether it is ready is shown as it was when the action was prepared."""
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is nothing to decide here",
+    "This run has no such action.",
+    "Go back, reload the page and decide there.",
+    None,
+)
+
+MAX_FIND_CHARS: Final = 200
+"""Search text for the recipients."""
+
+
+class ReviewPages:
+    """`/runs/{run_id}` and what its forms send."""
+
+    def __init__(
+        self,
+        services: Services,
+        keys: KeysWhenReady,
+        cookies: Cookies,
+        entries: tuple[NavigationEntry, ...],
+        *,
+        base_url: str,
+    ) -> None:
+        self._services = services
+        self._entries = entries
+        self._keys = keys
+        self._cookies = cookies
+        self._base_url = base_url
+        self._pace = Pace(services)
+
+    async def run(self, request: Request) -> Response:
+        """The page, or a good link's way to it."""
+        run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
+        access = await self._access()
+        claims = access.link(request, run_id, now_ms)
+        if claims is not None:
+            await self._pace.of_link(claims)
+            await self._services.store.read(lambda: find_run(claims))
+            return access.swap(request, claims, now_ms)
+        shown = access.shown(request, run_id, now_ms)
+        await self._pace.of(shown)
+        return await self._show(request, shown)
+
+    async def decide(self, request: Request) -> Response:
+        """A form about one action: approve, reject, edit, with the same record as the tools (E21)."""
+        run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
+        decision = DECISIONS.get(request.path_params["decision"])
+        if decision is None:
+            raise PageRefused(NOT_FOUND)
+        if request.method != "POST" and request.path_params["decision"] == "edit":
+            return await self.edit(request)
+        if request.method != "POST":
+            return RedirectResponse(f"/runs/{run_id}", status_code=303, headers=PAGE_HEADERS)
+        shown = await self._shown(request, run_id)
+        form = await read_form(request, MAX_DECISION_BYTES)
+        name = request.path_params["decision"]
+        try:
+            about = subject(run_id, action_id, form.get("digest", ""), name)
+            shown_ms = await self._check_nonce(request, form, about)
+            if name == "edit" and form.get("then") == "compare":
+                return await self.edit(request, form)
+            checked = await self._check(request, form) if name == "edit" else None
+            await self._refuse_unready(request, name, form)
+            viewer, action = await self._decided(shown, action_id, name, form, shown_ms, checked)
+        except PageRefused as refused:
+            if refused.problem is not STALE_FORM:
+                raise
+            tried = review_problems.out_of_date(action_id, name, form)
+        except BadFields as bad:
+            tried = review_problems.badly_filled(bad, action_id, name, form)
+        except NotReady as unready:
+            tried = review_problems.not_ready(unready, action_id, name, form)
+        except NowBound as bound:
+            tried = review_problems.now_bound(bound, action_id, name, form)
+        except NeedsPerson:
+            tried = review_problems.needs_person(action_id, name, form)
+        except Refusal as refusal:
+            if refusal.reason is Reason.WRONG_WORKSPACE:
+                raise PageRefused(NO_SUCH_ACTION) from None
+            tried = review_problems.explain(refusal, action_id, name, form)
+        else:
+            return self._went_well(viewer, action, name, form)
+        return await self._show(request, shown, tried)
+
+    async def end_links(self, request: Request) -> Response:
+        """End the review links of a run: for a signed-in person."""
+        run_id = request.path_params["run_id"]
+        shown = await self._shown(request, run_id)
+        form = await read_form(request)
+        await self._check_nonce(request, form, f"end-links {run_id}")
+        now_ms = self._services.clock.now_ms()
+
+        def end() -> Transaction[None]:
+            viewer = yield from admit(shown, now_ms)
+            if viewer.session is None:
+                raise PageRefused(NO_LINK)
+            yield from review.end_links(viewer.run, viewer.decider(""), now_ms)
+
+        await self._services.store.write(end)
+        return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
+
+    async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
+        """Check an edited content before the transaction, which refuses what cannot be one."""
+        try:
+            _, action = await self._looked_up(request)
+            changes = review_decisions.changes(action, form)
+            chars = sum(map(len, form.values()))
+            effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
+        except (BadFields, PageRefused, Refusal):
+            return None
+        return await rechecking.recheck(self._services, action, effect)
+
+    async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
+        """What could not go out now is not taken to be sent: nothing is approved by that. Where its account can be
+        named now, it is, and the person sees it before they decide."""
+        if decision not in ("approve", "send"):
+            return
+        viewer, action = await self._looked_up(request)
+        readiness = await self._ready_now(action)
+        if readiness is None or readiness.ready:
+            return
+        sends = decision == "send" or form.get("then") == "send"
+        if permits(viewer.scope, decision, send_now=sends):
+            by = viewer.session.person.name if viewer.session is not None else VIA
+            bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
+            if bound is not None:
+                raise NowBound(blocked.describe_binding(bound))
+        if sends and not readiness.ready:
+            name = review_words.connector_name(action.effect.connector)
+            raise NotReady(readiness.fix_hint or f"{name} is not ready.")
+
+    async def _decided(
+        self,
+        shown: PresentedAccess,
+        action_id: str,
+        decision: str,
+        form: dict[str, str],
+        shown_ms: int,
+        checked: Checked | None = None,
+    ) -> tuple[Viewer, Action]:
+        now_ms = self._services.clock.now_ms()
+
+        def begin() -> Transaction[tuple[Viewer, Action]]:
+            viewer = yield from admit(shown, now_ms)
+            if not permits(viewer.scope, decision, send_now=form.get("then") == "send"):
+                raise NeedsPerson
+            if not is_uuid(action_id):
+                raise Refusal(Reason.WRONG_WORKSPACE)
+            action = yield from review.require_of_run(viewer.run, ActionId(action_id))
+            known: tuple[str, ...] = ()
+            if viewer.session is None:
+                known = yield from members.names_in(viewer.run.workspace_id)
+            decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
+            changed = yield from DECISIONS[decision](
+                SubmittedForm(
+                    viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked
+                )
+            )
+            return viewer, changed
+
+        return await self._services.store.write(begin)
+
+    def _went_well(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
+        sent = decision == "send" or (decision == "approve" and form.get("then") == "send")
+        if decision == "approve" and state_of(action) == AWAITING:
+            decision = "recorded"
+        if sent or decision == "approve":
+            self._services.wake_jobs()
+        did = {"did": "send" if sent and decision != "recorded" else decision, "action": action.action_id}
+        if sent:
+            did["look"] = "1"
+        where = f"/runs/{action.run_id}?{urlencode(did)}#action-{action.action_id}"
+        response = RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
+        if viewer.session is None:
+            self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
+        return response
+
+    async def _show(self, request: Request, shown: PresentedAccess, tried: Tried | None = None) -> Response:
+        now_ms, store = self._services.clock.now_ms(), self._services.store
+
+        def look() -> Transaction[tuple[Viewer, RunReview, int]]:
+            viewer = yield from admit(shown, now_ms)
+            waiting = 0
+            if viewer.session is not None:
+                waiting = yield from members.count_waiting(viewer.session.person, now_ms)
+            return viewer, (yield from review.look_at(viewer.run)), waiting
+
+        viewer, found, waiting = await store.read(look)
+        nonces = await self._nonces()
+        browser = nonces.browser(request)
+
+        def nonce(action: Action, decision: str) -> str:
+            about = subject(action.run_id, action.action_id, action.digest, decision)
+            return nonces.issue(browser, about, now_ms)
+
+        name = self._cookies.name_given(request)
+        seen = self._cookies.seen(request)
+        looking = Looking(
+            viewer.assurance,
+            name,
+            now_ms,
+            nonce,
+            tried,
+            viewer.approver,
+            {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
+            (request.query_params.get("action", ""), request.query_params.get("open", "")),
+            viewer.scope,
+        )
+        readiness = await self._readiness(found)
+        cards = await run_apart(review_view.cards, found, readiness, looking)
+        look_again = review_after.look_again(request, cards) if tried is None else None
+        values = {
+            "person": viewer.session.person if viewer.session is not None else None,
+            "only_looking": viewer.scope == LOOK,
+            "entries": self._entries,
+            "waiting": waiting,
+            "found": found,
+            "prepared": when(found.run.created_ms, now_ms),
+            "cards": cards,
+            "find": " ".join(request.query_params.get("find", "").split())[:MAX_FIND_CHARS],
+            "headline": review_view.headline(cards, has_actions=bool(found.actions)),
+            "others": await run_apart(review_view.others, found),
+            "loose_pictures": review_pictures.loose(found),
+            "tried": tried,
+            "done": review_after.say_done(request, found, cards) if tried is None else None,
+            "looks_again": look_again is not None,
+            "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
+        }
+        headers = {"Refresh": look_again} if look_again is not None else {}
+        if any(card.content.html is not None for card in cards):
+            headers |= FRAMING_HEADERS
+        response = page(
+            request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
+        )
+        nonces.remember(browser, response)
+        self._cookies.keep_seen(response, {**seen, **{_short(each): each.revision for each in found.actions}})
+        return response
+
+    async def html(self, request: Request) -> Response:
+        """The HTML part of a mail, for its frame."""
+        _, action = await self._looked_up(request)
+        html = action.effect.html
+        return PageResponse(lambda: frame(html), headers=FRAMED_HEADERS)
+
+    async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
+        """The text on a page of its own, with its limits and what is different. Changes nothing."""
+        viewer, action = await self._looked_up(request)
+        if not permits(viewer.scope, "edit"):
+            return RedirectResponse(f"/runs/{action.run_id}", status_code=303, headers=PAGE_HEADERS)
+        now_ms = self._services.clock.now_ms()
+        nonces = await self._nonces()
+        browser = nonces.browser(request)
+        about = subject(action.run_id, action.action_id, action.digest, "edit")
+        values = {
+            "person": viewer.session.person if viewer.session is not None else None,
+            "entries": self._entries,
+            "name": (form or {}).get("name") or self._cookies.name_given(request),
+            "nonce": nonces.issue(browser, about, now_ms),
+            **await run_apart(review_edit.values, action, form),
+        }
+        response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
+        nonces.remember(browser, response)
+        return response
+
+    async def _looked_up(self, request: Request) -> tuple[Viewer, Action]:
+        run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
+        now_ms = self._services.clock.now_ms()
+        shown = await self._shown(request, run_id)
+
+        def look() -> Transaction[tuple[Viewer, Action]]:
+            viewer = yield from admit(shown, now_ms)
+            if not is_uuid(action_id):
+                raise PageRefused(NO_SUCH_ACTION)
+            action, _ = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
+            if action.run_id != viewer.run.run_id:
+                raise PageRefused(NO_SUCH_ACTION)
+            return viewer, action
+
+        try:
+            return await self._services.store.read(look)
+        except Refusal:
+            raise PageRefused(NO_SUCH_ACTION) from None
+
+    async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
+        """Whether each open action could be performed now, by its id."""
+        return {
+            action.action_id: readiness
+            for action in found.actions
+            if state_of(action) in OPEN and (readiness := await self._ready_now(action)) is not None
+        }
+
+    async def _ready_now(self, action: Action) -> Readiness | None:
+        connector = self._services.connectors.get(action.effect.connector)
+        if connector is None:
+            return None
+        try:
+            looked = addressing.readiness_of(connector, action.workspace_id, action.effect)
+            return await asyncio.wait_for(looked, READINESS_SECONDS)
+        except Exception as error:
+            name = type(error).__name__
+            log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
+            return None
+
+    async def _shown(self, request: Request, run_id: str) -> PresentedAccess:
+        """What the sender of a form shows; whoever shows nothing is told so before the form is read."""
+        shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
+        if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
+            raise PageRefused(NO_LINK)
+        await self._pace.of(shown)
+        return shown
+
+    async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> int:
+        return (await self._nonces()).check(
+            request, form.get("nonce", ""), about, self._services.clock.now_ms()
+        )
+
+    async def _access(self) -> ReviewAccess:
+        return ReviewAccess(await self._keys(), self._cookies)
+
+    async def _nonces(self) -> FormNonces:
+        keys = await self._keys()
+        return FormNonces(keys.forms, self._services.entropy, base_url=self._base_url)
+
+
+def _short(action: Action) -> str:
+    """Enough of an id to tell the actions of one browser apart."""
+    return action.action_id[-12:]
+
+
+def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
+    """All that a decision rests on. Who takes it is judged when it arrives: somebody may sign in in between."""
+    return f"{decision} {run_id} {action_id} {digest}"

@@ -1,0 +1,86 @@
+"""The pictures of an action on the review page: the one that goes along, and the others to pick from. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.learning.pictures import IMAGE, path
+from assent.engine.views.review import RunReview
+from assent.gate.records import Action, Asset
+from assent.suite.pictures.graphics import LAYOUTS
+
+
+class PictureView(msgspec.Struct, frozen=True):
+    """One picture: where it is, what it shows, and whether it goes along. Only a variant has an id to pick it by."""
+
+    address: str
+    alt: str
+    width: int
+    height: int
+    name: str
+    title: str
+    asset_id: str
+    goes_along: bool
+
+
+class Pictures(msgspec.Struct, frozen=True):
+    """`along` is sent; `choices` are the variants, that one among them."""
+
+    along: tuple[PictureView, ...]
+    choices: tuple[PictureView, ...]
+
+
+def of_action(found: RunReview, action: Action) -> Pictures:
+    """What is sent along with an action, and what could be instead."""
+    sent = {media.digest for media in action.effect.media if media.digest}
+    made = [
+        (each.channel, _show(action.run_id, each, each.metadata["digest"] in sent))
+        for each in pictures_of(found)
+    ]
+    choices = tuple(view for channel, view in made if channel == action.effect.channel)
+    of_run = {view.address: view for _, view in made}
+    along = []
+    for each in list_attached(action):
+        known = of_run.get(each.address)
+        if known is None:
+            along.append(msgspec.structs.replace(each, name="Picked from another run"))
+        else:
+            along.append(msgspec.structs.replace(known, alt=each.alt))
+    return Pictures(tuple(along), choices)
+
+
+def list_attached(action: Action) -> tuple[PictureView, ...]:
+    """The pictures that go along, as the effect itself describes them."""
+    return tuple(
+        PictureView(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        for media in {media.digest: media for media in action.effect.media if media.digest}.values()
+    )
+
+
+def loose(found: RunReview) -> tuple[PictureView, ...]:
+    """Pictures of a run that stages no post for their channel: there is nothing to pick them for."""
+    channels = {action.effect.channel for action in found.actions}
+    return tuple(
+        _show(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
+    )
+
+
+def pictures_of(found: RunReview) -> list[Asset]:
+    """The pictures that a run made, in the order of the gallery."""
+    made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
+    order = {layout: place for place, layout in enumerate(LAYOUTS)}
+    return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))
+
+
+def _show(run_id: str, asset: Asset, goes_along: bool) -> PictureView:
+    facts = asset.metadata
+    return PictureView(
+        address=path(run_id, facts["digest"]),
+        alt=asset.body,
+        width=facts.get("width", 0),
+        height=facts.get("height", 0),
+        name=str(facts.get("variant", "")).capitalize() or asset.title,
+        title=asset.title,
+        asset_id=asset.asset_id,
+        goes_along=goes_along,
+    )

@@ -1,0 +1,53 @@
+"""Everybody who would get something, as a page lists them: all of them, and whose domain looks like another. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import msgspec
+
+from assent.gate.domains import ascii_form
+
+SUMMED_UP: Final = 50
+"""Beyond so many recipients their domains are counted above the list."""
+
+
+class Addressee(msgspec.Struct, frozen=True):
+    """One address, and the ASCII form of its domain where that is another."""
+
+    text: str
+    ascii_domain: str = ""
+    readable: bool = True
+
+
+class Recipients(msgspec.Struct, frozen=True):
+    people: tuple[Addressee, ...]
+    domains: tuple[tuple[str, int], ...]
+    """How many there are of each domain, for more people than can be read at a glance; the rarest first."""
+
+    def found(self, words: str) -> tuple[Addressee, ...]:
+        """Those whose address, as it is written or in ASCII, has the words in it."""
+        wanted = words.casefold()
+        return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
+
+
+def addressee(mailbox: str) -> Addressee:
+    """A mailbox, with or without a name."""
+    domain = _domain(mailbox)
+    if domain.isascii():
+        return Addressee(mailbox)
+    found = ascii_form(mailbox)
+    return Addressee(mailbox, found or "", readable=found is not None)
+
+
+def recipients_of(mailboxes: tuple[str, ...]) -> Recipients:
+    people = tuple(addressee(mailbox) for mailbox in mailboxes)
+    if len(people) <= SUMMED_UP:
+        return Recipients(people, ())
+    counted = Counter(each.ascii_domain or _domain(each.text).lower() for each in people)
+    return Recipients(people, tuple(sorted(counted.items(), key=lambda item: (item[1], item[0]))))
+
+
+def _domain(mailbox: str) -> str:
+    return mailbox.rpartition("@")[2].strip(" >")

@@ -1,0 +1,107 @@
+"""A run as the review page shows it: its actions, what it says first, and what it made besides. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assent.engine.learning.pictures import IMAGE
+from assent.engine.views.review import RunReview
+from assent.gate.preflight import Readiness
+from assent.serving.web.review import history as review_history
+from assent.serving.web.review.card import Card, card_of
+from assent.serving.web.review.forms import Looking
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.word_diff import PAGE_STEPS
+from assent.serving.web.shell.unseen import UnseenPiece, pieces
+
+
+def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking) -> tuple[Card, ...]:
+    """Every action of a run, in the order in which they were staged."""
+    history = review_history.entries(found.events, looking.now_ms)
+    steps = Steps(PAGE_STEPS)
+    return tuple(
+        card_of(found, action, readiness.get(action.action_id), history, looking, steps)
+        for action in found.actions
+    )
+
+
+def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
+    """What the page says first: what waits, and else what became of it."""
+    mine = sum(card.waiting and "withdraw" not in card.forms for card in shown)
+    if mine:
+        return "One draft waits for you" if mine == 1 else f"{mine} drafts wait for you"
+    if any(card.unknown for card in shown):
+        return "Was this sent? Please look and say"
+    if any(card.in_flight for card in shown):
+        return "On its way"
+    if not has_actions:
+        return "Nothing to approve here"
+    if any(card.waiting for card in shown):
+        return "You approved this; another person has to, too"
+    if all(card.expired for card in shown):
+        return "These drafts have expired" if len(shown) > 1 else "This draft has expired"
+    return _outcome(shown)
+
+
+def _outcome(shown: tuple[Card, ...]) -> str:
+    """What became of actions that are all decided, the worst first."""
+    for became, one, several in (
+        ([card for card in shown if card.failed], "did not go out", "did not go out"),
+        (
+            [card for card in shown if card.unsent],
+            "is approved and not sent yet",
+            "are approved and not sent yet",
+        ),
+        ([card for card in shown if card.scheduled], "goes out at its time", "go out at their time"),
+    ):
+        if became:
+            return _say(became, shown, one, several)
+    went = [card for card in shown if card.executed]
+    if went:
+        return _say(went, shown, f"{_verb(went)}", f"{_verb(went)}")
+    rejected = [card for card in shown if card.rejection is not None]
+    if len(rejected) == len(shown):
+        return _say(rejected, shown, "was rejected", "were rejected")
+    return "Everything here is decided"
+
+
+def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:
+    if len(shown) == 1:
+        return f"This {_name(became[0])} {one}"
+    if len(became) == len(shown):
+        return f"All {len(shown)} {several}"
+    return f"One of {len(shown)} {one}" if len(became) == 1 else f"{len(became)} of {len(shown)} {several}"
+
+
+def _name(card: Card) -> str:
+    """Its title within a sentence: names keep their capital."""
+    lowered = ("E-mail", "Step of a workflow", "Your site")
+    return card.title[0].lower() + card.title[1:] if card.title.startswith(lowered) else card.title
+
+
+def _verb(went: list[Card]) -> str:
+    return (
+        "went out"
+        if all(card.sends or card.brief for card in went)
+        else "is done"
+        if len(went) == 1
+        else "are done"
+    )
+
+
+class Other(msgspec.Struct, frozen=True):
+    """Something that a run made and that no action of it sends."""
+
+    title: str
+    body: tuple[UnseenPiece, ...]
+
+
+def others(found: RunReview) -> tuple[Other, ...]:
+    covered = {action.asset_id for action in found.actions}
+    return tuple(
+        Other(asset.title or asset.type, pieces(asset.body))
+        for asset in found.assets
+        if asset.asset_id not in covered and asset.type != IMAGE
+    )

@@ -1,0 +1,277 @@
+"""Runs: the list with how each stands, and one run with its history beside its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.responses import Response
+
+from assent.engine.audit.views import AuditCursor
+from assent.engine.views import run_views
+from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail
+from assent.engine.views.session_views import like
+from assent.gate.records import Action, Asset, ExecutionState, Status
+from assent.gate.standing import describe_run
+from assent.gate.transitions import AWAITING, State, state_of
+from assent.kernel.ids import RunId, is_uuid
+from assent.ports import Transaction
+from assent.serving.web.audit.words import audit_lines
+from assent.serving.web.review.times import When, when
+from assent.serving.web.review.words import (
+    STATES,
+    Badge,
+    channel_name,
+    status_badge,
+    summary,
+    title,
+    web_address,
+)
+from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.suite.operators.registry import OPERATORS
+from assent.workflow.machine.history import cut
+
+RUNS: Final = 50
+ACTIONS: Final = 50
+EVENTS: Final = 40
+
+NO_SUCH_RUN: Final = PageProblem(
+    404,
+    "There is no such run",
+    "It is not in the workspace you look at, or it never was.",
+    "Look for it among the runs.",
+    Link("/runs", "All runs"),
+)
+
+FILTERS: Final[tuple[tuple[str, str], ...]] = (
+    ("awaiting_approval", "Waits for approval"),
+    ("outcome_unknown", "Outcome unknown"),
+    ("approved", "Approved"),
+    ("executed", "Done"),
+    ("retryable", "To be tried again"),
+    ("rejected", "Rejected"),
+    ("failed", "Failed"),
+)
+"""Where an action of a run may stand, to look for."""
+
+OPERATOR_NAMES: Final[dict[str, str]] = {
+    **{info.id: info.label for info in OPERATORS},
+    "workflow": "Workflow",
+}
+
+RUN_STATUSES: Final[dict[str, str]] = {
+    "running": "In progress",
+    "complete": "Complete",
+    "awaiting_approval": "Waits for approval",
+    "approved": "Approved, not sent",
+    "executing": "Being sent",
+    "outcome_unknown": "Outcome unknown",
+    "partly_sent": "Partly sent",
+    "executed": "Sent",
+    "measured": "Sent and measured",
+    "rejected": "Rejected",
+    "failed": "Failed",
+    "expired": "Expired",
+}
+"""The status of a run in words; one that only prepared something says so by what it prepared."""
+
+ASSET_BYTES: Final = 4_000
+
+
+def operator_name(operator: str) -> str:
+    return OPERATOR_NAMES.get(operator, operator.removeprefix("chieflab-").replace("-", " ").capitalize())
+
+
+def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
+    """`2 Done`, `1 Waits for approval`: in the order in which actions live."""
+    order = list(STATES)
+    known = sorted(
+        (
+            (State(Status(each.status), ExecutionState(each.execution_state)), each.actions)
+            for each in standings
+        ),
+        key=lambda each: order.index(each[0]),
+    )
+    return tuple(Badge(f"{count:,} {_several(state)}", STATES[state].tone) for state, count in known)
+
+
+def _several(state: State) -> str:
+    """Where an action stands, after a number."""
+    return "waiting for approval" if state == AWAITING else STATES[state].text.lower()
+
+
+async def runs(visit: Visit) -> Response:
+    """`/runs`."""
+    search, operator = visit.query("q")[:200], visit.query("operator")
+    state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
+    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    found = await visit.read(
+        lambda: run_views.runs(
+            visit.workspace_id,
+            operator=operator,
+            state=state,
+            search=search,
+            before=before,
+            most=RUNS,
+            now_ms=visit.now_ms,
+        )
+    )
+    asked = {"q": search, "operator": operator, "state": state}
+    kept = {name: value for name, value in asked.items() if value}
+    values = {
+        "runs": [
+            {
+                "href": f"/runs/{line.run_id}/story",
+                "goal": describe_run(line.inputs),
+                "operator": operator_name(line.operator),
+                "tenant": line.tenant_id,
+                "at": when(line.created_ms, visit.now_ms),
+                "badges": standing_badges(line.standings),
+                "status": RUN_STATUSES.get(line.status, ""),
+                "has_parent": line.parent_run_id is not None,
+            }
+            for line in found.runs
+        ],
+        "older": f"/runs?{urlencode({**kept, 'before': found.older})}" if found.older else None,
+        "newest": f"/runs?{urlencode(kept)}" if before else None,
+        "is_filtered": bool(like(search) or operator or state),
+        "search": search,
+        "operator": operator,
+        "state": state,
+        "operators": sorted(OPERATOR_NAMES.items(), key=lambda each: each[1]),
+        "filters": FILTERS,
+    }
+    return visit.page("runs.html", values)
+
+
+class ActionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An action in the list of a run."""
+
+    href: str
+    title: str
+    summary: str
+    badge: Badge
+    external_url: str | None
+    at: When
+    position: int
+
+
+def action_row(action: Action, now_ms: int) -> ActionRow:
+    return ActionRow(
+        href=f"/runs/{action.run_id}#action-{action.action_id}",
+        title=title(action.effect),
+        summary=summary(action.effect),
+        badge=status_badge(action, now_ms),
+        external_url=web_address(action.external_url),
+        at=when(action.executed_ms or action.created_ms, now_ms),
+        position=action.position,
+    )
+
+
+def asset_row(asset: Asset) -> dict[str, Any]:
+    return {
+        "title": asset.title or asset.type.replace("_", " ").capitalize(),
+        "type": asset.type.replace("_", " "),
+        "channel": channel_name(asset.channel) if asset.channel else "",
+        "body": cut(asset.body, ASSET_BYTES),
+    }
+
+
+async def story(visit: Visit) -> Response:
+    """`/runs/{run_id}/story`: a run's history beside what it prepared."""
+    run_id = visit.part("run_id")
+    state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
+    after, before = _after(visit.query("after")), _before(visit.query("events"))
+
+    def look() -> Transaction[RunDetail]:
+        found = None
+        if is_uuid(run_id):
+            found = yield from run_views.run(
+                visit.workspace_id,
+                RunId(run_id),
+                state=state,
+                after=after,
+                before=before,
+                most_actions=ACTIONS,
+                most_events=EVENTS,
+                now_ms=visit.now_ms,
+            )
+        if found is None:
+            raise PageRefused(NO_SUCH_RUN)
+        return found
+
+    found = await visit.read(look)
+    here = f"/runs/{run_id}/story"
+    kept = {"state": state} if state else {}
+    events = {"events": str(before.seq)} if before.seq else {}
+    older = found.history.older
+    values = {
+        "run": found.run,
+        "goal": describe_run(found.run.inputs),
+        "operator": operator_name(found.run.operator),
+        "started": when(found.run.created_ms, visit.now_ms),
+        "total": sum(each.actions for each in found.standings),
+        "badges": standing_badges(found.standings),
+        "status": RUN_STATUSES.get(found.status, ""),
+        "actions": [action_row(action, visit.now_ms) for action in found.actions],
+        "more_actions": f"{here}?{urlencode({**kept, **events, 'after': _write_place(found.after)})}#actions"
+        if found.after is not None
+        else None,
+        "first_actions": f"{here}?{urlencode({**kept, **events})}#actions" if after.position >= 0 else None,
+        "filters": [(name, label) for name, label in FILTERS if _has(found, name)],
+        "state": state,
+        "waits": any(state_of(action) in WAITING for action in found.actions)
+        or _has(found, "awaiting_approval"),
+        "assets": [asset_row(asset) for asset in found.assets],
+        "more_assets": found.more_assets,
+        "children": [(child, operator_name(child.operator)) for child in found.children],
+        "events": audit_lines(found.history.events, visit.now_ms),
+        "titles": {action.action_id: title(action.effect) for action in found.actions},
+        "older_events": f"{here}?{urlencode({**kept, 'events': str(older.seq)})}#history" if older else None,
+        "newest_events": f"{here}?{urlencode(kept)}#history" if before.seq else None,
+        "planned": found.measurement,
+        "due": when(found.measurement.due_ms, visit.now_ms) if found.measurement else None,
+        "is_workflow": found.is_workflow,
+        "inputs": [
+            (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+            for name, value in sorted(found.run.inputs.items())
+        ],
+    }
+    return visit.page("run.html", values)
+
+
+WAITING: Final = frozenset(
+    state
+    for state in STATES
+    if state.status is Status.AWAITING_APPROVAL or state.execution == "outcome_unknown"
+)
+
+
+def _has(found: RunDetail, name: str) -> bool:
+    return any(name in (each.status, each.execution_state) for each in found.standings)
+
+
+def _after(text: str) -> ActionPlace:
+    position, _, action_id = text.partition(":")
+    if position.isascii() and position.isdigit() and len(position) < 10 and is_uuid(action_id):
+        return ActionPlace(int(position), action_id)
+    return ActionPlace()
+
+
+def _write_place(place: ActionPlace) -> str:
+    return f"{place.position}:{place.action_id}"
+
+
+def _before(text: str) -> AuditCursor:
+    return (
+        AuditCursor(seq=int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else AuditCursor()
+    )
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/runs", runs, "runs"),
+    Screen("/runs/{run_id}/story", story, "runs"),
+)

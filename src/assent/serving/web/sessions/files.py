@@ -1,0 +1,148 @@
+"""A session out of the server and into it (W68, W71): as a bundle, as Markdown, as pages for paper, and back.
+
+What comes in is bounded and checked as a whole before anything is stored; what is wrong with a file is said in the
+words of whoever found it. Approvals and tokens travel in no file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from assent.engine.core.offloading import run_apart
+from assent.engine.workflows import bundles
+from assent.engine.workflows import store as stored
+from assent.kernel.limits import MAX_BUNDLE_BYTES
+from assent.kernel.times import iso_time
+from assent.ports import Transaction
+from assent.serving.web.review.times import when
+from assent.serving.web.sessions.screens import find_run
+from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.markdown import render
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.uploads import read_upload
+from assent.workflow import bundle as bundle_files
+from assent.workflow.bundle import Bundle, BundleRefused
+from assent.workflow.text import sessions as session_text
+
+TOO_LARGE: Final = PageProblem(
+    413,
+    "This file is too large",
+    f"A session of at most {MAX_BUNDLE_BYTES // 1_048_576} MB can be brought in here. Nothing was stored.",
+    "Bring it in on the machine of the server: assent session import FILE",
+    Link("/sessions/import", "Back"),
+)
+TAMPERED: Final = PageProblem(
+    409,
+    "This session cannot be taken out",
+    "What is stored of it is not what its log says, so it would prove nothing.",
+    "Check the journal to see where it was changed.",
+    Link("/audit", "Open the audit"),
+)
+NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
+
+MAX_PRINTED_MARKS: Final = 500_000
+"""A session of thousands of steps is printed whole; it takes its seconds away from the event loop."""
+
+_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+async def export(visit: Visit) -> Response:
+    """`/sessions/{run_id}/export`: the bundle."""
+    made = await _bundle(visit)
+    return _download(bundle_files.write(made), f"{_file_name(made)}.assent.json", "application/json")
+
+
+async def markdown(visit: Visit) -> Response:
+    """`/sessions/{run_id}/markdown`."""
+    made = await _bundle(visit)
+    return _download(_text(made).encode(), f"{_file_name(made)}.md", "text/markdown; charset=utf-8")
+
+
+async def on_paper(visit: Visit) -> Response:
+    """`/sessions/{run_id}/print`: all of a session on one page, to be printed or kept as a PDF."""
+    made = await _bundle(visit)
+    values = {
+        "run_id": visit.part("run_id"),
+        "session_id": made.session_id,
+        "content": Markup(await run_apart(_html, made)),  # noqa: S704 - cleaned by the renderer
+    }
+    return visit.page("session_print.html", values)
+
+
+async def _bundle(visit: Visit) -> Bundle:
+    def take() -> Transaction[Bundle | None]:
+        view = yield from find_run(visit)
+        return (yield from bundles.export(visit.workspace_id, view.run.session_id, visit.now_ms))
+
+    try:
+        made = await visit.read(take)
+    except stored.Tampered:
+        raise PageRefused(TAMPERED) from None
+    assert made is not None  # noqa: S101 - the session of a run that was just found
+    return made
+
+
+def _html(made: Bundle) -> str:
+    """A long session takes a while to render: in a thread of its own, so that nobody waits for it."""
+    return render(_text(made), most_marks=MAX_PRINTED_MARKS).html
+
+
+def _text(made: Bundle) -> str:
+    return session_text.markdown(made, bundles.lineage_of, lambda ms: iso_time(ms) or "")
+
+
+def _file_name(made: Bundle) -> str:
+    """A name that every system takes; the session's own is inside the file."""
+    return _ODD.sub("-", made.session_id).strip("-.")[:60] or "session"
+
+
+def _download(content: bytes, name: str, media_type: str) -> Response:
+    headers = {**PAGE_HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)
+
+
+async def bring_in(visit: Visit) -> Response:
+    """`/sessions/import`: the form, and what it sends."""
+    if visit.request.method != "POST":
+        return _form(visit)
+    sent = await read_upload(visit.request, MAX_BUNDLE_BYTES, TOO_LARGE)
+    nonce, about = sent.fields.get("nonce", ""), f"{visit.session.session_id} session-import"
+    visit.nonces.check(visit.request, nonce, about, visit.now_ms)
+    raw = sent.files.get("bundle", b"")
+    if not raw:
+        return _form(visit, NO_FILE)
+    try:
+        made = await run_apart(bundle_files.read, raw)
+        digest, keys = bundle_files.digest_of(raw), visit.services.workflow_keys()
+        done = await visit.write(
+            lambda: bundles.import_session(
+                visit.workspace_id, made, digest, keys, visit.services.new_id, visit.now_ms
+            )
+        )
+    except BundleRefused as refused:
+        return _form(visit, str(refused))
+    return visit.go(f"/sessions/{done.runs[0]}?imported=1" if done.runs else "/sessions")
+
+
+def _form(visit: Visit, wrong: str = "") -> Response:
+    values = {
+        "nonce": visit.nonce("session-import"),
+        "wrong": wrong,
+        "most_mb": MAX_BUNDLE_BYTES // 1_048_576,
+        "now": when(visit.now_ms, visit.now_ms),
+    }
+    return visit.page("session_import.html", values, status=400 if wrong else 200)
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    # Before the run's own address: `import` is no run.
+    Screen("/sessions/import", bring_in, "sessions", LOOK_AND_SEND),
+    Screen("/sessions/{run_id}/export", export, "sessions"),
+    Screen("/sessions/{run_id}/markdown", markdown, "sessions"),
+    Screen("/sessions/{run_id}/print", on_paper, "sessions"),
+)

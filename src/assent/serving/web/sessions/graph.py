@@ -1,0 +1,276 @@
+"""The tree of a run as lanes: which row and lane each node gets, what is folded away, and the SVG beside it.
+
+Theory. The way to the tip is the trunk, in the first lane. Whatever else was tried at a node stands right below it,
+one lane further in, before the trunk goes on; so a lane is a depth of forking and not a branch. Off the trunk the
+larger part goes straight on, which bounds the lanes by the logarithm of the nodes: 2,000 nodes never need more than a
+dozen. Straight stretches without anything to see become one row that opens.
+
+Every row has the same height, so that one drawing fits beside a list of links, which is what a screen reader hears.
+Pure: nodes in, rows and numbers out. Nothing of what people wrote comes into the drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from assent.engine.views.session_views import TreeNode
+
+ROWS: Final = 100
+"""Rows of one page of a graph."""
+
+FOLDED_FROM: Final = 5
+"""Fewer plain steps in a row than this are shown as they are."""
+
+LANE: Final = 18
+ROW: Final = 44
+"""Pixels of a lane and of a row at the usual text size: the drawing grows with the text."""
+
+REM: Final = 16
+
+
+class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the graph: a node, or a stretch of `folded` nodes that begins with it."""
+
+    node: TreeNode
+    lane: int
+    through: tuple[int, ...]
+    """Lanes that pass by."""
+    from_above: bool
+    """Whether its lane comes from the row above; if not, it forks off the lane before it or is the start."""
+    goes_on: bool
+    folded: int = 0
+    forks: int = 0
+    """In how many ways the run goes on from here, where there are several."""
+    is_tip: bool = False
+    on_way: bool = False
+    """Whether it is on the way to the node that is looked at."""
+    starts_branch: bool = False
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of one page, and where it stands among all."""
+
+    rows: tuple[LaidOutRow, ...]
+    first: int
+    total: int
+    lanes: int
+
+    @property
+    def earlier(self) -> int | None:
+        """Where the page before begins."""
+        return max(0, self.first - ROWS) if self.first > 0 else None
+
+    @property
+    def later(self) -> int | None:
+        end = self.first + len(self.rows)
+        return end if end < self.total else None
+
+
+def layout(
+    nodes: tuple[TreeNode, ...],
+    tip: int,
+    selected: int,
+    *,
+    opened: frozenset[int] = frozenset(),
+    first: int | None = None,
+) -> Graph:
+    """The rows around the selected node, or from row `first` on. `opened` are nodes whose stretch is unfolded."""
+    rows = fold(order(nodes, tip, selected), selected, opened)
+    if first is None:
+        place = next((n for n, row in enumerate(rows) if row.node.node == selected), 0)
+        first = 0 if len(rows) <= ROWS else min(max(0, place - ROWS // 2), len(rows) - ROWS)
+    first = min(max(0, first), max(0, len(rows) - 1))
+    shown = rows[first : first + ROWS]
+    lanes = max((max((row.lane, *row.through)) for row in shown), default=0) + 1
+    return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes)
+
+
+def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutRow]:
+    """Every node with its lane, in reading order."""
+    by_number = {each.node: each for each in nodes}
+    children: dict[int, list[int]] = {each.node: [] for each in nodes}
+    size = dict.fromkeys(by_number, 1)
+    for each in sorted(nodes, key=lambda node: -node.node):
+        if each.parent is not None:
+            children[each.parent].append(each.node)
+            size[each.parent] += size[each.node]
+    trunk, on_way = _way(by_number, tip), _way(by_number, selected)
+
+    def straight_on(node: int) -> int | None:
+        after = children[node]
+        if not after:
+            return None
+        return next((n for n in after if n in trunk), None) or max(after, key=lambda n: (size[n], n))
+
+    rows: list[LaidOutRow] = []
+    passing: set[int] = set()
+    waiting = [(min(by_number), 0, False)]
+    while waiting:
+        number, lane, from_above = waiting.pop()
+        passing.discard(lane)
+        following = straight_on(number)
+        rows.append(
+            LaidOutRow(
+                node=by_number[number],
+                lane=lane,
+                through=tuple(sorted(passing)),
+                from_above=from_above,
+                goes_on=following is not None,
+                forks=len(children[number]) if len(children[number]) > 1 else 0,
+                is_tip=number == tip,
+                on_way=number in on_way,
+                starts_branch=not from_above and number != min(by_number),
+            )
+        )
+        if following is not None:
+            passing.add(lane)
+            waiting.append((following, lane, True))
+            # Listed youngest first, so that the oldest is taken up next.
+            waiting += [(n, lane + 1, False) for n in children[number] if n != following]
+    return rows
+
+
+def _way(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
+    found = set()
+    at: int | None = end if end in by_number else None
+    while at is not None:
+        found.add(at)
+        at = by_number[at].parent
+    return frozenset(found)
+
+
+def fold(rows: list[LaidOutRow], selected: int, opened: frozenset[int]) -> list[LaidOutRow]:
+    """The rows with long plain stretches as one row each."""
+    near = {
+        place + step
+        for place, row in enumerate(rows)
+        if row.node.node == selected or row.node.parent == selected
+        for step in (-1, 0, 1)
+    }
+    kept: list[LaidOutRow] = []
+    stretch: list[LaidOutRow] = []
+
+    def close() -> None:
+        plain = len(stretch) < FOLDED_FROM or any(row.node.node in opened for row in stretch)
+        if plain:
+            kept.extend(stretch)
+        else:
+            on_way = any(row.on_way for row in stretch)
+            kept.append(msgspec.structs.replace(stretch[0], folded=len(stretch), on_way=on_way))
+        stretch.clear()
+
+    for place, row in enumerate(rows):
+        if place in near or not _plain(row):
+            close()
+            kept.append(row)
+        else:
+            if stretch and stretch[-1].lane != row.lane:
+                close()
+            stretch.append(row)
+    close()
+    return kept
+
+
+def _plain(row: LaidOutRow) -> bool:
+    """A step like the one before: it came straight, goes straight on, and nothing else happened at it."""
+    node = row.node
+    return row.from_above and row.goes_on and not (row.forks or node.refused or node.checkpoints)
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+    """The lanes beside the list: lines and marks as numbers, in pixels of the usual text size."""
+
+    width: int
+    height: int
+    lines: tuple[tuple[int, bool, str], ...]
+    """Lane, whether it is on the way, and its path."""
+    marks: tuple[tuple[str, int, int], ...]
+    """What kind of mark, and where."""
+
+    @property
+    def width_rem(self) -> str:
+        return f"{self.width / REM:g}rem"
+
+    @property
+    def height_rem(self) -> str:
+        return f"{self.height / REM:g}rem"
+
+
+def draw(graph: Graph) -> Drawing:
+    """Lines and marks for the rows of a page."""
+    lines: dict[tuple[int, bool], list[str]] = {}
+    marks: list[tuple[str, int, int]] = []
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for place, row in enumerate(graph.rows):
+        top, middle, bottom = place * ROW, place * ROW + ROW // 2, (place + 1) * ROW
+        for lane in row.through:
+            _span(spans, lane, top, bottom)
+        if row.from_above:
+            _span(spans, row.lane, top, middle)
+        elif row.starts_branch:
+            before, here = _x(row.lane - 1), _x(row.lane)
+            curve = f"M{before} {top}C{before} {middle} {here} {top} {here} {middle}"
+            lines.setdefault((row.lane, row.on_way), []).append(curve)
+        if row.goes_on:
+            _span(spans, row.lane, middle, bottom)
+        marks += [(kind, _x(row.lane), middle) for kind in _marks(row)]
+    for lane, parts in spans.items():
+        path = "".join(f"M{_x(lane)} {top}V{bottom}" for top, bottom in parts)
+        lines.setdefault((lane, False), []).insert(0, path)
+    lines.update(_on_way(graph.rows, lines))
+    drawn = sorted((lane, on_way, "".join(paths)) for (lane, on_way), paths in lines.items())
+    return Drawing(
+        width=graph.lanes * LANE,
+        height=len(graph.rows) * ROW,
+        lines=tuple(sorted(drawn, key=lambda line: line[1])),
+        marks=tuple(marks),
+    )
+
+
+def _on_way(
+    rows: tuple[LaidOutRow, ...], lines: dict[tuple[int, bool], list[str]]
+) -> Iterable[tuple[tuple[int, bool], list[str]]]:
+    """The straight parts of the way to the node that is looked at, over the others."""
+    found: dict[tuple[int, bool], list[str]] = {}
+    above: dict[int, int] = {}
+    for place, row in enumerate(rows):
+        middle = place * ROW + ROW // 2
+        if row.on_way:
+            if row.from_above:
+                path = f"M{_x(row.lane)} {above.get(row.lane, 0)}V{middle}"
+                found.setdefault((row.lane, True), list(lines.get((row.lane, True), []))).append(path)
+            elif row.starts_branch and row.lane - 1 in above:
+                # The trunk from the fork down to where the branch leaves it.
+                path = f"M{_x(row.lane - 1)} {above[row.lane - 1]}V{place * ROW}"
+                key = (row.lane - 1, True)
+                found.setdefault(key, list(lines.get(key, []))).append(path)
+                found.setdefault((row.lane, True), list(lines.get((row.lane, True), [])))
+            above[row.lane] = middle
+    return found.items()
+
+
+def _marks(row: LaidOutRow) -> tuple[str, ...]:
+    """What stands at a row: one mark for where it stands in the tree, others for what happened at it."""
+    if row.folded:
+        return ("folded",)
+    where = "tip" if row.is_tip else "end" if not row.goes_on else "fork" if row.forks else "step"
+    happened = [
+        name for name, count in (("refused", row.node.refused), ("kept", row.node.checkpoints)) if count
+    ]
+    return (where, *happened)
+
+
+def _span(spans: dict[int, list[tuple[int, int]]], lane: int, top: int, bottom: int) -> None:
+    """A vertical line, joined to the one above it."""
+    parts = spans.setdefault(lane, [])
+    if parts and parts[-1][1] == top:
+        parts[-1] = (parts[-1][0], bottom)
+    else:
+        parts.append((top, bottom))
+
+
+def _x(lane: int) -> int:
+    return lane * LANE + LANE // 2

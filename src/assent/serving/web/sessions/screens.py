@@ -1,0 +1,273 @@
+"""Sessions of workflows (S2): the list, one run at a time with its branch graph, two branches compared, the timeline,
+and notes of people.
+
+Everything is asked for by a run's id in the workspace that is looked at; whatever is not there gets one answer. Taking
+a session out and bringing one in is `session_files`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assent.engine.audit.views import LAST_MS
+from assent.engine.core.offloading import run_apart
+from assent.engine.views import session_views
+from assent.engine.views.session_views import RunView, StepView
+from assent.engine.workflows import session_notes
+from assent.engine.workflows.session_notes import SessionNote
+from assent.kernel.ids import is_uuid
+from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.ports import Transaction
+from assent.serving.web.review.times import when
+from assent.serving.web.sessions import graph as session_graph
+from assent.serving.web.sessions import timeline as session_timeline
+from assent.serving.web.sessions.words import (
+    START_TITLE,
+    count,
+    describe_comparison,
+    graph_row,
+    node_title,
+    render_text,
+    run_badge,
+    step_card,
+)
+from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+SESSIONS: Final = 25
+"""Sessions of one page of the list."""
+
+COMPARED_STEPS: Final = 20
+"""Steps of each branch that are compared: the last ones, where more have gone by since the fork."""
+
+NOTES_SHOWN: Final = 20
+"""Notes of people on a session's page, the latest; all of them are in its export."""
+
+NO_SUCH_RUN: Final = PageProblem(
+    404,
+    "There is no such run",
+    "It is not in the workspace you look at, or it was removed after its time.",
+    "Look for it among the sessions.",
+    Link("/sessions", "All sessions"),
+)
+NO_SUCH_STEP: Final = PageProblem(
+    404,
+    "There is no such step",
+    "This run has no step of that number.",
+    "Open the run and choose a step there.",
+    Link("/sessions", "All sessions"),
+)
+NOTE_ADVICE: Final = f"Write something, in at most {MAX_NOTES_BYTES // 1024} KB."
+
+
+async def sessions(visit: Visit) -> Response:
+    """`/sessions`."""
+    search = visit.query("q")[:200]
+    updated, _, name = visit.query("before").partition(":")
+    known = updated.isascii() and updated.isdigit() and len(updated) < 16
+    before = (int(updated), name) if known else (LAST_MS, "")
+    found = await visit.read(
+        lambda: session_views.sessions(visit.workspace_id, search=search, before=before, most=SESSIONS)
+    )
+    last = found.sessions[-1] if found.sessions else None
+    values = {
+        "search": search,
+        "is_first": before[0] == LAST_MS,
+        "older": f"{last.updated_ms}:{last.session_id}" if found.more and last is not None else None,
+        "sessions": [
+            {
+                "line": line,
+                "updated": when(line.updated_ms, visit.now_ms),
+                "runs": [{"line": run, "badge": run_badge(run)} for run in line.runs],
+                "counted": count(line.run_count, "run"),
+            }
+            for line in found.sessions
+        ],
+        "counted": count,
+    }
+    return visit.page("sessions.html", values)
+
+
+async def run(visit: Visit) -> Response:
+    """`/sessions/{run_id}`: one run of a session, and one step of it."""
+    return await _show(visit)
+
+
+async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int = 200) -> Response:
+    wanted = _number(visit.query("node"))
+
+    def look() -> Transaction[tuple[RunView, StepView]]:
+        view = yield from find_run(visit)
+        step = yield from session_views.step(
+            visit.workspace_id, view.run, view.tip if wanted is None else wanted
+        )
+        if step is None:
+            raise PageRefused(NO_SUCH_STEP)
+        return view, step
+
+    view, step = await visit.read(look)
+    opened = frozenset(
+        number for text in visit.query("open").split(",")[:20] if (number := _number(text)) is not None
+    )
+    graph = session_graph.layout(
+        view.nodes, view.tip, step.node, opened=opened, first=_number(visit.query("row"))
+    )
+    values = {
+        **_session(visit, view),
+        "card": step_card(view, step, visit.now_ms),
+        "graph": graph,
+        "drawing": session_graph.draw(graph),
+        "rows": [graph_row(row, view, step.node, visit.now_ms) for row in graph.rows],
+        "opened": ",".join(str(number) for number in sorted(opened)),
+        "leaves": leaves(view),
+        "tip": view.tip,
+        "notes": [
+            {
+                "author": each.author,
+                "at": when(each.created_ms, visit.now_ms),
+                "text": render_text(each.notes),
+            }
+            for each in view.notes[-NOTES_SHOWN:]
+        ],
+        "older_notes": max(0, len(view.notes) - NOTES_SHOWN),
+        "note": note,
+        "advice": advice,
+        "note_nonce": visit.nonce(f"session-note {view.run.run_id}"),
+        "node_title": node_title,
+        "start_title": START_TITLE,
+    }
+    return visit.page("session_run.html", values, status=status)
+
+
+def find_run(visit: Visit) -> Transaction[RunView]:
+    """The run that the address names, or the one answer for all that are not there."""
+    run_id = visit.part("run_id")
+    view = (yield from session_views.run(visit.workspace_id, run_id)) if is_uuid(run_id) else None
+    if view is None:
+        raise PageRefused(NO_SUCH_RUN)
+    return view
+
+
+def _session(visit: Visit, view: RunView) -> dict[str, Any]:
+    """What every page of a session shows around it."""
+    return {
+        "run": view.run,
+        "started": when(view.run.created_ms, visit.now_ms),
+        "updated": when(view.run.updated_ms, visit.now_ms),
+        "siblings": [
+            {
+                "line": line,
+                "badge": run_badge(line),
+                "branches": count(line.branches, "branch", "branches"),
+                "steps": count(line.nodes - 1, "step"),
+            }
+            for line in view.siblings
+        ],
+        "run_count": view.run_count,
+        "own": next(line for line in view.siblings if line.run_id == view.run.run_id),
+        "counted": count,
+    }
+
+
+def leaves(view: RunView) -> list[tuple[int, str]]:
+    """The ends of branches, the latest first, by name."""
+    parents = {each.parent for each in view.nodes}
+    ends = [each for each in view.nodes if each.node not in parents]
+    ends.sort(key=lambda each: (-each.latest, -each.node))
+    return [
+        (each.node, f"{node_title(each)} (step {each.node}){', the latest' if each.node == view.tip else ''}")
+        for each in ends[:200]
+    ]
+
+
+async def add_note(visit: Visit) -> Response:
+    """A note of a person on the session."""
+    fields = await visit.form(f"session-note {visit.part('run_id')}")
+    text = fields.get("notes", "").strip()
+    if not text or len(text.encode()) > MAX_NOTES_BYTES:
+        return await _show(visit, note=text, advice=NOTE_ADVICE, status=400)
+    note = SessionNote(visit.services.new_id(visit.now_ms), visit.person.name, text, visit.now_ms)
+
+    def keep() -> Transaction[None]:
+        view = yield from find_run(visit)
+        yield from session_notes.add(visit.workspace_id, view.run.session_id, note)
+
+    await visit.write(keep)
+    return visit.go(f"/sessions/{visit.part('run_id')}#session-notes")
+
+
+async def compare(visit: Visit) -> Response:
+    """`/sessions/{run_id}/compare`: two branches from where they part."""
+    run_id = visit.part("run_id")
+    left, right = _number(visit.query("a")), _number(visit.query("b"))
+    if not is_uuid(run_id):
+        raise PageRefused(NO_SUCH_RUN)
+
+    def look() -> Transaction[session_views.Comparison]:
+        view = yield from find_run(visit)
+        ends = [number for number, _ in leaves(view)]
+        a = left if left is not None else view.tip
+        b = right if right is not None else next((n for n in ends if n != a), a)
+        found = yield from session_views.compare(visit.workspace_id, run_id, a, b, COMPARED_STEPS)
+        if found is None:
+            raise PageRefused(NO_SUCH_STEP)
+        return found
+
+    found = await visit.read(look)
+    values = {
+        **_session(visit, found.view),
+        "leaves": leaves(found.view),
+        "left": found.left.end,
+        "right": found.right.end,
+        "common": found.common,
+        "compared": await run_apart(describe_comparison, found),
+        "node_title": node_title,
+        "start_title": START_TITLE,
+    }
+    return visit.page("session_compare.html", values)
+
+
+async def timeline(visit: Visit) -> Response:
+    """`/sessions/{run_id}/timeline`: all runs of the session in the order of time."""
+    run_id = visit.part("run_id")
+
+    def look() -> Transaction[session_views.Timeline]:
+        found = (yield from session_views.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
+        if found is None:
+            raise PageRefused(NO_SUCH_RUN)
+        return found
+
+    found = await visit.read(look)
+    runs = tuple(line.run_id for line in found.view.siblings)
+    shown = session_timeline.page(found.moments, runs, _number(visit.query("row")))
+    names: dict[str, str] = {line.run_id: line.name for line in found.view.siblings}
+    values = {
+        **_session(visit, found.view),
+        "page": shown,
+        "has_notes": any(each.run_id is None for each in found.moments),
+        "drawing": shown.drawing,
+        "rows": [
+            {
+                "row": row,
+                "run_name": names.get(row.first.run_id or "", ""),
+                "at": when(row.last.at_ms, visit.now_ms),
+            }
+            for row in shown.rows
+        ],
+    }
+    return visit.page("session_timeline.html", values)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/sessions", sessions, "sessions"),
+    Screen("/sessions/{run_id}", run, "sessions"),
+    Screen("/sessions/{run_id}/notes", add_note, "sessions", LOOK_AND_SEND[1:]),
+    Screen("/sessions/{run_id}/compare", compare, "sessions"),
+    Screen("/sessions/{run_id}/timeline", timeline, "sessions"),
+)

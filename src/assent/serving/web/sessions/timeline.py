@@ -1,0 +1,112 @@
+"""All runs of a session in the order of time, a lane for each and one for what people noted (S2).
+
+Rows of the same height beside one drawing, as in `session_graph`. Several steps of one run in a row become one row, so
+that it shows how the runs took turns. Pure: moments in, rows and numbers out.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.views.session_views import Moment
+from assent.serving.web.sessions.graph import LANE, ROW, Drawing
+
+ROWS: Final = 100
+FOLDED_FROM: Final = 4
+
+
+class TimelineRow(msgspec.Struct, frozen=True):
+    """One moment, or several of one run."""
+
+    moments: tuple[Moment, ...]
+    lane: int
+
+    @property
+    def first(self) -> Moment:
+        return self.moments[0]
+
+    @property
+    def last(self) -> Moment:
+        return self.moments[-1]
+
+
+class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
+    rows: tuple[TimelineRow, ...]
+    first: int
+    total: int
+    drawing: Drawing
+
+    @property
+    def earlier(self) -> int | None:
+        return max(0, self.first - ROWS) if self.first > 0 else None
+
+    @property
+    def later(self) -> int | None:
+        end = self.first + len(self.rows)
+        return end if end < self.total else None
+
+
+def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | None) -> TimelinePage:
+    """A page of the timeline, the last one where none is named. People's notes have a lane of their own, the first."""
+    noted = any(each.run_id is None for each in moments)
+    lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
+    rows = fold(moments, lanes)
+    if first is None:
+        first = max(0, len(rows) - ROWS)
+    first = min(max(0, first), max(0, len(rows) - 1))
+    shown = tuple(rows[first : first + ROWS])
+    return TimelinePage(
+        rows=shown, first=first, total=len(rows), drawing=_draw(rows, first, shown, len(lanes) + noted)
+    )
+
+
+def fold(moments: tuple[Moment, ...], lanes: dict[str, int]) -> list[TimelineRow]:
+    rows: list[TimelineRow] = []
+    steps: list[Moment] = []
+
+    def close() -> None:
+        if len(steps) >= FOLDED_FROM:
+            rows.append(TimelineRow(tuple(steps), lanes[steps[0].run_id or ""]))
+        else:
+            rows.extend(TimelineRow((each,), lanes[each.run_id or ""]) for each in steps)
+        steps.clear()
+
+    for each in moments:
+        if each.kind == "step" and (not steps or steps[-1].run_id == each.run_id):
+            steps.append(each)
+            continue
+        close()
+        if each.kind == "step":
+            steps.append(each)
+        else:
+            rows.append(TimelineRow((each,), lanes.get(each.run_id or "", 0)))
+    close()
+    return rows
+
+
+MARKS: Final = {"started": "start", "step": "step", "complete": "tip", "kept": "kept", "noted": "noted"}
+
+
+def _draw(rows: list[TimelineRow], first: int, shown: tuple[TimelineRow, ...], lanes: int) -> Drawing:
+    """Each run's lane from its first moment to its last, cut at the ends of the page."""
+    ends: dict[int, tuple[int, int]] = {}
+    for place, row in enumerate(rows):
+        ends[row.lane] = (ends.get(row.lane, (place, place))[0], place)
+    lines = []
+    last = first + len(shown)
+    for lane, (begin, end) in sorted(ends.items()):
+        top = 0 if begin < first else (begin - first) * ROW + ROW // 2
+        bottom = len(shown) * ROW if end >= last else (end - first) * ROW + ROW // 2
+        if begin < last and end >= first and bottom > top:
+            lines.append((lane, False, f"M{_x(lane)} {top}V{bottom}"))
+    marks = tuple(
+        ("many" if len(row.moments) > 1 else MARKS[row.first.kind], _x(row.lane), place * ROW + ROW // 2)
+        for place, row in enumerate(shown)
+    )
+    return Drawing(width=lanes * LANE, height=len(shown) * ROW, lines=tuple(lines), marks=marks)
+
+
+def _x(lane: int) -> int:
+    return lane * LANE + LANE // 2

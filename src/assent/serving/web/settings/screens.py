@@ -1,0 +1,105 @@
+"""Settings of the person who looks: their name, where they are signed in, colours and keys; and `/workspace`.
+
+What belongs to the workspace is `workspace_screens`, who else may sign in `people_screens`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from assent.engine.people import members, people
+from assent.kernel.limits import MAX_NAME_CHARS
+from assent.ports import Transaction
+from assent.serving.web.people.people import is_name
+from assent.serving.web.review.times import when
+from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
+from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
+
+CHOICE_SECONDS: Final = 365 * 24 * 3600
+"""What somebody chose for their browser is kept for a year."""
+
+SAID: Final[dict[str, str]] = {
+    "look": "Saved for this browser.",
+    "name": "Your decisions are signed with this name from now on.",
+    "device": "That browser is signed out.",
+}
+
+
+async def switch(visit: Visit) -> Response:
+    """Look at another workspace."""
+    form = await visit.form("workspace")
+    wished, then = form.get("workspace", ""), form.get("then", "")
+    response = visit.go(then if then.startswith("/") and not then.startswith(("//", "/\\")) else "/inbox")
+    if any(wished == place.workspace_id for place in visit.places):
+        visit.cookies.keep(response, PLACE_COOKIE, wished, CHOICE_SECONDS)
+    return response
+
+
+async def settings(visit: Visit) -> Response:
+    """The person, their devices and this browser."""
+    found = await visit.read(lambda: members.devices(visit.person.person_id, visit.now_ms))
+    values = {
+        "section": "you",
+        "nonce": visit.nonce("settings"),
+        "said": SAID.get(visit.query("did"), ""),
+        "devices": [
+            (each, when(each.created_ms, visit.now_ms), each.session_id == visit.session.session_id)
+            for each in found
+        ],
+        "advice": {},
+        "name": visit.person.name,
+    }
+    return visit.page("settings.html", values)
+
+
+async def look(visit: Visit) -> Response:
+    """Colours and keys of this browser."""
+    form = await visit.form("settings")
+    response = visit.go("/settings?did=look")
+    theme = form.get("theme", "")
+    visit.cookies.keep(response, THEME_COOKIE, theme if theme in THEMES else "", CHOICE_SECONDS)
+    visit.cookies.keep(response, KEYS_COOKIE, "on" if form.get("keys") == "on" else "off", CHOICE_SECONDS)
+    return response
+
+
+async def rename(visit: Visit) -> Response:
+    """What one's decisions are signed with."""
+    form = await visit.form("settings")
+    name = " ".join(form.get("name", "").split())
+    if is_name(name) and len(name) <= MAX_NAME_CHARS:
+        await visit.write(lambda: members.rename(visit.person.person_id, name, visit.now_ms))
+        return visit.go("/settings?did=name")
+    return visit.go("/settings")
+
+
+async def end_device(visit: Visit) -> Response:
+    """Sign another of one's own browsers out."""
+    await visit.form("settings")
+    session_id = visit.part("session_id")
+    await visit.write(lambda: members.end_device(visit.person.person_id, session_id, visit.now_ms))
+    return visit.go("/settings?did=device")
+
+
+async def sign_out_everywhere(visit: Visit) -> Response:
+    """End every session of whoever asks, this one included."""
+    await visit.form("settings")
+
+    def end() -> Transaction[int]:
+        return (yield from people.sign_out_everywhere(visit.person.person_id, visit.now_ms))
+
+    await visit.write(end)
+    response = visit.go("/sign-in")
+    visit.cookies.forget(response, visit.cookies.session)
+    return response
+
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    Screen("/workspace", switch, "", SEND),
+    Screen("/settings", settings, "settings", LOOK),
+    Screen("/settings/look", look, "settings", SEND),
+    Screen("/settings/name", rename, "settings", SEND),
+    Screen("/settings/devices/{session_id}/end", end_device, "settings", SEND),
+    Screen("/settings/sign-out-everywhere", sign_out_everywhere, "settings", SEND),
+)

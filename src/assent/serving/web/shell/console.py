@@ -1,0 +1,290 @@
+"""The console: what every screen for a signed-in person has in common.
+
+A screen is a path, a view and a template. The console judges who asks before a view runs, and hands it a `Visit`: the
+person, the workspace they look at, the time, forms that are theirs, and a way to render inside the frame with its
+navigation. A view that shows what a link would also show, or on which somebody decides, renders with `scripts=False`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people
+from assent.engine.people.members import MemberWorkspace
+from assent.engine.people.people import Person, Session
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Begin, Transaction
+from assent.serving.web.people.people import (
+    CONFIRM_FIRST,
+    HOW_TO_SIGN_IN,
+    SIGN_IN_FIRST,
+    Cookies,
+    KeysWhenReady,
+)
+from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.forms import Browser, FormNonces, read_form
+from assent.serving.web.shell.headers import PAGE_HEADERS, SCRIPTED_HEADERS, PageResponse
+from assent.serving.web.shell.pace import Pace
+from assent.serving.web.shell.problems import PageProblem, PageRefused
+from assent.serving.web.shell.rendering import page
+
+T = TypeVar("T")
+
+LOOK: Final = ("GET",)
+LOOK_AND_SEND: Final = ("GET", "POST")
+SEND: Final = ("POST",)
+
+
+class NavigationEntry(msgspec.Struct, frozen=True):
+    """One line of the navigation."""
+
+    name: str
+    href: str
+    label: str
+
+
+NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
+    NavigationEntry("inbox", "/inbox", "Inbox"),
+    NavigationEntry("runs", "/runs", "Runs"),
+    NavigationEntry("sessions", "/sessions", "Sessions"),
+    NavigationEntry("measure", "/measure", "Measure"),
+    NavigationEntry("memory", "/memory", "Memory"),
+    NavigationEntry("connectors", "/connectors", "Connectors"),
+    NavigationEntry("audit", "/audit", "Audit"),
+    NavigationEntry("settings", "/settings", "Settings"),
+)
+"""What the navigation may show; an entry appears when a screen is registered at its address."""
+
+NO_WORKSPACE: Final = PageProblem(
+    403,
+    "You are in no workspace yet",
+    "You can sign in, but nobody has put you into a workspace.",
+    "Ask the person who runs this server to invite you to one.",
+    HOW_TO_SIGN_IN,
+)
+
+OWNERS_ONLY: Final = PageProblem(
+    403,
+    "This is for an owner of the server",
+    "Members decide in their workspaces; who may sign in, and what a workspace asks for, is an owner’s to say.",
+    "Ask an owner, or go back.",
+    None,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A signed-in person at a screen."""
+
+    request: Request
+    services: Services
+    session: Session
+    places: tuple[MemberWorkspace, ...]
+    place: MemberWorkspace
+    waiting: int
+    position: str
+    now_ms: int
+    entries: tuple[NavigationEntry, ...]
+    nav: str
+    nonces: FormNonces
+    browser: Browser
+    cookies: Cookies
+
+    @property
+    def person(self) -> Person:
+        return self.session.person
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        """The workspace that is being looked at."""
+        return self.place.workspace_id
+
+    async def read(self, begin: Begin[T]) -> T:
+        return await self.services.store.read(begin)
+
+    async def write(self, begin: Begin[T]) -> T:
+        return await self.services.store.write(begin)
+
+    def query(self, name: str) -> str:
+        """A part of the address. No store takes a NUL, and nobody looks for one."""
+        return self.request.query_params.get(name, "").replace("\0", "")
+
+    def part(self, name: str) -> str:
+        """A part of the path."""
+        value: str = self.request.path_params[name]
+        return value
+
+    def require_owner(self) -> None:
+        if not self.person.is_owner:
+            raise PageRefused(OWNERS_ONLY)
+
+    def require_confirmed(self) -> None:
+        """For what the agent must not do that may have claimed the sign-up itself."""
+        if not self.session.is_confirmed:
+            raise PageRefused(CONFIRM_FIRST)
+
+    def nonce(self, subject: str) -> str:
+        """For a form about one subject; its POST calls `form` with the same words."""
+        return self.nonces.issue(self.browser, f"{self.session.session_id} {subject}", self.now_ms)
+
+    async def form(self, subject: str) -> dict[str, str]:
+        """The fields of a form, if it is one of ours, of this browser and about this subject."""
+        return await self.form_of(lambda fields: subject)
+
+    async def form_of(self, subject: Callable[[dict[str, str]], str]) -> dict[str, str]:
+        """The same where the form itself says what it is about; its nonce covers that."""
+        return (await self.shown_form_of(subject))[0]
+
+    async def shown_form_of(self, subject: Callable[[dict[str, str]], str]) -> tuple[dict[str, str], int]:
+        """The same with the moment at which the form was shown."""
+        fields = await read_form(self.request)
+        about = f"{self.session.session_id} {subject(fields)}"
+        shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
+        return fields, shown_ms
+
+    def page(
+        self,
+        template: str,
+        values: Mapping[str, Any] | None = None,
+        *,
+        status: int = 200,
+        scripts: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> PageResponse:
+        """A screen inside the frame. Its template extends `console.html`."""
+        known = {**self.frame(scripts=scripts), **(values or {})}
+        policy = SCRIPTED_HEADERS if scripts else {}
+        response = page(self.request, template, known, status=status, headers={**policy, **(headers or {})})
+        self.nonces.remember(self.browser, response)
+        return response
+
+    def frame(self, *, scripts: bool) -> dict[str, Any]:
+        """What the frame around a screen shows."""
+        return {
+            "person": self.person,
+            "places": self.places,
+            "place": self.place,
+            "waiting": self.waiting,
+            "entries": self.entries,
+            "nav": self.nav,
+            "scripts": scripts,
+            "live_after": self.position,
+            "here_with_query": self.here_with_query,
+            "keys_on": self.request.cookies.get(KEYS_COOKIE) != "off",
+            "switch_nonce": self.nonce("workspace"),
+        }
+
+    @property
+    def here_with_query(self) -> str:
+        query = self.request.url.query
+        return f"{self.request.url.path}?{query}" if query else self.request.url.path
+
+    def go(self, where: str) -> RedirectResponse:
+        """After a form: look at something."""
+        return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
+
+
+View = Callable[[Visit], Awaitable[Response]]
+
+KEYS_COOKIE: Final = "assent-keys"
+"""`off` where somebody does not want single-key shortcuts."""
+
+PLACE_COOKIE: Final = "assent-workspace"
+"""The workspace looked at last: a wish, judged anew with every request."""
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """One address of the console. `nav` is the entry of the navigation that it belongs to."""
+
+    path: str
+    view: View
+    nav: str
+    methods: tuple[str, ...] = LOOK
+
+
+class Console:
+    """Lets people in, and gives their visits what screens need."""
+
+    def __init__(
+        self,
+        services: Services,
+        keys: KeysWhenReady,
+        cookies: Cookies,
+        screens: tuple[Screen, ...],
+        *,
+        base_url: str,
+    ) -> None:
+        self._services = services
+        self._keys = keys
+        self._cookies = cookies
+        self._screens = screens
+        self._base_url = base_url
+        self._pace = Pace(services)
+        there = {screen.path for screen in screens}
+        self.entries = tuple(entry for entry in NAVIGATION if entry.href in there)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(screen.path, page_endpoint(self._endpoint(screen), self._base_url), methods=screen.methods)
+            for screen in self._screens
+        ]
+
+    def _endpoint(self, screen: Screen) -> Endpoint:
+        async def answer(request: Request) -> Response:
+            return await screen.view(await self.visit(request, screen.nav))
+
+        return answer
+
+    async def visit(self, request: Request, nav: str) -> Visit:
+        """Whoever asks, or the page that says how to sign in."""
+        secret = request.cookies.get(self._cookies.session)
+        if secret is None:
+            raise PageRefused(SIGN_IN_FIRST)
+        now_ms = self._services.clock.now_ms()
+        wished = request.cookies.get(PLACE_COOKIE, "")
+
+        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, str]]:
+            session = yield from people.authenticate(secret, now_ms)
+            if session is None:
+                raise PageRefused(SIGN_IN_FIRST)
+            places = yield from members.places(session.person)
+            waiting = yield from members.count_waiting(session.person, now_ms)
+            return session, places, waiting, (yield from members.journal_position())
+
+        session, places, waiting, position = await self._services.store.read(look)
+        await self._pace.of_session(session)
+        if not places:
+            raise PageRefused(NO_WORKSPACE)
+        nonces = FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
+        return Visit(
+            request=request,
+            services=self._services,
+            session=session,
+            places=places,
+            place=_choose(places, wished),
+            waiting=waiting,
+            position=position,
+            now_ms=now_ms,
+            entries=self.entries,
+            nav=nav,
+            nonces=nonces,
+            browser=nonces.browser(request),
+            cookies=self._cookies,
+        )
+
+
+def _choose(places: tuple[MemberWorkspace, ...], wished: str) -> MemberWorkspace:
+    by_id = {place.workspace_id: place for place in places}
+    for workspace_id in (wished, LOCAL_WORKSPACE):
+        if workspace_id in by_id:
+            return by_id[WorkspaceId(workspace_id)]
+    return places[0]

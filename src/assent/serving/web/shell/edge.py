@@ -1,0 +1,52 @@
+"""Where a page's request is let in, and where whatever a page raises becomes a page.
+
+The counterpart of `serving.edge` for people: own forms only, refusals in words for a person, anything else logged
+under the request's id and answered without internals.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assent.kernel.refusals import Refusal
+from assent.ports import StoreUnavailable
+from assent.serving.edge import UNAVAILABLE_RETRY_SECONDS
+from assent.serving.web.shell.forms import require_own_form
+from assent.serving.web.shell.headers import PageResponse
+from assent.serving.web.shell.problems import UNAVAILABLE, PageRefused, fault, refusal_page, show
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+log = logging.getLogger("assent.web")
+
+
+def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
+    """The endpoint with the page edge around it. Every page of the server is registered through here."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            if request.method == "POST":
+                require_own_form(request, base_url)
+            response = await endpoint(request)
+            if isinstance(response, PageResponse):
+                await response.finish()
+            return response
+        except PageRefused as refused:
+            return show(request, refused.problem)
+        except Refusal as refusal:
+            return refusal_page(request, refusal)
+        except StoreUnavailable as unavailable:
+            log.error("store unavailable: %s", unavailable)
+            return show(request, UNAVAILABLE, {"Retry-After": str(UNAVAILABLE_RETRY_SECONDS)})
+        except HTTPException:
+            raise
+        except Exception:
+            log.exception("%s %s failed", request.method, request.url.path)
+            return show(request, fault(request))
+
+    return answer

@@ -1,0 +1,158 @@
+"""What a form sends, and how we know that it is our form.
+
+Three walls against a foreign page that submits a form in a person's name, each enough for most cases:
+
+1. *Origin*: a browser says where a request comes from, in `Sec-Fetch-Site` or, on plain http, in `Origin`. Every
+   POST passes `require_own_form`. A request with neither comes from a program, not from somebody's browser, and
+   brings no authority that a foreign page could borrow.
+2. *Cookies* are `SameSite=Lax`, and `__Host-` where the address is https.
+3. *A nonce per form* (`FormNonces`) for forms that act on a cookie's authority: signed, bound to this browser and to
+   what the form is about, so that a decision is taken only about what was shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assent.kernel import tokens
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.guard import BodyTooLarge, read_body
+from assent.serving.web.shell.problems import (
+    FOREIGN_FORM,
+    NOT_A_FORM,
+    STALE_FORM,
+    TOO_LARGE,
+    UNREADABLE_FORM,
+    PageRefused,
+)
+
+MAX_FORM_BYTES: Final = 65_536
+"""A form that a person fills in; percent-encoding triples what is not ASCII."""
+
+MAX_FORM_FIELDS: Final = 100
+"""More than any of our forms has: a page of the inbox has fifty rows to select."""
+
+NONCE_TTL_MS: Final = 12 * HOUR_MS
+"""A page left open over a working day still works; one from yesterday is looked at again first."""
+
+URLENCODED: Final = "application/x-www-form-urlencoded"
+_NOT_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+async def read_form(request: Request, most: int = MAX_FORM_BYTES) -> dict[str, str]:
+    """The fields of a form, bounded, as text with plain line ends. Of a field sent twice the first counts."""
+    try:
+        body = await read_body(request.scope, request.receive, most)
+    except BodyTooLarge:
+        raise PageRefused(TOO_LARGE) from None
+    if not body:
+        return {}
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
+        raise PageRefused(NOT_A_FORM)
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FORM_FIELDS
+        )
+    except ValueError:
+        raise PageRefused(UNREADABLE_FORM) from None
+    if any(_NOT_TEXT.search(name) or _NOT_TEXT.search(value) for name, value in pairs):
+        raise PageRefused(UNREADABLE_FORM)
+    return {name: value.replace("\r\n", "\n") for name, value in reversed(pairs)}
+
+
+def require_own_form(request: Request, base_url: str) -> None:
+    """Refuse a form that a browser says was sent from another site."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        if site not in ("same-origin", "none"):
+            raise PageRefused(FOREIGN_FORM)
+        return
+    origin = request.headers.get("origin")
+    if origin is not None and origin.lower() not in own_origins(request, base_url):
+        raise PageRefused(FOREIGN_FORM)
+
+
+def own_origins(request: Request, base_url: str) -> frozenset[str]:
+    """Our own origin: as this request addressed us, and as the settings say people do."""
+    base = urlsplit(base_url)
+    here = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    return frozenset({here.lower(), f"{base.scheme}://{base.netloc}".lower()})
+
+
+class Browser(msgspec.Struct, frozen=True):
+    """A browser as we know it again: a random id in a cookie, meaningless elsewhere."""
+
+    browser_id: str
+    is_new: bool
+
+
+_BROWSER_BYTES: Final = 24
+_EXPIRY_BYTES: Final = 8
+
+
+class FormNonces:
+    """Nonces for forms that act on a cookie's authority. `form_keys` is the ring of this one purpose.
+
+    The page shows `issue(…)` in a hidden field and calls `remember` on its response; the POST calls `check` with the
+    same subject. The subject names all that the decision rests on: who is signed in, the action, its digest.
+    """
+
+    def __init__(self, form_keys: KeyRing, entropy: Callable[[int], bytes], *, base_url: str) -> None:
+        self._keys = form_keys
+        self._entropy = entropy
+        self._secure = urlsplit(base_url).scheme == "https"
+        self.cookie = "__Host-assent-form" if self._secure else "assent-form"
+
+    def browser(self, request: Request) -> Browser:
+        """The browser that asks, known or new."""
+        known = self._known(request)
+        if known is not None:
+            return Browser(known, is_new=False)
+        return Browser(tokens.encode(self._entropy(_BROWSER_BYTES)), is_new=True)
+
+    def remember(self, browser: Browser, response: Response) -> None:
+        """Give a new browser its cookie, which lasts as long as the browser runs."""
+        if browser.is_new:
+            response.set_cookie(
+                self.cookie, browser.browser_id, path="/", secure=self._secure, httponly=True, samesite="lax"
+            )
+
+    def issue(self, browser: Browser, subject: str, now_ms: int) -> str:
+        """A nonce for one form about one subject."""
+        expires = (now_ms + NONCE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
+        return self._keys.sign(expires + _binding(browser.browser_id, subject))
+
+    def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
+        """When the form was shown. Refuses a nonce that is forged, expired, of another browser or about something
+        else."""
+        known = self._known(request)
+        try:
+            payload = self._keys.verify(nonce)
+        except TokenInvalid:
+            raise PageRefused(STALE_FORM) from None
+        expires = int.from_bytes(payload[:_EXPIRY_BYTES], "big")
+        bound = hmac.compare_digest(payload[_EXPIRY_BYTES:], _binding(known or "", subject))
+        if known is None or not bound or expires <= now_ms:
+            raise PageRefused(STALE_FORM)
+        return expires - NONCE_TTL_MS
+
+    def _known(self, request: Request) -> str | None:
+        value = request.cookies.get(self.cookie, "")
+        try:
+            return value if len(tokens.decode(value)) == _BROWSER_BYTES else None
+        except TokenInvalid:
+            return None
+
+
+def _binding(browser_id: str, subject: str) -> bytes:
+    return hashlib.sha256(f"{browser_id}\0{subject}".encode()).digest()

@@ -1,0 +1,90 @@
+"""What every page says to the browser about itself.
+
+A page runs no script, loads nothing from elsewhere, is shown in no frame, is kept in no cache and sends its form only
+here. The referrer is the bare origin: with none at all a browser would send `Origin: null` on our own forms.
+
+A screen of the console on which nobody decides may run the scripts of this server, none in the page itself, and ask
+this server alone. The only frame there is holds the HTML of a mail, in a sandbox (`FRAMED_HEADERS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from starlette.responses import HTMLResponse
+from starlette.types import Receive, Scope, Send
+
+from assent.engine.core.offloading import run_apart
+
+_COMMON: Final = (
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+)
+
+CONTENT_SECURITY_POLICY: Final = "; ".join((*_COMMON, "script-src 'none'"))
+FRAMING_POLICY: Final = "; ".join((*_COMMON, "frame-src 'self'", "script-src 'none'"))
+SCRIPTED_POLICY: Final = "; ".join((*_COMMON, "script-src 'self'", "connect-src 'self'"))
+FRAMED_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        "img-src data:",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+        "base-uri 'none'",
+        "script-src 'none'",
+        "sandbox",
+    )
+)
+
+ASSET_HEADERS: Final[dict[str, str]] = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+PAGE_HEADERS: Final[dict[str, str]] = {
+    **ASSET_HEADERS,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "strict-origin",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+SCRIPTED_HEADERS: Final[dict[str, str]] = {"Content-Security-Policy": SCRIPTED_POLICY}
+FRAMING_HEADERS: Final[dict[str, str]] = {"Content-Security-Policy": FRAMING_POLICY}
+FRAMED_HEADERS: Final[dict[str, str]] = {
+    "Content-Security-Policy": FRAMED_POLICY,
+    "X-Frame-Options": "SAMEORIGIN",
+}
+
+
+class PageResponse(HTMLResponse):
+    """An HTML answer that carries every header of the table. `html` may be what makes it: pages are made apart
+    from the event loop, when they are finished or else when they are sent."""
+
+    def __init__(
+        self, html: str | Callable[[], str], status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._make = None if isinstance(html, str) else html
+        super().__init__(
+            html if isinstance(html, str) else "",
+            status_code=status,
+            headers={**PAGE_HEADERS, **(headers or {})},
+        )
+
+    async def finish(self) -> None:
+        """Make the page. What its template gets wrong is raised here."""
+        if self._make is not None:
+            self.body = self.render(await run_apart(self._make))
+            self.headers["content-length"] = str(len(self.body))
+            self._make = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.finish()
+        await super().__call__(scope, receive, send)

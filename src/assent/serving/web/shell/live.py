@@ -1,0 +1,144 @@
+"""`/events`: tells open pages that something changed, so that they ask again for what they show.
+
+One poller for all streams of a process, and only while there are any: it reads the journal's position, which every
+process on the store moves. A stream says no more than that something changed and how much waits; what a page then
+shows it fetches itself, with the access of whoever looks. Lost and back: a browser names the last position it heard
+of (`Last-Event-ID`, or `after` in the address of a page that was just rendered), and where that is not the position of
+now it is told at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from assent.engine.core.services import Services
+from assent.engine.people import members, people
+from assent.engine.people.people import Session
+from assent.ports import Transaction
+from assent.serving.web.people.people import SIGN_IN_FIRST, Cookies
+from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.pace import Pace
+from assent.serving.web.shell.problems import PageRefused
+
+log = logging.getLogger("assent.web")
+
+POLL_SECONDS: Final = 1.0
+"""How late a page hears of a change. One indexed read, for all who look."""
+
+HEARTBEAT_SECONDS: Final = 20.0
+"""Proxies close a connection on which nothing moves; half a minute is what the strict ones allow."""
+
+RETRY_MS: Final = 2_000
+
+_HEADERS: Final = {**ASSET_HEADERS, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class Live:
+    """Knows where the journal of a store ends, for as long as somebody listens."""
+
+    def __init__(self, services: Services, poll_seconds: float = POLL_SECONDS) -> None:
+        self._services = services
+        self._poll_seconds = poll_seconds
+        self._position = ""
+        self._listeners = 0
+        self._poller: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()
+        self.ending = False
+
+    async def position(self) -> str:
+        """Where the journal ends now."""
+        return await self._services.store.read(members.journal_position)
+
+    async def changes(self, after: str) -> AsyncIterator[str | None]:
+        """The position whenever it has moved, None when nothing did for a while; ends with the server."""
+        self._listeners += 1
+        seen = after
+        try:
+            if self._poller is None or self._poller.done():
+                self._position = ""  # from when somebody last listened
+                self._poller = asyncio.create_task(self._poll())
+            while not self.ending:
+                if self._position not in ("", seen):
+                    seen = self._position
+                    yield seen
+                    continue
+                moved = self._moved
+                try:
+                    await asyncio.wait_for(moved.wait(), HEARTBEAT_SECONDS)
+                except TimeoutError:
+                    yield None
+        finally:
+            self._listeners -= 1
+
+    def end(self) -> None:
+        """The server stops: every stream ends now, and its browser comes back to whoever serves next."""
+        self.ending = True
+        self._tell()
+
+    async def _poll(self) -> None:
+        while self._listeners and not self.ending:
+            try:
+                position = await self.position()
+            except Exception as error:
+                log.warning("the journal's position cannot be read: %s", error)
+            else:
+                if position != self._position:
+                    self._position = position
+                    self._tell()
+            await asyncio.sleep(self._poll_seconds)
+
+    def _tell(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+
+class LivePages:
+    """`/events`."""
+
+    def __init__(self, services: Services, cookies: Cookies, live: Live) -> None:
+        self._services = services
+        self._cookies = cookies
+        self._live = live
+        self._pace = Pace(services)
+
+    async def events(self, request: Request) -> Response:
+        secret = request.cookies.get(self._cookies.session, "")
+        session, _ = await self._look(secret)
+        if session is None:
+            raise PageRefused(SIGN_IN_FIRST)
+        await self._pace.of_session(session)
+        after = request.headers.get("last-event-id") or request.query_params.get("after", "")
+        return StreamingResponse(
+            self._stream(secret, after), media_type="text/event-stream", headers=_HEADERS
+        )
+
+    async def _stream(self, secret: str, after: str) -> AsyncIterator[bytes]:
+        yield f"retry: {RETRY_MS}\n\n".encode()
+        async for position in self._live.changes(after):
+            if position is None:
+                yield b": still here\n\n"
+                continue
+            # Whoever was signed out a moment ago hears nothing more.
+            session, waiting = await self._look(secret)
+            if session is None:
+                return
+            data = msgspec.json.encode({"waiting": waiting}).decode()
+            yield f"id: {position}\nevent: changed\ndata: {data}\n\n".encode()
+
+    async def _look(self, secret: str) -> tuple[Session | None, int]:
+        now_ms = self._services.clock.now_ms()
+
+        def look() -> Transaction[tuple[Session | None, int]]:
+            session = yield from people.authenticate(secret, now_ms)
+            if session is None:
+                return None, 0
+            return session, (yield from members.count_waiting(session.person, now_ms))
+
+        return await self._services.store.read(look)

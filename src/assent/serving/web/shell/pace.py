@@ -1,0 +1,59 @@
+"""How often one link, one signed-in browser or one address may ask for pages. Calls of the API are counted elsewhere.
+
+Counted is who was recognised, so that nobody uses up another's share with a made-up cookie; in this process alone,
+because looking writes nothing.
+"""
+
+from __future__ import annotations
+
+from starlette.types import Scope
+
+from assent.engine.core.rate import public_pages_window
+from assent.engine.core.services import Services
+from assent.engine.people import people
+from assent.engine.people.people import Session
+from assent.gate.review_link import ReviewClaims
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.serving.guard import client_address
+from assent.serving.web.review.access import PresentedAccess
+
+
+class Pace:
+    """Counts requests for pages; one too many is `rate_limited`."""
+
+    def __init__(self, services: Services, *, trust_proxy: bool = False) -> None:
+        self._services = services
+        self._trust_proxy = trust_proxy
+
+    async def of_session(self, session: Session) -> None:
+        await self._count(f"session {session.session_id}")
+
+    async def of_link(self, claims: ReviewClaims) -> None:
+        await self._count(f"link {claims.run_id} {claims.exp}")
+
+    async def of_stranger(self, scope: Scope) -> None:
+        """A visitor of a sign-in page, by address."""
+        await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
+
+    async def of_reader(self, scope: Scope) -> None:
+        """A reader of public pages. Many readers may share one address: a house, or a proxy."""
+        services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
+        window = public_pages_window(services.pages.most)
+        await services.page_limiter.count(
+            window, SYSTEM_WORKSPACE, f"reader {address}", services.clock.now_ms()
+        )
+
+    async def of(self, shown: PresentedAccess) -> None:
+        """Whoever shows this: the session where it is one, as for everything else, or the link."""
+        if (secret := shown.session_secret) is not None:
+            now_ms = self._services.clock.now_ms()
+            session = await self._services.store.read(lambda: people.authenticate(secret, now_ms))
+            if session is not None:
+                await self.of_session(session)
+                return
+        if shown.claims is not None:
+            await self.of_link(shown.claims)
+
+    async def _count(self, who: str) -> None:
+        services = self._services
+        await services.page_limiter.count(services.pages, SYSTEM_WORKSPACE, who, services.clock.now_ms())

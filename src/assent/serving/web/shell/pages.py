@@ -1,0 +1,115 @@
+"""Every page of the server and where it is. The routes are one table; each goes through the page edge."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from assent.engine.core.services import Services
+from assent.kernel.reasons import MEANINGS, Reason
+from assent.serving.instructions import instructions
+from assent.serving.web.people.signup import SignupPages
+from assent.serving.web.shell import clients
+from assent.serving.web.shell.assets import CACHING, PREFIX, find_asset
+from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
+from assent.serving.web.shell.rendering import page
+from assent.tools.catalog import Catalog
+
+LOOK: Final = ("GET",)
+LOOK_AND_SEND: Final = ("GET", "POST")
+
+
+def page_routes(
+    services: Services, *, base_url: str, catalog: Catalog | None = None, trust_proxy: bool = False
+) -> list[Route]:
+    """The routes of all pages. `base_url` is the address people know; `trust_proxy` as for the other surfaces."""
+    signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
+    reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
+    table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
+        ("/", LOOK, reading.home),
+        ("/for-agents", LOOK, reading.for_agents),
+        ("/get-key", LOOK_AND_SEND, signup.get_key),
+        ("/claim/{token}", LOOK_AND_SEND, signup.claim),
+        (PREFIX + "{name}", LOOK, serve_asset),
+    )
+    return [
+        Route(path, page_endpoint(endpoint, base_url), methods=methods) for path, methods, endpoint in table
+    ]
+
+
+async def serve_asset(request: Request) -> Response:
+    """`/static/{name}`."""
+    asset = find_asset(request.url.path)
+    if asset is None:
+        raise PageRefused(NOT_FOUND)
+    headers = {**ASSET_HEADERS, "Cache-Control": CACHING}
+    return Response(asset.content, media_type=asset.media_type, headers=headers)
+
+
+class ReasonRow(msgspec.Struct, frozen=True):
+    """One reason as `/for-agents` shows it."""
+
+    reason: str
+    status: int
+    retry: str
+    recovery_tool: str | None
+    summary: str
+    fix: str
+    stop_rule: str
+
+
+class ReadingPages:
+    """Pages that say something and do nothing."""
+
+    def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
+        self._services = services
+        self._catalog = catalog
+        self._base_url = base_url
+
+    async def home(self, request: Request) -> Response:
+        key = clients.PLACEHOLDER_KEY
+        values = {
+            "endpoint": clients.endpoint(self._base_url),
+            "snippets": (
+                *clients.http_snippets(self._base_url, key),
+                clients.stdio_snippet(self._services, None),
+            ),
+            "placeholder_key": key,
+        }
+        return page(request, "home.html", values)
+
+    async def for_agents(self, request: Request) -> Response:
+        values = {
+            "endpoint": clients.endpoint(self._base_url),
+            "base_url": self._base_url.rstrip("/"),
+            "instructions": instructions(self._catalog.toolsets),
+            "tools": self._catalog.tools,
+            "reasons": [reason_row(reason) for reason in Reason],
+        }
+        return page(request, "for_agents.html", values)
+
+
+class _Blanks(dict[str, str]):
+    """Fills the words of a refusal that has not happened."""
+
+    def __missing__(self, name: str) -> str:
+        return "" if name == "suggestion" else "[…]"
+
+
+def reason_row(reason: Reason) -> ReasonRow:
+    meaning, blanks = MEANINGS[reason], _Blanks()
+    return ReasonRow(
+        reason=reason.value,
+        status=meaning.status,
+        retry=meaning.retry,
+        recovery_tool=meaning.recovery_tool,
+        summary=meaning.summary.format_map(blanks),
+        fix=meaning.fix.format_map(blanks),
+        stop_rule=meaning.stop_rule.format_map(blanks),
+    )

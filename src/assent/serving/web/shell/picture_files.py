@@ -1,0 +1,81 @@
+"""Pictures as they are served.
+
+    GET /runs/{run}/pictures/{digest}.png     to whoever may look at the run
+
+A picture that waits for approval is as private as its draft: the address alone opens nothing. Whoever may see the run
+may see it: by its cookie, signed in, or with the review token in the query, so that a chat can show it. No provider
+fetches from here: connectors upload the bytes. A published post on the own site has an address of its own.
+
+The bytes never change, so a browser asks with their tag, and is judged anew each time before it may use its copy.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assent.engine.core.services import Services
+from assent.engine.learning import pictures
+from assent.kernel.canonical import DIGEST_PREFIX
+from assent.ports import Picture, Transaction
+from assent.serving.web.people.people import Cookies, KeysWhenReady
+from assent.serving.web.review.access import ReviewAccess, admit, find_run
+from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.pace import Pace
+from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
+
+_NAME: Final = re.compile(r"([0-9a-f]{64})\.png")
+
+PICTURE_HEADERS: Final = {
+    **ASSET_HEADERS,
+    "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Referrer-Policy": "no-referrer",
+}
+TO_A_CHAT: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
+"""A chat shows what it holds the token of; it is another site."""
+
+
+class PicturePages:
+    """The pictures of runs."""
+
+    def __init__(self, services: Services, keys: KeysWhenReady, cookies: Cookies) -> None:
+        self._services = services
+        self._keys = keys
+        self._cookies = cookies
+        self._pace = Pace(services)
+
+    async def of_run(self, request: Request) -> Response:
+        run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
+        access = ReviewAccess(await self._keys(), self._cookies)
+        claims = access.link(request, run_id, now_ms)
+        shown = access.shown(request, run_id, now_ms)
+        await (self._pace.of_link(claims) if claims is not None else self._pace.of(shown))
+        named = _NAME.fullmatch(request.path_params["name"])
+
+        def look() -> Transaction[Picture | None]:
+            run = (
+                (yield from find_run(claims)) if claims is not None else (yield from admit(shown, now_ms)).run
+            )
+            if named is None:
+                return None
+            return (
+                yield from pictures.find_shown(run.workspace_id, run.run_id, DIGEST_PREFIX + named.group(1))
+            )
+
+        found = await self._services.store.read(look)
+        if found is None:
+            raise PageRefused(NOT_FOUND)
+        return answer(request, found, PICTURE_HEADERS | (TO_A_CHAT if claims is not None else {}))
+
+
+def answer(request: Request, picture: Picture, headers: dict[str, str]) -> Response:
+    """A picture, or that the copy at hand is right."""
+    tag = f'"{picture.digest.removeprefix(DIGEST_PREFIX)}"'
+    headers = {**headers, "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(picture.content, media_type=picture.content_type, headers=headers)

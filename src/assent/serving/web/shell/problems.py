@@ -1,0 +1,179 @@
+"""When a page cannot be given: what is wrong and what to do next, in words for a person.
+
+The words of `kernel.refusals` are an agent's to say; these are the server's own, said to the person who looks at the
+page. Both come from the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from assent.kernel.refusals import MEANINGS, Reason, Refusal
+from assent.serving.web.shell.headers import PageResponse
+from assent.serving.web.shell.rendering import page
+
+
+class Link(msgspec.Struct, frozen=True):
+    """The one thing to press."""
+
+    href: str
+    text: str
+
+
+HOME: Final = Link("/", "Go to the start page")
+NEW_KEY: Final = Link("/get-key", "Get a new key")
+
+
+class PageProblem(msgspec.Struct, frozen=True):
+    """One row: status, headline, what happened, what to do."""
+
+    status: int
+    title: str
+    what: str
+    next_step: str
+    link: Link | None = HOME
+
+
+class PageRefused(Exception):  # noqa: N818 - an answer, not a fault
+    """Raised inside a page, answered by the page edge."""
+
+    def __init__(self, problem: PageProblem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+
+
+NOT_FOUND: Final = PageProblem(
+    404,
+    "There is no such page",
+    "The address may be mistyped, or the page has moved.",
+    "Check the address, or start over from the start page.",
+)
+GONE: Final = PageProblem(
+    410,
+    "This post was taken down",
+    "It was published here, and its authors have taken it down since.",
+    "There is nothing to do. Other posts may be on the start page of this feed.",
+)
+WRONG_METHOD: Final = PageProblem(
+    405,
+    "That cannot be done here",
+    "This address exists, but not for this kind of request.",
+    "Open the page in a browser and use its buttons.",
+)
+FOREIGN_FORM: Final = PageProblem(
+    403,
+    "This request came from another site",
+    "A form on this server was sent from a page that is not ours, so nothing was done.",
+    "If you meant to do this, open the page here and press the button yourself.",
+)
+STALE_FORM: Final = PageProblem(
+    403,
+    "This form is out of date",
+    "It was opened too long ago, in another browser, or what it is about has changed since. Nothing was done.",
+    "Go back, reload the page, look at it again and repeat what you wanted to do.",
+)
+TOO_LARGE: Final = PageProblem(
+    413,
+    "That is too much text",
+    "The form was larger than this page accepts, so nothing was stored.",
+    "Go back, shorten the text and send it again.",
+)
+NOT_A_FORM: Final = PageProblem(
+    415,
+    "That is not a form",
+    "This address takes what a web form sends (application/x-www-form-urlencoded).",
+    "Open the page in a browser and use its buttons.",
+)
+UNREADABLE_FORM: Final = PageProblem(
+    400,
+    "The form could not be read",
+    "It holds characters that no text has, or is damaged. Nothing was done.",
+    "Go back, type the text again and send it.",
+)
+LINK_ENDED: Final = PageProblem(
+    404,
+    "This link does not work any more",
+    "It was used already, has expired, or was never complete. Each link works once, for one day.",
+    "Get a new key yourself, or ask your agent to request a new link.",
+    NEW_KEY,
+)
+UNAVAILABLE: Final = PageProblem(
+    503,
+    "This is not available right now",
+    "The server is running, but cannot do this at the moment. Nothing was changed and nothing was lost.",
+    "Try again in a moment. If it stays like this, the person who runs this server finds the cause in its log.",
+)
+
+
+def _rate_limited(refusal: Refusal) -> PageProblem:
+    return PageProblem(
+        429,
+        "That was a little too often",
+        "This was asked for too many times in a short while. Nothing was done.",
+        f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
+    )
+
+
+_FOR_PEOPLE: Final[dict[Reason, Callable[[Refusal], PageProblem]]] = {
+    Reason.RATE_LIMITED: _rate_limited,
+    Reason.TEMPORARILY_UNAVAILABLE: lambda _: UNAVAILABLE,
+}
+
+
+def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
+    """A row of the table as a page."""
+    return page(request, "problem.html", {"problem": problem}, status=problem.status, headers=headers)
+
+
+def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
+    """A refusal in words for the person at the page."""
+    made = _FOR_PEOPLE.get(refusal.reason)
+    problem = made(refusal) if made is not None else _from_table(refusal)
+    seconds = refusal.retry_after_seconds
+    return show(request, problem, {"Retry-After": str(seconds)} if seconds is not None else None)
+
+
+async def http_problem(request: Request, error: Exception) -> Response:
+    """For the application's exception handlers: an unknown address or method, as a page or, to a program, as JSON."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    if "text/html" not in request.headers.get("accept", ""):
+        text = error.detail if isinstance(error, HTTPException) else "Internal Server Error"
+        return JSONResponse({"error": text}, status_code=status, headers=headers)
+    problem = {404: NOT_FOUND, 405: WRONG_METHOD}.get(status)
+    return show(request, problem or fault(request), headers)
+
+
+def fault(request: Request) -> PageProblem:
+    """Our own mistake: no internals, only the id under which the log has them."""
+    request_id = getattr(request.state, "request_id", None)
+    known = f" Its log has the details under {request_id}." if request_id is not None else ""
+    return PageProblem(
+        500,
+        "Something went wrong on the server",
+        f"This is our mistake, not yours.{known}",
+        "Go back and try once more. If it happens again, tell the person who runs this server.",
+    )
+
+
+def _from_table(refusal: Refusal) -> PageProblem:
+    recovery = refusal.recovery()
+    return PageProblem(
+        MEANINGS[refusal.reason].status,
+        recovery.summary_for_user,
+        recovery.user_message,
+        "Go back and look at what it says there.",
+    )
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 90:
+        return f"{seconds} seconds"
+    minutes = -(-seconds // 60)
+    return f"{minutes} minutes" if minutes < 90 else f"{-(-minutes // 60)} hours"

@@ -1,0 +1,58 @@
+"""Templates to HTML: Jinja2 with every value escaped and every missing name an error.
+
+Jinja2 is imported with the first page, so that a process that serves none never pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.requests import Request
+
+from assent import __version__
+from assent.serving.instructions import SPEC_URL
+from assent.serving.web.shell.assets import asset_path
+from assent.serving.web.shell.headers import PageResponse
+from assent.serving.web.shell.unseen import mark_unseen
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+THEME_COOKIE: Final = "assent-theme"
+THEMES: Final = ("light", "dark")
+"""What somebody may ask for instead of what their system says."""
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(sorted(Path(__file__).parents[1].glob("*/templates"))),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
+    environment.filters["marked"] = mark_unseen
+    return environment
+
+
+def page(
+    request: Request,
+    template: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> PageResponse:
+    """One page, made when it is finished. `here` marks the place in the navigation, `theme` is what this browser asked
+    for; the templates know nothing else of the request."""
+    theme = request.cookies.get(THEME_COOKIE, "")
+    known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
+    given = {**known, **(values or {})}
+    return PageResponse(lambda: _environment().get_template(template).render(given), status, headers)

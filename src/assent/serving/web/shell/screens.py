@@ -1,0 +1,49 @@
+"""Every screen of the console, in one table. A part of the console adds its screens here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.serving.web.audit import screens as audit_screens
+from assent.serving.web.connections import (
+    connectors as connectors_screen,
+)
+from assent.serving.web.connections import (
+    consent as connect_consent,
+)
+from assent.serving.web.connections import (
+    screens as connect_screens,
+)
+from assent.serving.web.inbox import batch as batch_screen
+from assent.serving.web.inbox import screen as inbox_screen
+from assent.serving.web.memory import screen as memory_screen
+from assent.serving.web.people import screens as people_screens
+from assent.serving.web.people import start as start_screen
+from assent.serving.web.results import screen as measure_screen
+from assent.serving.web.review import action as action_screen
+from assent.serving.web.runs import screens as runs_screens
+from assent.serving.web.sessions import files as session_files
+from assent.serving.web.sessions import screens as sessions_screens
+from assent.serving.web.settings import screens as settings_screens
+from assent.serving.web.settings import workspace as workspace_screens
+from assent.serving.web.shell.console import Screen
+
+SCREENS: Final[tuple[Screen, ...]] = (
+    *inbox_screen.SCREENS,
+    *batch_screen.SCREENS,
+    *action_screen.SCREENS,
+    *runs_screens.SCREENS,
+    # Files first: `/sessions/import` is no run.
+    *session_files.SCREENS,
+    *sessions_screens.SCREENS,
+    *measure_screen.SCREENS,
+    *memory_screen.SCREENS,
+    *connectors_screen.SCREENS,
+    *connect_screens.SCREENS,
+    *connect_consent.SCREENS,
+    *audit_screens.SCREENS,
+    *settings_screens.SCREENS,
+    *people_screens.SCREENS,
+    *workspace_screens.SCREENS,
+    *start_screen.SCREENS,
+)

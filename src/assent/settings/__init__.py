@@ -1,0 +1,1 @@
+"""Settings: table, files, environment."""

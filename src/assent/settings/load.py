@@ -1,0 +1,337 @@
+"""What the operator of a server decided, from four places: flags over environment over file over default.
+
+The only reader of the environment. A mistake in what somebody wrote is refused with what is wrong, why, and
+what to write instead; a variable that looks like ours and is not is a warning, it may be another program's.
+
+Imports nothing that a first answer on stdio would have to wait for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, STORAGE_QUOTA_MB, WORKFLOW_RETENTION_DAYS
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
+from assent.settings.kinds import Setting
+from assent.settings.table import (
+    BY_ENV,
+    BY_NAME,
+    CONFIG_ENV,
+    CONFIG_FILE,
+    CONFIG_FLAG,
+    OWN_PREFIX,
+    TABLE,
+)
+from assent.settings.values import BadValue, parse_value
+
+
+class SettingsError(Exception):
+    """The server cannot start with what was set. The message is for a human and holds no secret."""
+
+
+class BadFlag(SettingsError):  # noqa: N818 - what was written
+    """The mistake is in the command line itself."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its value. The table has the meaning; secrets are gathered newest first."""
+
+    data_dir: Path
+    database_url: str
+    base_url: str
+    host: str = "127.0.0.1"
+    port: int = 8080
+    api_key: str | None = None
+    rate_limit_per_minute: int = 60
+    page_limit_per_minute: int = PAGES_PER_MINUTE
+    signups_per_hour: int = 5
+    storage_quota_mb: int = STORAGE_QUOTA_MB
+    max_connections: int = MAX_CONNECTIONS
+    run_token_secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
+    open_discovery: bool = True
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    trust_proxy_headers: bool = False
+    log_level: str = "info"
+    log_format: str = "auto"
+    connector_timeout_seconds: float = 20.0
+    review_ttl_seconds: int = 604_800
+    measure_after_seconds: float = 86_400.0
+    allow_hosts: tuple[str, ...] = ()
+    credit_prices: tuple[str, ...] = ()
+    workflow_dirs: tuple[str, ...] = ()
+    font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
+    workflow_checkpoints: bool = True
+    workflow_retention_days: int = WORKFLOW_RETENTION_DAYS
+    execution_lease_seconds: float = 60.0
+    smtp_url: str | None = None
+    smtp_from: str | None = None
+    zernio_url: str = "https://zernio.com/api"
+    bluesky_url: str = "https://bsky.social"
+    resend_url: str = "https://api.resend.com"
+    model_url: str | None = None
+    model_kind: str = "openai"
+    model_name: str | None = None
+    model_api_key: str | None = None
+    google_client_id: str | None = None
+    google_client_secret: str | None = None
+    google_oauth_url: str | None = None
+    ga4_url: str = "https://analyticsdata.googleapis.com"
+    search_console_url: str = "https://searchconsole.googleapis.com"
+    hubspot_client_id: str | None = None
+    hubspot_client_secret: str | None = None
+    hubspot_url: str = "https://api.hubapi.com"
+    pool_size: int = 10
+    no_color: bool = False
+    database_in_file: bool = False
+    """Whether the settings file names the database, so that a process that reads it needs no flag for that."""
+    config_file: Path | None = None
+    """The file that was read, if any; a process started with the same settings must be told of it."""
+
+    @property
+    def sqlite_path(self) -> Path | None:
+        """The file of the embedded database, or None on PostgreSQL."""
+        if self.database_url.startswith(SQLITE_SCHEME):
+            return Path(self.database_url.removeprefix(SQLITE_SCHEME))
+        return None
+
+    def __repr__(self) -> str:
+        """Only where it works, never with what: a settings object may end up in a log or a traceback."""
+        store = "sqlite" if self.sqlite_path else "postgresql"
+        return f"Settings(data_dir={str(self.data_dir)!r}, store={store!r}, base_url={self.base_url!r}, …)"
+
+
+SQLITE_SCHEME: Final = "sqlite:///"
+"""What stands before the path, which is always absolute once settings are loaded."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """Settings, what to tell the operator about them, and where each value came from."""
+
+    settings: Settings
+    warnings: tuple[str, ...]
+    sources: Mapping[str, str]
+
+
+def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Loaded:
+    """Settings from flags (by setting name, `config` too; None means not given), environment and file.
+
+    Raises `SettingsError` for the first mistake.
+    """
+    environ = os.environ if environ is None else environ
+    given_flags = {name: value for name, value in flags.items() if value is not None}
+    home = Path(environ.get("HOME") or Path.home())
+    reader = _SettingReader(given_flags, environ, home)
+
+    default_data_dir = _default_data_dir(environ, home)
+    config_file = _config_file(reader, default_data_dir)
+    file_values = _read_file(config_file) if config_file is not None else {}
+    reader.file, reader.file_path = file_values, config_file
+
+    values = {row.name: reader.value(row) for row in TABLE}
+    warnings = [*_unknown_variables(environ), *_warn_of_exposed(config_file, file_values)]
+
+    values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
+    if values["database_url"] is None:
+        values["database_url"] = reader.database_in(data_dir)
+    values["base_url"] = values["base_url"] or own_address(values["host"], values["port"])
+    for current, previous, gathered in SECRET_PAIRS:
+        newest, earlier = values.pop(current), values.pop(previous)
+        values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
+    warnings += _fit_timeout_into_lease(values)
+    in_file = reader.sources["database_url"].startswith("file ")
+    settings = Settings(**values, config_file=config_file, database_in_file=in_file)
+    return Loaded(settings, tuple(warnings), reader.sources)
+
+
+SECRET_PAIRS: Final = (
+    ("run_token_secret", "run_token_secret_previous", "run_token_secrets"),
+    ("secret", "secret_previous", "secrets"),
+)
+
+
+class _SettingReader:
+    """Finds the winning value of a row and remembers where it was written."""
+
+    def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str], home: Path) -> None:
+        self.flags = flags
+        self.environ = environ
+        self.home = home
+        self.file: Mapping[str, Any] = {}
+        self.file_path: Path | None = None
+        self.sources: dict[str, str] = {}
+
+    def value(self, row: Setting) -> Any:
+        here = Path.cwd
+        if row.name in self.flags:
+            label = row.flag or row.name
+            return self._parsed(row, self.flags[row.name], f"flag {label}", f"{label} …", here())
+        # An empty variable is how compose files and shells write "not set".
+        if self.environ.get(row.env, "") != "":
+            return self._parsed(row, self.environ[row.env], f"environment {row.env}", f"{row.env}=…", here())
+        if row.name in self.file and self.file_path is not None:
+            base = self.file_path.parent
+            return self._parsed(row, self.file[row.name], f"file {self.file_path}", f"{row.name} = …", base)
+        self.sources[row.name] = "default"
+        return row.default
+
+    def database_in(self, data_dir: Path) -> str:
+        """The embedded default. A directory whose name cannot be in an address is refused where it was given."""
+        url = f"{SQLITE_SCHEME}{data_dir / 'assent.db'}"
+        try:
+            parse_value(BY_NAME["database_url"], url, base=data_dir, home=self.home)
+        except BadValue as bad:
+            raise SettingsError(
+                f"The data directory {data_dir} ({self.sources['data_dir']}) cannot hold the database: {bad}.\n"
+                "Name another with --data-dir or ASSENT_DATA_DIR."
+            ) from None
+        return url
+
+    def _parsed(self, row: Setting, raw: object, source: str, form: str, base: Path) -> Any:
+        self.sources[row.name] = source
+        try:
+            return parse_value(row, raw, base=base, home=self.home)
+        except BadValue as bad:
+            shown = (
+                "a value that is not shown here" if row.secret else f"the value {hide_password(str(raw))!r}"
+            )
+            mistake = BadFlag if row.name in self.flags else SettingsError
+            raise mistake(
+                f"The setting {row.name} ({source}) has {shown}, which does not work: {bad}.\n"
+                f"Write {form} with {row.kind.value}."
+                + (f" Possible: {', '.join(row.choices)}." if row.choices else "")
+            ) from None
+
+
+def _default_data_dir(environ: Mapping[str, str], home: Path) -> Path:
+    """XDG base directories: a relative value must be ignored."""
+    xdg = environ.get("XDG_DATA_HOME", "")
+    return (Path(xdg) if xdg.startswith("/") else home / ".local" / "share") / "assent"
+
+
+def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
+    """The file to read: one that was named must exist, the one in the data directory may."""
+    named = reader.flags.get("config") or reader.environ.get(CONFIG_ENV)
+    if named:
+        path = _absolute(Path(str(named)), reader.home)
+        if not path.is_file():
+            raise SettingsError(
+                f"The settings file {path} does not exist.\n"
+                f"Name a file that does with {CONFIG_FLAG} or {CONFIG_ENV}, or leave both out."
+            )
+        return path
+    data_dir = reader.value(BY_NAME["data_dir"]) or default_data_dir
+    path = data_dir / CONFIG_FILE
+    try:
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _absolute(path: Path, home: Path) -> Path:
+    if path.parts[:1] == ("~",):
+        path = home.joinpath(*path.parts[1:])
+    return Path.cwd() / path
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with path.open("rb") as file:
+            values = tomllib.load(file)
+    except OSError as error:
+        raise SettingsError(
+            f"The settings file {path} cannot be read: {error.strerror}.\n"
+            f"Check its owner and mode, or name another with {CONFIG_FLAG}."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The settings file {path} is not TOML: {error}.\nCorrect that line.") from error
+    known = [row.name for row in TABLE if row.in_file]
+    for key in values:
+        if key not in known:
+            hint = suggestion(key.replace("-", "_").removeprefix("assent_"), known)
+            raise SettingsError(
+                f"The settings file {path} has the unknown key {key!r}."
+                + (f" Did you mean {hint!r}?" if hint else "")
+                + f"\nKnown keys: {', '.join(known)}."
+            )
+    return values
+
+
+def hide_password(url: str) -> str:
+    """A database address that can be shown."""
+    before, separator, host = url.rpartition("@")
+    scheme, slashes, user = before.partition("://")
+    if not separator or not slashes:
+        return url
+    return f"{scheme}://{user.partition(':')[0]}:…@{host}"
+
+
+def suggestion(word: str, known: list[str]) -> str | None:
+    """The known word that was probably meant."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.6)), None)
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    known = [*BY_ENV, CONFIG_ENV]
+    found = []
+    for name in sorted(environ):
+        if name.startswith(OWN_PREFIX) and name not in known:
+            # Compared without the prefix, which would make everything of ours look alike.
+            ours = [each.removeprefix(OWN_PREFIX) for each in known if each.startswith(OWN_PREFIX)]
+            hint = suggestion(name.removeprefix(OWN_PREFIX), ours)
+            found.append(
+                f"The environment variable {name} is not a setting and was ignored."
+                + (f" Did you mean {OWN_PREFIX}{hint}?" if hint else "")
+            )
+    return found
+
+
+def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
+    """A settings file with a secret in it should be its owner's alone."""
+    held = [name for name in values if BY_NAME[name].secret]
+    if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:
+        return []
+    return [f"The settings file {path} holds {held[0]} and other users can read it. Run: chmod 600 {path}"]
+
+
+def _gather(env: str, env_previous: str, newest: str | None, earlier: tuple[str, ...]) -> tuple[str, ...]:
+    if newest is None and earlier:
+        raise SettingsError(
+            f"{env_previous} is set but {env} is not, so there is no newest secret to sign with.\n"
+            f"Set {env} too, or remove {env_previous}."
+        )
+    return () if newest is None else (newest, *earlier)
+
+
+def own_address(host: str, port: int) -> str:
+    """Where a browser on this machine finds what listens there."""
+    return f"http://{_reachable(host)}:{port}"
+
+
+def _reachable(host: str) -> str:
+    """The name of a bind address in a link: "every address" is reached over loopback."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
+    return f"[{name}]" if ":" in name else name
+
+
+def _fit_timeout_into_lease(values: dict[str, Any]) -> list[str]:
+    """A call must end before its lease does, or a living execution would be called unknown."""
+    timeout, lease = values["connector_timeout_seconds"], values["execution_lease_seconds"]
+    if timeout < lease:
+        return []
+    values["connector_timeout_seconds"] = shorter = lease * 0.8
+    return [
+        f"connector_timeout_seconds ({timeout:g}) must be shorter than execution_lease_seconds ({lease:g}); "
+        f"{shorter:g} is used. Set ASSENT_CONNECTOR_TIMEOUT_SECONDS below the lease."
+    ]

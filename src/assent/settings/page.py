@@ -1,0 +1,105 @@
+"""The settings page of the docs, made from the table: `python -m assent.settings.page > docs/settings.md`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from assent.settings.kinds import Kind, Setting
+from assent.settings.table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
+
+_HEAD: Final = f"""\
+# Settings
+
+<!-- Made from src/assent/settings/table.py by `python -m assent.settings.page > docs/settings.md`. -->
+
+Everything works without a setting. Each can be given in up to three places; the first that has it wins:
+
+1. a flag of the command,
+2. an environment variable (an empty one counts as not set),
+3. a TOML file: `{CONFIG_FLAG} FILE`, or `{CONFIG_ENV}`, or `{CONFIG_FILE}` in the data directory.
+
+A key that the file should not have is refused, with the name that was probably meant. An unknown `ASSENT_*`
+variable is only warned about. `assent doctor` shows where every value came from.
+
+```toml
+# {CONFIG_FILE}
+port = 8090
+base_url = "https://assent.example.com"
+allowed_hosts = ["assent.internal"]
+```
+
+| key in the file | variable | flag | value | default | |
+|---|---|---|---|---|---|
+"""
+
+_TAIL: Final = """
+## Secrets
+
+With SQLite the first start makes both secrets in the data directory, in files that only their owner can read.
+With PostgreSQL every replica needs the same ones, so they must be set:
+
+```sh
+export RUN_TOKEN_SECRET="$(openssl rand -base64 48)"
+export ASSENT_SECRET="$(openssl rand -base64 48)"
+```
+
+To rotate one, move its value to the variable that ends in `_PREVIOUS` and set a new one: the newest signs,
+all of them verify. Remove the previous value once nothing signed with it is in use any more. With the files
+of an embedded server (`run_token.secret` and `master.secret`), put the new secret on a line above it.
+"""
+
+_SHORT: Final = {
+    Kind.TEXT: "text",
+    Kind.HOST: "address",
+    Kind.PATH: "directory",
+    Kind.DATABASE: "database address",
+    Kind.ORIGIN: "web address",
+    Kind.COUNT: "whole number",
+    Kind.SECONDS: "seconds",
+    Kind.SWITCH: "`true` or `false`",
+    Kind.PRESENCE: "anything",
+    Kind.NAMES: "list",
+    Kind.FOLDERS: "folders",
+    Kind.PRICES: "list of prices",
+    Kind.KEY: "workspace key",
+    Kind.SECRET: "secret, 32 characters or more",
+    Kind.SECRETS: "list of secrets",
+    Kind.ENDPOINT: "web address",
+    Kind.TOKEN: "key of the service",
+    Kind.MAIL_SERVER: "mail server address",
+    Kind.MAILBOX: "e-mail address",
+}
+
+
+def settings_page() -> str:
+    """The page as Markdown."""
+    return _HEAD + "".join(f"| {' | '.join(_cells(row))} |\n" for row in TABLE) + _TAIL
+
+
+def _cells(row: Setting) -> tuple[str, ...]:
+    value = " ".join(f"`{word}`" for word in row.choices) or _SHORT[row.kind]
+    return (
+        f"`{row.name}`" if row.in_file else "",
+        f"`{row.env}`",
+        f"`{row.flag}`" if row.flag else "",
+        value,
+        _default(row),
+        row.doc,
+    )
+
+
+def _default(row: Setting) -> str:
+    if row.default_text is not None:
+        return row.default_text
+    if row.default is None or row.default == ():
+        return "none"
+    if isinstance(row.default, tuple):
+        return " ".join(f"`{each}`" for each in row.default)
+    if isinstance(row.default, bool):
+        return f"`{str(row.default).lower()}`"
+    return f"`{row.default:g}`" if isinstance(row.default, float) else f"`{row.default}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(settings_page())

@@ -1,0 +1,185 @@
+"""Where the server's secrets come from, and the files that hold them on a machine of one's own.
+
+On SQLite the first start makes what is not set, in files of the data directory that only their owner can
+read. On PostgreSQL several replicas must have the same secrets, so they come from settings or the server does
+not start.
+
+A file holds one secret per line, newest first. Whether the database was made with these secrets is not
+for this module to say.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets as entropy
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.kernel import tokens
+from assent.kernel.limits import MIN_SECRET_BYTES
+from assent.settings.load import Settings, SettingsError
+
+NEW_SECRET_BYTES: Final = 48
+PRIVATE_FILE: Final = 0o600
+PRIVATE_DIRECTORY: Final = 0o700
+SHARED_BITS: Final = 0o077
+
+RECIPE: Final = "openssl rand -base64 48"
+
+
+class Secrets(msgspec.Struct, frozen=True):
+    """Both secrets with their predecessors, newest first."""
+
+    run_token: tuple[bytes, ...]
+    master: tuple[bytes, ...]
+
+    def __repr__(self) -> str:
+        return "Secrets(…)"
+
+
+class SecretHome(msgspec.Struct, frozen=True):
+    """Where one secret may be."""
+
+    env: str
+    file_name: str
+
+
+RUN_TOKEN: Final = SecretHome("RUN_TOKEN_SECRET", "run_token.secret")
+MASTER: Final = SecretHome("ASSENT_SECRET", "master.secret")
+HOMES: Final = (RUN_TOKEN, MASTER)
+
+
+def resolve_secrets(settings: Settings) -> Secrets:
+    """The secrets to work with; made now where that is allowed. Raises `SettingsError`."""
+    given = _read_given(settings)
+    if not all(given.values()):
+        ensure_data_dir(settings.data_dir)
+    found = {
+        home: _strong(home, given[home]) if given[home] else _from_file(settings, home, make=True)
+        for home in HOMES
+    }
+    return Secrets(run_token=found[RUN_TOKEN], master=found[MASTER])
+
+
+def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
+    """Check the secrets that there are and make none: returns those that a first start would make.
+
+    Raises `SettingsError` as `resolve_secrets` would.
+    """
+    given = _read_given(settings)
+    for home, values in given.items():
+        if values:
+            _strong(home, values)
+        elif (settings.data_dir / home.file_name).exists():
+            _from_file(settings, home, make=False)
+    return tuple(
+        home for home in HOMES if not given[home] and not (settings.data_dir / home.file_name).exists()
+    )
+
+
+def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
+    """What is set, for each secret. With PostgreSQL that must be all of them."""
+    given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
+    missing = [home.env for home in HOMES if not given[home]]
+    if missing and settings.sqlite_path is None:
+        raise SettingsError(
+            "PostgreSQL needs its secrets from settings, because every replica must have the same: "
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set.\n"
+            "Set RUN_TOKEN_SECRET (signs review links) and ASSENT_SECRET (the master secret), each made once "
+            f"with: {RECIPE}"
+        )
+    return given
+
+
+def ensure_data_dir(path: Path) -> None:
+    """Make the data directory, for its owner only. An empty one that is ours is closed to others, too."""
+    try:
+        path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        status = path.stat()
+        if status.st_mode & SHARED_BITS and status.st_uid == os.getuid() and not any(path.iterdir()):
+            path.chmod(PRIVATE_DIRECTORY)
+    except OSError as error:
+        raise SettingsError(
+            f"The data directory {path} is not there and cannot be made, or is not yours to use: {error.strerror}.\n"
+            "Name one that you can write to with --data-dir or ASSENT_DATA_DIR."
+        ) from error
+
+
+def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[bytes, ...]:
+    path = settings.data_dir / home.file_name
+    try:
+        if make and not path.exists():
+            _create(path)
+        return _strong(home, _read(path), path)
+    except OSError as error:
+        raise SettingsError(
+            f"The secret file {path} cannot be used: {error.strerror}.\n"
+            f"Make {settings.data_dir} writable for this user, or set {home.env} (made with: {RECIPE})."
+        ) from error
+
+
+def _create(path: Path) -> None:
+    """Make the file whole or not at all: of several processes that start at once, one wins and all read its
+    secret.
+
+    A link to a finished file appears in one step and fails where another was first; creating the name itself
+    and then writing would let the others read half a secret.
+    """
+    draft = path.with_name(f".{path.name}.{entropy.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(entropy.token_urlsafe(NEW_SECRET_BYTES) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            return
+        _sync_directory(path.parent)
+    finally:
+        draft.unlink()
+
+
+def _sync_directory(path: Path) -> None:
+    """A secret that signed something must not vanish with the power."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read(path: Path) -> tuple[str, ...]:
+    with path.open(encoding="utf-8") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if mode & SHARED_BITS:
+            raise SettingsError(
+                f"The secret file {path} can be read by other users (mode {mode & 0o777:04o}).\n"
+                f"Run: chmod 600 {path}\n"
+                "If somebody may have read it, put a new secret on a line above it, and remove the old line "
+                "once nothing signed with it is needed."
+            )
+        return tuple(line.strip() for line in file if line.strip())
+
+
+def _strong(home: SecretHome, values: tuple[str, ...], path: Path | None = None) -> tuple[bytes, ...]:
+    where = str(path) if path is not None else home.env
+    if not values:
+        raise SettingsError(
+            f"The secret file {where} is empty.\nPut back the secret it held; if that is lost, delete the "
+            "file: the next start makes a new one, and what the old one signed stops working."
+        )
+    encoded = tuple(value.encode() for value in values)
+    for position, secret in enumerate(encoded):
+        try:
+            tokens.require_strong(secret)
+        except tokens.WeakSecret as weak:
+            which = f"{where} is" if position == 0 else f"An earlier secret of {where} is"
+            raise SettingsError(
+                f"{which} too weak to sign with: {weak}.\n"
+                f"Use at least {MIN_SECRET_BYTES} random characters, made with: {RECIPE}"
+            ) from None
+    return encoded

@@ -1,0 +1,196 @@
+"""What a running server tells its owner: where it is, and how to add it to each client.
+
+Every snippet works when pasted as it is. Over stdio a client starts its own process beside this server and needs no
+key; over HTTP the snippet makes the key it uses. Prints nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from assent.settings.load import SQLITE_SCHEME, Settings
+from assent.settings.table import CONFIG_FILE
+
+MCP_PATH: Final = "/api/mcp"
+SERVER_NAME: Final = "assent"
+DRAFTS_ONLY: Final = ("runs:write",)
+"""A key with these prepares and reads, and decides and sends nothing."""
+
+
+def welcome_text(settings: Settings) -> str:
+    """The text that `assent serve` shows once it listens."""
+    return "\n".join(
+        [
+            f"Assent is serving at {settings.base_url} (MCP: {mcp_url(settings)}). Stop it with Ctrl+C.",
+            "",
+            *(_local_lines(settings) if settings.sqlite_path is not None else _describe_sharing(settings)),
+            "Over HTTP, from any machine that reaches it:",
+            "",
+            "  Claude Code (makes its key as you paste)",
+            f"    {claude_code_http(settings)}",
+            "  Cursor and VS Code need a key, which is shown once:",
+            f"    {key_command(settings, 'editor')}",
+            "  Cursor: put the key into ~/.cursor/mcp.json",
+            f"    {json.dumps({'mcpServers': {SERVER_NAME: cursor_http(settings)}})}",
+            "  VS Code: asks for the key; in .vscode/mcp.json, or run “MCP: Open User Configuration”",
+            f"    {json.dumps(vs_code_http(settings))}",
+            "",
+            f"Other people get a key of their own at {settings.base_url}/get-key",
+            "",
+            *_consent_lines(settings),
+        ]
+    )
+
+
+def _consent_lines(settings: Settings) -> tuple[str, ...]:
+    return (
+        "What holds now: an agent with a full key may pass on your yes for low and medium risk; high risk needs a",
+        "signed-in person. To close that, choose the strict policy, under which a signed-in person decides everything",
+        f"({settings.base_url}/settings/policy), or give the agent a key that cannot decide:",
+        f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
+    )
+
+
+def owner_text(settings: Settings, link: str) -> str:
+    """What a terminal, and nothing else, is shown beside it."""
+    return (
+        "Sign in as the owner of this server, to decide in the browser (works once, for 15 minutes; later ones:\n"
+        f"{in_shell(own_command(settings, 'owner-link'))}):\n\n  {link}"
+    )
+
+
+def _local_lines(settings: Settings) -> tuple[str, ...]:
+    return (
+        "On this machine a client starts its own process on the same data and needs no key:",
+        "",
+        "  Claude Code",
+        f"    {claude_code_stdio(settings)}",
+        "  VS Code",
+        f"    {vs_code_stdio(settings)}",
+        "  Cursor (~/.cursor/mcp.json) and Claude Desktop (Settings > Developer > Edit Config)",
+        f"    {json.dumps({'mcpServers': {SERVER_NAME: stdio_entry(settings)}})}",
+        "",
+    )
+
+
+def _describe_sharing(settings: Settings) -> tuple[str, ...]:
+    if FROM_ENVIRONMENT not in same_settings(settings):
+        return ()
+    return (
+        "The address of the database holds a password and is not shown: set ASSENT_DATABASE_URL to it in the shell in",
+        "which you run these commands.",
+        "",
+    )
+
+
+def mcp_url(settings: Settings) -> str:
+    return settings.base_url + MCP_PATH
+
+
+def this_command() -> list[str]:
+    """The absolute command of this installation: what a client can start whatever its PATH is."""
+    script = Path(sys.executable).parent / "assent"
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
+
+
+FROM_ENVIRONMENT: Final = "$ASSENT_DATABASE_URL"
+"""In the place of an address that holds a password: a shell puts in what it was given, and nothing is shown."""
+
+
+def same_settings(settings: Settings) -> list[str]:
+    """The flags with which another process works on the same data. Never a secret: only a file or a variable."""
+    flags = ["--data-dir", str(settings.data_dir)]
+    if settings.config_file is not None and settings.config_file != settings.data_dir / CONFIG_FILE:
+        flags += ["--config", str(settings.config_file)]
+    own_file = f"{SQLITE_SCHEME}{settings.data_dir / 'assent.db'}"
+    if settings.sqlite_path is not None and settings.database_url != own_file:
+        flags += ["--database-url", settings.database_url]
+    if settings.sqlite_path is None and not settings.database_in_file:
+        flags += [
+            "--database-url",
+            FROM_ENVIRONMENT if has_password(settings.database_url) else settings.database_url,
+        ]
+    return flags
+
+
+def has_password(database_url: str) -> bool:
+    """Whether an address may not be shown as it is."""
+    parts = urlsplit(database_url)
+    return parts.password is not None or "password" in parts.query
+
+
+def in_shell(words: Iterable[str]) -> str:
+    """A command to paste."""
+    return " ".join(f'"{word}"' if word == FROM_ENVIRONMENT else shlex.quote(word) for word in words)
+
+
+def own_command(settings: Settings, *words: str) -> list[str]:
+    """A command of this installation on the same data."""
+    return [*this_command(), *words, *same_settings(settings)]
+
+
+def stdio_command(settings: Settings) -> list[str]:
+    return own_command(settings, "stdio")
+
+
+def stdio_entry(settings: Settings) -> dict[str, Any]:
+    """A local server as Claude Desktop and Cursor write it."""
+    return client_entry(stdio_command(settings))
+
+
+def client_entry(words: list[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A command as the settings of a client write it. No shell reads it, so a variable is one of the entry's own."""
+    command, *args = words
+    env = dict(environment or {})
+    if FROM_ENVIRONMENT in args:
+        at = args.index(FROM_ENVIRONMENT)
+        args = args[: at - 1] + args[at + 1 :]
+        env["ASSENT_DATABASE_URL"] = "YOUR_DATABASE_URL"
+    return {"command": command, "args": args, **({"env": env} if env else {})}
+
+
+def claude_code_stdio(settings: Settings) -> str:
+    add = ["claude", "mcp", "add", "--transport", "stdio", "--scope", "user", SERVER_NAME, "--"]
+    return in_shell([*add, *stdio_command(settings)])
+
+
+def vs_code_stdio(settings: Settings) -> str:
+    entry = {"name": SERVER_NAME, "type": "stdio", **stdio_entry(settings)}
+    return shlex.join(["code", "--add-mcp", json.dumps(entry)])
+
+
+def key_command(settings: Settings, label: str, *scopes: str) -> str:
+    """Makes a key and writes it, alone, to standard output; without scopes it may do everything."""
+    limits = [word for scope in scopes for word in ("--scope", scope)]
+    return in_shell(own_command(settings, "keys", "create", "--label", label, *limits))
+
+
+def claude_code_http(settings: Settings) -> str:
+    add = ["claude", "mcp", "add", "--transport", "http", "--scope", "user", SERVER_NAME, mcp_url(settings)]
+    key = key_command(settings, "claude-code")
+    return f'{shlex.join(add)} --header "Authorization: Bearer $({key})"'
+
+
+def cursor_http(settings: Settings) -> dict[str, Any]:
+    return {"url": mcp_url(settings), "headers": {"Authorization": "Bearer YOUR_KEY"}}
+
+
+def vs_code_http(settings: Settings) -> dict[str, Any]:
+    """The key is asked for once and kept by VS Code, so the file can be shared."""
+    ask = {
+        "type": "promptString",
+        "id": "assent-key",
+        "description": "Assent workspace key",
+        "password": True,
+    }
+    headers = {"Authorization": "Bearer ${input:assent-key}"}
+    return {
+        "inputs": [ask],
+        "servers": {SERVER_NAME: {"type": "http", "url": mcp_url(settings), "headers": headers}},
+    }

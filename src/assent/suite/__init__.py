@@ -1,0 +1,1 @@
+"""The reference operators of the contract and what they need."""

@@ -1,0 +1,1 @@
+"""Plain drafts from evidence, for agents that bring no text."""

@@ -1,0 +1,345 @@
+"""Drafts from evidence and memory, without a model: the change, what the product is, what belongs to it, the link.
+
+Deterministic: every sentence is from the evidence or from the table of frames, and listed as a claim with its facts. A
+draft that does not fit loses its further facts, then the sentence about the product, never the change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from assent.gate.content.check import find_flaw
+from assent.suite.composer.frames import capitalise, frames_of
+from assent.suite.composer.material import MOST_FACTS, Material, material_of
+from assent.suite.composer.naming import is_named
+from assent.suite.composer.product import Saying
+from assent.suite.composer.statements import is_price, shorten
+from assent.suite.content import channels, threads
+from assent.suite.content.channels import Channel
+from assent.suite.content.claims import Claim, claim, warnings_for
+from assent.suite.content.cleaning import cut
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.language import ended, unended
+from assent.suite.content.lessons import Lessons, rules_from
+from assent.suite.content.mail_html import mail_html
+from assent.suite.content.records import Composed, MemoryUse, NeedsDraft, Statement
+
+NOTHING_LEARNED: Final = Lessons()
+PREHEADER_CHARS: Final = 90
+QUOTED: Final = "Quoted in the draft."
+LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Supply a text that tells it."
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What a draft for a channel has. `title` says which words stand above it, `most` how long they may be."""
+
+    title: str = ""
+    most: int = 0
+    facts: int = MOST_FACTS
+    link: bool = True
+    product_first: bool = False
+    introduces: bool = False
+    """Whether it speaks of the product and not of a change."""
+    bullet: str = "• "
+    advice: str = ""
+
+
+POST: Final = Shape()
+SHAPES: Final[dict[str, Shape]] = {
+    "x": Shape(facts=0),
+    "bluesky": Shape(facts=0),
+    "instagram": Shape(link=False),
+    "tiktok": Shape(link=False),
+    "hn": Shape(title="news", most=80, product_first=True, bullet="- "),
+    "reddit": Shape(
+        title="news",
+        most=120,
+        bullet="- ",
+        advice="Say in the post that the project is yours, and follow the rules of the subreddit.",
+    ),
+    "product_hunt": Shape(title="tagline", most=60, product_first=True),
+    "email": Shape(title="news", most=78, bullet="- "),
+    "site": Shape(title="news", most=100, bullet="- "),
+    "landing": Shape(title="headline", most=80, introduces=True, bullet="- "),
+}
+"""The channels whose drafts are not simply paragraphs."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A paragraph or list, and what it states."""
+
+    text: str
+    sayings: tuple[Saying, ...] = ()
+
+
+def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
+    """A draft for the channel, or what to ask the agent for."""
+    row = channels.BY_ID[channel_id]
+    rules = rules_from(lessons, row.id)
+    draft = _Draft(row, evidence, material_of(evidence, rules))
+    composed = next((each for each in draft.versions() if draft.is_fit(each)), None)
+    if composed is None:
+        reason = "The evidence holds no sentence about the product that could be published here."
+        return NeedsDraft(channel_id, reason, channels.needs(row))
+    return composed
+
+
+def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
+    """What it is and for whom, in the evidence's words."""
+    held = material_of(evidence, rules_from(lessons, ""))
+    return _statement([each for each in (held.product or held.lead, held.audience) if each], evidence)
+
+
+def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
+    """The statement that the launch leads with."""
+    held = material_of(evidence, rules_from(lessons, ""))
+    return _statement([each for each in (held.lead or held.product,) if each], evidence)
+
+
+def _statement(made: list[Saying], evidence: Evidence) -> Statement:
+    return Statement(" ".join(each.text for each in made), _claims(made, evidence))
+
+
+class _Draft:
+    """One composition."""
+
+    def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
+        self.row, self.evidence, self.held = row, evidence, held
+        self.shape = SHAPES.get(row.id, POST)
+        self.frames = frames_of(held.language)
+        self.most_facts = min(self.shape.facts, 1) if held.short else self.shape.facts
+        self.joint = "" if held.language in ("ja", "zh") else " "
+
+    def versions(self) -> Iterator[Composed]:
+        """The draft with everything it may say, then with less and less."""
+        held = self.held
+        lead = held.product if self.shape.introduces else held.lead or held.product
+        lead = lead or held.lead
+        if lead is None:
+            return
+        for facts in range(self.most_facts, -1, -1):
+            yield self._composed(lead, facts, with_product=True)
+        yield self._composed(lead, 0, with_product=False)
+        for shorter in (
+            shorten(lead.text, self.row.body.most // 2),
+            held.product.text if held.product else "",
+        ):
+            if shorter:
+                yield self._composed(Saying(shorter, lead.facts), 0, with_product=False)
+
+    def is_fit(self, made: Composed) -> bool:
+        """Whether the channel takes a draft and it is a text."""
+        single = self.row.id != "x" or not made.parts or self._unsplittable()
+        texts = (made.body, made.title, made.subject)
+        return single and not made.problems and not any(find_flaw(text) for text in texts if text)
+
+    def _unsplittable(self) -> bool:
+        """Whether the change needs a thread even without anything beside it."""
+        lead = self.held.lead or self.held.product
+        room = self.row.body.most - self.row.body.count(f"\n\n{self.held.url}")
+        return lead is not None and self.row.body.count(lead.text) > room
+
+    def _composed(self, lead: Saying, facts: int, *, with_product: bool) -> Composed:
+        row, shape, held = self.row, self.shape, self.held
+        title = self._title()
+        parts = self._parts(lead, facts, title, with_product=with_product)
+        shortened = facts < self.shape.facts and parts != self._parts(
+            lead, self.shape.facts, title, with_product=with_product
+        )
+        because = (*held.left_out, *(held.shortened_by if shortened else ()))
+        if row.shape == "email" and self.frames.greeting:
+            parts.insert(0, Part(self.frames.greeting))
+        if shape.title == "headline" and title is not None:
+            parts.insert(0, Part(f"# {title.text}"))
+        if shape.link and held.url:
+            parts.append(Part(held.url))
+        body = "\n\n".join(part.text for part in parts)
+        pieces = threads.split(body, row.body.most, row.body.count) if row.splits else ()
+        body = "\n\n".join(pieces) if len(pieces) > 1 else body
+        return self._checked(body, pieces, parts, title, because)
+
+    def _checked(
+        self,
+        body: str,
+        pieces: tuple[str, ...],
+        parts: list[Part],
+        title: Saying | None,
+        because: tuple[tuple[str, str], ...],
+    ) -> Composed:
+        row, held, mail = self.row, self.held, self.row.shape == "email"
+        name = title.text if title is not None else ""
+        product = held.product if mail and held.lead is not None else None
+        preheader = cut(product.text, PREHEADER_CHARS) if product is not None else ""
+        sayings = [saying for part in parts for saying in part.sayings]
+        made = _claims([*([title] if title is not None else []), *sayings], self.evidence)
+        checked = channels.check(row.id, body, title=name, preheader=preheader, parts=pieces)
+        told = [LEFT_OUT] if held.lead is None and held.left_out_change else []
+        told += [f"The text still says “{word}”, which is not to be said." for word in held.still_said[:3]]
+        return Composed(
+            channel=row.id,
+            body=body,
+            title="" if mail else name,
+            subject=name if mail else "",
+            preheader=preheader,
+            html=mail_html(body, preheader=preheader, language=held.language) if mail else "",
+            parts=pieces if len(pieces) > 1 else (),
+            claims=made,
+            warnings=(*checked.problems, *warnings_for(made, self.evidence), *told),
+            recommendations=(
+                *dict.fromkeys(how for _, how in because),
+                *([self.shape.advice] if self.shape.advice else []),
+                *checked.advice,
+            ),
+            problems=checked.problems,
+            memory_used=self._memory_used(made, because),
+            language=held.language,
+        )
+
+    def _memory_used(
+        self, made: tuple[Claim, ...], because: tuple[tuple[str, str], ...]
+    ) -> tuple[MemoryUse, ...]:
+        """The entries that shaped this draft, and how."""
+        used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
+        used |= {entry: how for entry, how in because if entry not in used}
+        return tuple(MemoryUse(entry, how) for entry, how in used.items())
+
+    def _parts(self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool) -> list[Part]:
+        """The paragraphs between greeting and link."""
+        held, shape = self.held, self.shape
+        introduces = shape.introduces or held.lead is None
+        details = (held.further if introduces else held.details)[:facts]
+        first = self._paragraph([lead, *details])
+        product = held.product if with_product and held.product is not None and lead != held.product else None
+        parts = [first] if product is None else [first, Part(product.text, (product,))]
+        if shape.product_first:
+            parts.reverse()
+        above = title.text if title is not None and self.row.shape == "page" else ""
+        if above == unended(lead.text) and shape.introduces:
+            # The title stands above the page and need not be said twice.
+            parts = [*([self._paragraph(details)] if details else []), *parts[1:]]
+        elif above == unended(lead.text):
+            # The change stands in the title; what follows begins with the product.
+            parts.reverse()
+        if introduces:
+            parts += self._list(held.features[:facts])
+            shown = len(details) + len(held.features[:facts])
+            if held.audience is not None and with_product and facts:
+                parts.append(Part(held.audience.text, (held.audience,)))
+            if held.added is not None and facts and not shape.introduces:
+                parts.append(Part(held.added.text, (held.added,)))
+        else:
+            others = held.others[: facts - len(details)]
+            related = () if others else held.related[: facts - len(details)]
+            parts += self._list(others, self.frames.more)
+            parts += [self._paragraph(related)] if related else []
+            shown = len(details) + len(others) + len(related)
+        if held.proof is not None and shown < facts:
+            parts.append(Part(held.proof.text, (held.proof,)))
+        return parts
+
+    def _paragraph(self, sayings: Iterable[Saying]) -> Part:
+        held = tuple(sayings)
+        return Part(self.joint.join(each.text for each in held), held)
+
+    def _list(self, sayings: tuple[Saying, ...], above: str = "") -> list[Part]:
+        if not sayings:
+            return []
+        if len(sayings) == 1:
+            text = sayings[0].text
+            frames = (self.frames.new, self.frames.fixed, self.frames.improved, self.frames.removed)
+            framed = not above or text.startswith(tuple(bare for _, bare in frames))
+            return [Part(ended(text if framed else f"{above} {text}", self.held.language), sayings)]
+        items = "\n".join(f"{self.shape.bullet}{each.text}" for each in sayings)
+        # Markdown needs an empty line before a list.
+        between = "\n\n" if self.row.shape == "page" else "\n"
+        return [Part(f"{above}{between}{items}" if above else items, sayings)]
+
+    def _title(self) -> Saying | None:
+        """The words above the text, with the facts in them."""
+        title = self._words_above()
+        if title is None or not is_named(self.held.name, title.text):
+            return title
+        return Saying(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
+
+    def _words_above(self) -> Saying | None:
+        """The change or what the product is: never a price, a version or the bare name."""
+        kind, most, held = self.shape.title, self.shape.most, self.held
+        if not kind:
+            return None
+        options = list(self._named(most)) if kind == "news" else list(self._brief(most))
+        if kind == "headline" and held.product is not None and len(held.product.text) <= most:
+            # A headline that the sentence below it would only repeat is that sentence.
+            says = unended(held.product.text)
+            options = [
+                Saying(says, held.product.facts) if says.casefold().endswith(each.text.casefold()) else each
+                for each in options
+            ]
+        if kind == "news" and held.lead is not None:
+            options = list(self._news(most))
+        fitting = [
+            each for each in options if each.text and len(each.text) <= most and not is_price(each.text)
+        ]
+        if fitting:
+            return fitting[0]
+        if kind == "news" and held.lead is None and held.name and held.brief:
+            start = f"{self._show()}{held.name}{' – ' if self._show() else ': '}"
+            if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
+                return Saying(start + cut(held.brief[0].text, most - len(start)), held.brief[0].facts)
+        if kind == "tagline" and held.headline is not None and (short := shorten(held.headline.text, most)):
+            return Saying(capitalise(short, held.name), held.headline.facts)
+        if kind != "news" and held.brief:
+            return Saying(capitalise(cut(held.brief[0].text, most), held.name), held.brief[0].facts)
+        whole = held.lead or held.product if kind == "news" else held.product or held.lead
+        return Saying(cut(unended(whole.text), most), whole.facts) if whole is not None else None
+
+    def _news(self, most: int) -> Iterator[Saying]:
+        """The change as a title: whole, without its last clause, or its first words."""
+        lead, bare = self.held.lead, self.held.headline
+        if lead is None or bare is None:
+            return
+        name = self.held.name
+        text = lead.text
+        if self.row.id == "hn" and self.held.version:
+            text = text.removeprefix("New in ")
+        short = shorten(text, most)
+        if name and not is_named(name, short):
+            short = _after(f"{name}: ", shorten(text, most - len(name) - 2))
+        label = re.escape(f"{name} {self.held.version}" if self.held.version else name)
+        empty = re.fullmatch(rf"(?:\w+ \w+ )?(?:{label}|{re.escape(name)})", short)
+        yield Saying("" if empty else short, lead.facts)
+        if name:
+            yield Saying(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
+        yield Saying(shorten(bare.text, most), bare.facts)
+
+    def _named(self, most: int) -> Iterator[Saying]:
+        """What the product is, with its name."""
+        name, show = self.held.name, self._show()
+        joint = " – " if show else ": "
+        for each in self.held.brief:
+            room = most - len(show)
+            if not name or is_named(name, each.text):
+                yield Saying(_after(show, shorten(each.text, room)), each.facts)
+            else:
+                short = shorten(each.text, room - len(name) - len(joint))
+                yield Saying(_after(f"{show}{name}{joint}", short), each.facts)
+
+    def _show(self) -> str:
+        return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
+
+    def _brief(self, most: int) -> Iterator[Saying]:
+        """What the product is, in a few words."""
+        for each in self.held.brief:
+            yield Saying(capitalise(shorten(each.text, most), self.held.name), each.facts)
+
+
+def _after(start: str, text: str) -> str:
+    return f"{start}{text}" if text else ""
+
+
+def _claims(sayings: Iterable[Saying], evidence: Evidence) -> tuple[Claim, ...]:
+    unique = {each.text: each for each in sayings if each.text and each.facts}
+    return tuple(claim(each.text, each.facts, evidence) for each in unique.values())

@@ -1,0 +1,401 @@
+"""Chooses from the evidence what a draft can say: what the product is, what changed, what belongs to it, and for whom.
+
+Statements are taken as the evidence has them, in the language of the draft, without those that the voice or memory
+forbids, and none twice in other words. What was left out because of memory is kept with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
+from assent.suite.composer.naming import is_named, name_of
+from assent.suite.composer.product import UNCLEAR, About, Saying
+from assent.suite.composer.statements import (
+    is_code,
+    is_personal,
+    is_price,
+    is_sentence,
+    is_shouted,
+    states_something,
+)
+from assent.suite.content.counting import without_emoji
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.language import ended, sentences, speaks, unended, word_set
+from assent.suite.content.lessons import Rule, similarity
+from assent.suite.content.risks import risks_of
+from assent.suite.content.voice import Voice, banned_words, forbids, voice_of
+
+MAX_SENTENCE_CHARS: Final = 300
+MAX_ITEM_CHARS: Final = 140
+MOST_FACTS: Final = 3
+LEAST_SCORE: Final = -4
+"""Below this a sentence does not say what the product is."""
+SAME: Final = 0.7
+"""From here on two statements say the same."""
+
+_INTERNAL: Final = re.compile(
+    r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|structs?|class(?:es)?|interfaces?|"
+    r"enums?|"
+    r"config\w*|logg\w+|telemetry|metrics|mutex|locks?|abstraction|wrappers?|helpers?|utils?|factory|provider|"
+    r"services?|"
+    r"parser|tokenizer|ast|benchmarks?|fixtures?|mocks?|stubs?|lint\w*|coverage|pipeline|workflows?|docker\w*|"
+    r"dependenc\w+|"
+    r"typ(?:es|ings)|modules?|methods?|functions?|endpoints?|handlers?|constants?|flags?|params?|props|component|"
+    r"store|state|"
+    r"repo|ci|tests?|internals?|backend|queue|retry|async|sdk|spec|scripts?|debug\w*|codegen|boilerplate|scaffold\w*)\b"
+    r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*|\.\w{1,4}\b",
+)
+"""What a commit speaks of where only developers know what it means."""
+_ORDERS: Final = re.compile(
+    r"^(?:(?:fix|fixed|fixes):? )?(?:stop|prevent|avoid|ensure|make|do not|don['’]t|never|always|correctly|use|"
+    r"handle|set|keep|"
+    r"return|check|only|focus|properly|allow|respect|show|hide)\b",
+    re.IGNORECASE,
+)
+"""Repairs that are written as what to do, which do not read as what was broken."""
+_SPEED: Final = re.compile(
+    r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
+)
+_COMMON: Final = word_set(
+    "with from that this your have their them they when what which will more than into every each about also only just "
+    "user users make makes using used like other some such over under after before without eine einen einer oder nicht "
+    "auch wird werden kann jetzt now new tool library support"
+)
+
+
+class Material(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a draft may say, best first."""
+
+    name: str = ""
+    name_facts: tuple[int, ...] = ()
+    version: str = ""
+    language: str = "und"
+    url: str = ""
+    lead: Saying | None = None
+    """The change, as a sentence."""
+    headline: Saying | None = None
+    """The change without its frame."""
+    details: tuple[Saying, ...] = ()
+    """Sentences that go on with the change."""
+    others: tuple[Saying, ...] = ()
+    """Further changes, as items of a list."""
+    product: Saying | None = None
+    """What the product is, as a sentence."""
+    brief: tuple[Saying, ...] = ()
+    """What it is, without its name."""
+    related: tuple[Saying, ...] = ()
+    """Other sentences that speak of what changed."""
+    features: tuple[Saying, ...] = ()
+    further: tuple[Saying, ...] = ()
+    """What it says next about itself, where it lists no features."""
+    added: Saying | None = None
+    """What a commit added, where nobody says what changed."""
+    audience: Saying | None = None
+    proof: Saying | None = None
+    """What a person recorded to be told, if it is no quote."""
+    short: bool = False
+    shortened_by: tuple[tuple[str, str], ...] = ()
+    """The entries that ask for a short text, and how."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The entries because of which something is not said, and how."""
+    left_out_change: bool = False
+    still_said: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=16)
+def material_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
+    """What a draft can say."""
+    return _Picker(evidence, rules).material()
+
+
+class _Picker:
+    """Takes statements out of the evidence, each once."""
+
+    def __init__(self, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
+        self.evidence, self.rules = evidence, rules
+        self.language = evidence.language
+        self.voice = voice_of(evidence, rules)
+        self.name, self.name_fact = name_of(evidence)
+        self.taken: list[str] = []
+        self.about = About(evidence, self.name)
+        self.said: Saying | None = None
+        """What the product is, as the evidence has it."""
+        self.left_out: dict[str, str] = {}
+
+    def material(self) -> Material:
+        changes = self._changes("whatChanged")
+        product = self._product()
+        commits = [] if changes else self._commits()
+        if not changes and product is None:
+            changes, commits = commits or self._unavoidable(), []
+        version = self.evidence.first("version")
+        lead = changes[0] if changes else []
+        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
+        more = [
+            each
+            for each in changes[1:]
+            if len(each[0].text) <= MAX_ITEM_CHARS
+            and not is_code(each[0].text)
+            and not (kinds[each[0].facts[0]] == "fixed" and _ORDERS.match(each[0].text))
+        ]
+        related = self._related(lead[0].text) if lead and not more and len(lead) == 1 else []
+        features = self._features()
+        said = [
+            state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
+            for each in changes[:1]
+        ]
+        if said and product is None and self.name and not is_named(self.name, said[0]):
+            said = [f"{self.name}: {said[0]}"]
+        names = self._names()
+        version_facts = tuple(place for place, _ in self.evidence.of("version")[:1])
+        return Material(
+            name=self.name,
+            name_facts=names,
+            version=version,
+            language=self.language,
+            url=self.evidence.product_url,
+            lead=Saying(said[0], (*lead[0].facts, *names, *version_facts)) if said else None,
+            headline=lead[0] if lead else None,
+            details=tuple(self._ended(lead[1:])[:MOST_FACTS]),
+            others=tuple(
+                Saying(list_change(each[0].text, kinds[each[0].facts[0]], self.language), each[0].facts)
+                for each in more[:MOST_FACTS]
+            ),
+            product=product,
+            brief=tuple(each for each in self.about.briefs(self.said) if self._allows(each.text)),
+            related=tuple(related[:MOST_FACTS]),
+            features=tuple(features[:MOST_FACTS]),
+            further=tuple(self._further(product)[:2]) if product and not features else (),
+            added=self._added(commits),
+            audience=self._audience(),
+            proof=self._proof(),
+            left_out_change=bool(self.evidence.of("whatChanged")) and not changes,
+            short=self.voice.short,
+            shortened_by=tuple((rule.entry_id, rule.why) for rule in self.rules if rule.kind == "shorter"),
+            left_out=tuple(self.left_out.items()),
+            still_said=tuple(
+                word
+                for word in self.voice.banned
+                if any(
+                    forbids(Voice(banned=(word,)), text) for text in (*said, product.text if product else "")
+                )
+            ),
+        )
+
+    def _changes(self, source: str) -> list[list[Saying]]:
+        """The changes, each with the sentences that go on with it."""
+        found: list[list[Saying]] = []
+        for place, fact in self.evidence.of(source):
+            text = self._unmarked(fact.text)
+            if fact.kind == "more":
+                if found and self._allows(text) and not text.endswith("…"):
+                    found[-1].append(Saying(text, (place,)))
+            elif text and not text.endswith("…") and speaks(text, self.language) and self._takes(text):
+                found.append([Saying(text, (place,))])
+        return found
+
+    def _unmarked(self, text: str) -> str:
+        """Without emoji, and without an exclamation mark at the end where none is wanted."""
+        bare = without_emoji(text).strip()
+        if self.voice.no_exclamation and bare.endswith(("!", "！")):
+            self._note("no_exclamation")
+            return ended(bare.rstrip("!！"), self.language)
+        return bare
+
+    def _unavoidable(self) -> list[list[Saying]]:
+        """The change that says what is forbidden, where there is nothing else to say."""
+        for place, fact in self.evidence.of("whatChanged")[:1]:
+            if (
+                speaks(fact.text, self.language)
+                and not self._refused(fact.text)
+                and len(fact.text) <= MAX_SENTENCE_CHARS
+            ):
+                return [[Saying(without_emoji(fact.text).strip(), (place,))]]
+        return []
+
+    def _commits(self) -> list[list[Saying]]:
+        """Commits that a person understands as something new; never a repair."""
+        facts = self.evidence.facts
+        return [
+            each
+            for each in self._changes("commit")
+            if facts[each[0].facts[0]].kind == "new"
+            and 2 <= len(each[0].text.split()) <= 12
+            and not _INTERNAL.search(each[0].text)
+        ]
+
+    def _added(self, commits: list[list[Saying]]) -> Saying | None:
+        if not commits or self.language not in ("en", "de"):
+            return None
+        text = ended(list_change(commits[0][0].text, "", self.language), self.language)
+        new = frames_of(self.language).new[1]
+        bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
+        framed = text if text.startswith(new) else new + bare
+        return Saying(framed, commits[0][0].facts)
+
+    def _product(self) -> Saying | None:
+        """The sentence that says best what the product is, with its name."""
+        stated = (each for each in self.about.statements() if self._allows(each[1].text))
+        scored = [
+            (score, -at, each) for at, (score, each) in enumerate(stated) if not self._refused(each.text)
+        ]
+        if not scored or max(scored)[0] < LEAST_SCORE:
+            return None
+        best = max(scored)[2]
+        self.taken.append(best.text)
+        self.said = best
+        if not self.name or is_named(self.name, best.text) or is_personal(best.text):
+            return Saying(ended(best.text, self.language), best.facts)
+        # One colon in a sentence is enough.
+        joint = "：" if ord(best.text[0]) > 0x2E7F else " – " if ": " in best.text else ": "
+        return Saying(ended(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names()))
+
+    def _related(self, change: str) -> list[Saying]:
+        """Sentences of README and memory that speak of what changed."""
+        # What the product is about is shared by every sentence about it.
+        about = self.said.text if self.said is not None else ""
+        words = _content_words(change, self.name) - _content_words(about, self.name)
+        speed = bool(_SPEED.search(change))
+        found = []
+        for place, fact in self.evidence.of("readme", "readme_feature", "repo_fact", "proof"):
+            for sentence in sentences(without_emoji(fact.text)):
+                shared = words & _content_words(sentence, self.name)
+                timed = speed and _SPEED.search(sentence) and re.search(r"\d", sentence)
+                whole = is_sentence(sentence, self.language) and not UNCLEAR.match(sentence)
+                # What only says the change again adds nothing.
+                whole = whole and len(_content_words(sentence, self.name) - words) >= 2
+                belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
+                if belongs and speaks(sentence, self.language) and self._takes(sentence, same=0.6):
+                    found.append(Saying(ended(sentence, self.language), (place,)))
+        return found[:2]
+
+    def _features(self) -> list[Saying]:
+        """What it can do, what the caller's goal and audience speak of first."""
+        goal = " ".join(
+            fact.text for _, fact in self.evidence.of("launchGoal", "targetCustomer", "brand_audience")
+        )
+        wanted = _content_words(goal, self.name)
+        source = "readme_feature" if self.evidence.of("readme_feature") else "heading"
+        found: list[Saying] = []
+        for place, fact in self.evidence.of(source):
+            text = without_emoji(fact.text).strip(" -–—:")
+            said = sentences(text)
+            text = said[0] if len(said) > 1 and len(said[0].split()) > 3 else text
+            if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
+                continue
+            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 2)
+            if short and speaks(text, self.language) and self._takes(text):
+                found.append(
+                    Saying(
+                        capitalise(unended(text) if len(sentences(text)) == 1 else text, self.name), (place,)
+                    )
+                )
+        found.sort(
+            key=lambda saying: (is_code(saying.text), -len(wanted & _content_words(saying.text, self.name)))
+        )
+        return found if len(found) > 1 else []
+
+    def _further(self, product: Saying) -> list[Saying]:
+        """The sentences that follow the one about the product."""
+        text = without_emoji(self.evidence.facts[product.facts[0]].text)
+        rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
+        place = product.facts[0]
+        if not rest:
+            later = [(at, fact.text) for at, fact in self.evidence.of("readme") if at > place]
+            begins = ((at, said) for at, said in later if said.casefold().startswith(self.name.casefold()))
+            place, text = next(begins, (place, ""))
+            rest = sentences(without_emoji(text))
+        found = []
+        for sentence in rest:
+            if (
+                not states_something(sentence, 4)
+                or not speaks(sentence, self.language)
+                or not self._takes(sentence)
+            ):
+                break
+            found.append(Saying(ended(sentence, self.language), (place,)))
+        return found
+
+    def _proof(self) -> Saying | None:
+        for place, fact in self.evidence.of("proof"):
+            said = sentences(without_emoji(fact.text))
+            if (
+                len(said) == 1
+                and states_something(said[0])
+                and speaks(said[0], self.language)
+                and self._takes(said[0])
+            ):
+                return Saying(ended(said[0], self.language), (place,))
+        return None
+
+    def _audience(self) -> Saying | None:
+        frames = frames_of(self.language)
+        for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
+            text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
+            short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
+            # A sentence about the product that names them says it already.
+            known = self.said is not None and not (
+                _content_words(text, self.name) - _content_words(self.said.text, self.name)
+            )
+            if frames.group and short and not known and speaks(text, self.language) and self._allows(text):
+                frame = frames.audience if text[:1].islower() else frames.group
+                return Saying(frame.replace("{audience}", text), (place,))
+        return None
+
+    def _names(self) -> tuple[int, ...]:
+        return (self.name_fact,) if self.name_fact is not None else ()
+
+    def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
+        return [Saying(ended(each.text, self.language), each.facts) for each in sayings]
+
+    def _takes(self, text: str, same: float = SAME) -> bool:
+        """Whether a statement may be made and was not made already."""
+        if not self._allows(text) or self._refused(text):
+            return False
+        if any(similarity(text, other) >= same for other in self.taken):
+            return False
+        self.taken.append(text)
+        return True
+
+    def _allows(self, text: str) -> bool:
+        """Whether neither voice nor memory speaks against a statement."""
+        if len(text) > MAX_SENTENCE_CHARS:
+            return False
+        for rule in self.rules:
+            if rule.kind == "phrase" and forbids(Voice(banned=(rule.value.casefold(),)), text):
+                self.left_out[rule.entry_id] = rule.why
+        for _, fact in self.evidence.of("brand_voice"):
+            banned = tuple(word.casefold() for word in banned_words(fact.text))
+            if fact.entry_id and forbids(Voice(banned=banned), text):
+                self.left_out[fact.entry_id] = "Left out what the brand's voice does not say."
+        if self.voice.no_exclamation and ("!" in text or "！" in text):
+            self._note("no_exclamation")
+            return False
+        if self.voice.plain and "superlative" in risks_of(text):
+            self._note("plain")
+            return False
+        return not forbids(self.voice, text)
+
+    def _note(self, kind: str) -> None:
+        for rule in self.rules:
+            if rule.kind == kind:
+                self.left_out[rule.entry_id] = rule.why
+
+    def _refused(self, text: str) -> bool:
+        refused = [
+            rule for rule in self.rules if rule.kind == "claim" and similarity(rule.value, text) >= SAME
+        ]
+        self.left_out |= {rule.entry_id: rule.why for rule in refused}
+        return bool(refused)
+
+
+def _content_words(text: str, name: str) -> set[str]:
+    """The words of a statement that carry its meaning, by their stem."""
+    found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if word not in _COMMON}
+    return found - {word[:6] for word in name.casefold().split()}

@@ -1,0 +1,158 @@
+"""Finds the sentences that say what a product is, the best first, and the same in a few words for a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from assent.suite.composer.naming import SEPARATOR, is_named
+from assent.suite.composer.statements import (
+    is_personal,
+    is_price,
+    is_sentence,
+    shorten,
+    states_something,
+)
+from assent.suite.content.counting import without_emoji
+from assent.suite.content.evidence import Evidence, Fact
+from assent.suite.content.language import sentences, speaks
+from assent.suite.content.risks import risks_of
+
+UNCLEAR: Final = re.compile(
+    r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
+    r"while|in|at|as|unlike|then|thus|therefore|moreover|additionally|finally|first|no|not|es|dies\w*|das|sie|wir|und|"
+    r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of sentences that need the one before."""
+_IS_A: Final = r"{name}(?: \([^)]*\))? (?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
+_OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|das)\b")
+"""What says of something else what it is."""
+_NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
+"""The beginning of a group of words without a verb."""
+_CONDITION: Final = re.compile(r"^(?:if|when|while|because|once|since|although|to)\b", re.IGNORECASE)
+_SOURCES: Final = {
+    "page_description": 1.5,
+    "og_description": 1.0,
+    "readme": 0.0,
+    "repo_fact": 0.0,
+    "headline": -2.0,
+    "page_text": -1.0,
+}
+"""Where a product says what it is, and how well these places say it."""
+TITLE_SCORE: Final = -1.5
+
+
+class Saying(msgspec.Struct, frozen=True):
+    """A statement and the facts it is made from."""
+
+    text: str
+    facts: tuple[int, ...]
+
+
+class About:
+    """What the evidence says about a product of this name."""
+
+    def __init__(self, evidence: Evidence, name: str) -> None:
+        self.evidence, self.name, self.language = evidence, name, evidence.language
+        self.is_a = re.compile(_IS_A.replace("{name}", re.escape(name)), re.IGNORECASE)
+
+    def statements(self) -> Iterator[tuple[float, Saying]]:
+        """The sentences that may say what the product is, each with how well it does."""
+        for place, fact, sentence, (paragraph, order) in self._sentences():
+            # Further down a README, a sentence that does not name the product may speak of anything.
+            unnamed = fact.source == "readme" and paragraph + order > 0 and not is_named(self.name, sentence)
+            late = 4.0 * (unnamed and bool(self.name) and not _NOUN.match(sentence))
+            yield (
+                self._score(fact, sentence) - 0.5 * paragraph - 0.7 * order - late,
+                Saying(sentence, (place,)),
+            )
+        for title in self._titles():
+            yield TITLE_SCORE, title
+
+    def briefs(self, said: Saying | None) -> list[Saying]:
+        """What the product is in a few words, for a title. `said` is the sentence that was chosen."""
+        chosen = [said] if said is not None else []
+        others = [
+            Saying(text, (place,))
+            for place, fact, text, (paragraph, order) in self._sentences()
+            if fact.source != "page_text" and paragraph < 3 and order == 0
+        ]
+        found: list[Saying] = []
+        for saying in (*chosen, *others):
+            match = self.is_a.match(saying.text)
+            if match and self.name:
+                found.append(Saying(match.group("what"), saying.facts))
+            elif self._is_tagline(saying):
+                found.append(saying)
+        found += self._titles()
+        for saying in chosen:
+            rest = saying.text[len(self.name) :].strip() if self._begins(saying.text) else ""
+            verb = re.match(r"(?!is\b|ist\b|was\b)[a-zäöü]+[st]\b", rest)
+            found += [] if self.is_a.match(saying.text) else [saying]
+            found += [Saying(rest, saying.facts)] if verb else []
+        found += [saying for saying in others if self.evidence.facts[saying.facts[0]].source == "headline"]
+        calm = [each for each in found if not is_price(each.text)]
+        return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
+
+    def _sentences(self) -> Iterator[tuple[int, Fact, str, tuple[int, int]]]:
+        """Sentences with their facts, and the numbers of paragraph and sentence."""
+        seen: dict[str, int] = {}
+        for place, fact in self.evidence.of(*_SOURCES):
+            number = seen[fact.source] = seen.get(fact.source, -1) + 1
+            for order, sentence in enumerate(sentences(without_emoji(fact.text))):
+                bare = sentence.strip()
+                if fact.source == "readme" and number == order == 0:
+                    # Below its title, "it" is the product.
+                    bare = re.sub(r"^(?:it|this) is (?=an? )", "", bare, flags=re.IGNORECASE)
+                if states_something(bare, named=self._begins(bare)) and speaks(bare, self.language):
+                    yield place, fact, bare, (number, order)
+
+    def _score(self, fact: Fact, text: str) -> float:
+        score = _SOURCES[fact.source]
+        if self.name and self.is_a.match(text):
+            score += 6
+        elif self._begins(text):
+            score += 5
+        elif is_named(self.name, text):
+            score += -1 if _CONDITION.match(text) else 2
+        elif _NOUN.match(text) and len(text) >= 25 and not is_sentence(text, self.language):
+            score += 3
+        elif UNCLEAR.match(text):
+            score -= 5
+        elif _OTHER.match(text):
+            score -= 7
+        score -= (
+            4.0 * is_personal(text)
+            + 2.5 * ("superlative" in risks_of(text))
+            + 1.5 * ("!" in text or "！" in text)
+        )
+        score -= 1.0 * (len(text) > 180) + 2.0 * (len(text) > 240)
+        return score - 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
+
+    def _titles(self) -> list[Saying]:
+        """What titles say beside the name."""
+        found = []
+        for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
+            parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]
+            rest = [part for part in parts if part.casefold() != self.name.casefold()]
+            alone = len(rest) == 1 and len(parts) > 1
+            if alone and states_something(rest[0], 2) and speaks(rest[0], self.language):
+                found.append(Saying(rest[0], (place,)))
+        return found
+
+    def _is_tagline(self, saying: Saying) -> bool:
+        """Whether it says without a verb what the product is."""
+        text, source = saying.text, self.evidence.facts[saying.facts[0]].source
+        if self.language not in ("en", "de") or is_named(self.name, text) or UNCLEAR.match(text):
+            return False
+        verbless = not is_sentence(shorten(text, 60) or text, self.language)
+        if source == "readme":
+            return verbless and re.match(r"^(?:an?|eine?)\s", text, re.IGNORECASE) is not None
+        return verbless and (source != "headline" or _NOUN.match(text) is not None)
+
+    def _begins(self, text: str) -> bool:
+        return bool(self.name) and text.casefold().startswith(self.name.casefold())

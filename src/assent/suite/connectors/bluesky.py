@@ -1,0 +1,294 @@
+"""`bluesky`: an approved post becomes a record in the repository of the account that a workspace has connected.
+
+AT Protocol, spoken directly. The key of the record is made from the action and its revision, so a repetition finds the
+post that is there instead of making a second one: whatever goes wrong while a record is written, it is read back by its
+key. A human connects with the account's handle and an app password, which can be taken back at Bluesky.
+
+Signing in, uploading pictures and looking up names have no effect that anybody sees; a failure there is not sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.gate.connection import Account, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.kernel.times import iso_time
+from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import failure, retry_after
+from assent.suite.connectors.json_http import Exchanged, exchange
+from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.content import counting
+from assent.suite.measurement.metrics import select_credible
+
+POST: Final = "app.bsky.feed.post"
+MOST_PICTURES: Final = 4
+COUNTS: Final = {
+    "likeCount": "likes",
+    "repostCount": "reposts",
+    "replyCount": "replies",
+    "quoteCount": "quotes",
+    "bookmarkCount": "bookmarks",
+}
+
+_TID: Final = "234567abcdefghijklmnopqrstuvwxyz"
+_KEY: Final = re.compile(r"@?(did:[a-z]+:[\w.:%-]+|[^\s:/]+)[\s:/]+(\S+)")
+"""What a human enters: the handle, a blank or a colon, the app password."""
+_MENTION: Final = re.compile(r"(?<![\w@.])@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z]{2,})")
+_TAG: Final = re.compile(r"(?:^|(?<=\s))[#＃](?!\ufe0f)(\S*[^\d\s!-/:-@\[-`{-~]\S*)")
+_TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
+
+
+class BlueskySession(msgspec.Struct, frozen=True):
+    """A sign-in for the calls of one action."""
+
+    did: str
+    handle: str
+    token: str
+
+
+class BlueskyConnector:
+    """Posts to the repository of an account."""
+
+    id = "bluesky"
+    delivery = Delivery("natural_key")
+
+    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
+        self._url = url.rstrip("/") + "/xrpc/"
+        self._access = KeyAccess(self.id, "Bluesky", connections)
+        self._pictures_of = pictures_of
+        self._clock = clock
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        return await self._access.addressed(workspace_id, effect)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return await self._access.readiness_for(workspace_id, effect)
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        """What a handle and an app password open."""
+        session = await self._session(key, Deadline(timeout_seconds))
+        if isinstance(session, Exchanged):
+            raise self._access.not_accepted(session)
+        account = Account(session.did, self.id, f"@{session.handle}", default=True)
+        return Verified(label=account.name, accounts=(account,))
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """There is one account, and its name stays what it was when it was connected."""
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        deadline = Deadline(timeout_seconds)
+        if len(action.effect.media) > MOST_PICTURES:
+            raise NotSent(Reason.CONNECTOR_FAILED, f"Bluesky takes {MOST_PICTURES} pictures", curable=False)
+        session = await self._signed_in(action, deadline)
+        record = await self._record(session, action, deadline)
+        key = record_key(action)
+        body = {"repo": session.did, "collection": POST, "rkey": key, "validate": True, "record": record}
+        try:
+            answer = await self._ask("POST", "com.atproto.repo.createRecord", deadline, session, body=body)
+        except OutcomeUnknown:
+            if (found := await self._found(session, action, deadline)) is not None:
+                return found
+            raise
+        if answer.ok and isinstance(answer.at("uri"), str):
+            return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
+        # A repetition is refused in some way or other; what is there under our key says which it was.
+        if (found := await self._found(session, action, deadline)) is not None:
+            return found
+        raise self._failed(answer)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a post is not asked about, it is written again under its key")
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        deadline = Deadline(timeout_seconds)
+        access = await self._access.access(action.workspace_id)
+        session = await self._session(self._access.key(access), deadline)
+        if isinstance(session, Exchanged):
+            return self._no_numbers(action, f"Bluesky does not let us in (HTTP {session.status})")
+        query = {"uris": action.external_id or ""}
+        answer = await self._ask("GET", "app.bsky.feed.getPosts", deadline, session, query=query)
+        post = answer.at("posts", 0)
+        if not answer.ok or not isinstance(post, dict):
+            said = "does not show the post" if answer.ok else f"answered HTTP {answer.status}"
+            return self._no_numbers(action, f"Bluesky {said}")
+        numbers, left_out = select_credible({name: post.get(field) for field, name in COUNTS.items()})
+        if not numbers and not left_out:
+            return self._no_numbers(action, "Bluesky gives no numbers")
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=numbers, left_out=left_out)
+
+    def _no_numbers(self, action: Action, reason: str) -> Reading:
+        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
+
+    async def _signed_in(self, action: Action, deadline: Deadline) -> BlueskySession:
+        """A session of the very account that was approved."""
+        access = await self._access.access(action.workspace_id)
+        try:
+            session = await self._session(self._access.key(access), deadline)
+        except OutcomeUnknown as unknown:
+            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+        if isinstance(session, Exchanged):
+            if session.status == 401:
+                raise await self._access.ended(access, str(session.at("message") or ""))
+            failed = self._failed(session)
+            raise (
+                failed
+                if isinstance(failed, NotSent)
+                else NotSent(reason_for_failure(session), str(failed), curable=True)
+            )
+        if session.did != (action.effect.target or {}).get("accountId", session.did):
+            detail = "this was approved for another Bluesky account than the one that is connected"
+            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        return session
+
+    async def _session(self, key: str, deadline: Deadline) -> BlueskySession | Exchanged:
+        """A sign-in, or the answer of a server that refused it."""
+        entered = _KEY.fullmatch(key.strip())
+        if entered is None:
+            detail = "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
+            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        body = {"identifier": entered.group(1), "password": entered.group(2)}
+        answer = await self._ask("POST", "com.atproto.server.createSession", deadline, body=body)
+        given = [answer.at(name) for name in ("did", "handle", "accessJwt")]
+        if not answer.ok or not all(isinstance(each, str) and each for each in given):
+            return answer
+        return BlueskySession(*given)
+
+    async def _record(self, session: BlueskySession, action: Action, deadline: Deadline) -> dict[str, Any]:
+        """The post as the lexicon has it. Nothing is published by making it."""
+        effect = action.effect
+        try:
+            embed = await self._embed(session, action, deadline)
+            dids = {
+                handle: did
+                for handle in dict.fromkeys(_MENTION.findall(effect.body))
+                if (did := await self._did_of(handle, deadline)) is not None
+            }
+        except OutcomeUnknown as unknown:
+            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+        return {
+            "$type": POST,
+            "text": effect.body,
+            "createdAt": iso_time(self._clock.now_ms()),
+            **({"facets": made} if (made := facets(effect.body, dids)) else {}),
+            **({"embed": embed} if embed is not None else {}),
+        }
+
+    async def _embed(
+        self, session: BlueskySession, action: Action, deadline: Deadline
+    ) -> dict[str, Any] | None:
+        images = []
+        for picture in await self._pictures_of(action):
+            answer = await self._ask(
+                "POST",
+                "com.atproto.repo.uploadBlob",
+                deadline,
+                session,
+                content=picture.content,
+                headers={"content-type": picture.content_type},
+            )
+            blob = answer.at("blob")
+            if not answer.ok or not isinstance(blob, dict):
+                raise self._failed(answer)
+            ratio = {"width": picture.width, "height": picture.height}
+            images.append({"alt": picture.alt, "image": blob, "aspectRatio": ratio})
+        if images:
+            return {"$type": "app.bsky.embed.images", "images": images}
+        link = action.effect.link
+        if not link or link in action.effect.body:
+            return None
+        card = {
+            "uri": link,
+            "title": action.effect.title or urlsplit(link).hostname or link,
+            "description": "",
+        }
+        return {"$type": "app.bsky.embed.external", "external": card}
+
+    async def _did_of(self, handle: str, deadline: Deadline) -> str | None:
+        """Whose name it is; a name that is nobody's stays plain text."""
+        query = {"handle": handle.lower()}
+        answer = await self._ask("GET", "com.atproto.identity.resolveHandle", deadline, query=query)
+        did = answer.at("did")
+        return did if answer.ok and isinstance(did, str) else None
+
+    async def _found(self, session: BlueskySession, action: Action, deadline: Deadline) -> Delivered | None:
+        """The post that is there under our key."""
+        key = record_key(action)
+        query = {"repo": session.did, "collection": POST, "rkey": key}
+        try:
+            answer = await self._ask("GET", "com.atproto.repo.getRecord", deadline, session, query=query)
+        except (NotSent, OutcomeUnknown):
+            return None
+        if not answer.ok or answer.at("value", "text") != action.effect.body:
+            return None
+        return _make_delivered(session, key, str(answer.at("uri")), answer.at("cid"), "found")
+
+    def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
+        said = answer.at("message") or answer.at("error") or ""
+        if answer.at("error") in ("ExpiredToken", "InvalidToken"):
+            return NotSent(Reason.CONNECTOR_FAILED, f"the session ended: {said}", curable=True)
+        return failure(answer.status, str(said), retry_after(answer.headers, self._clock.now_ms()))
+
+    async def _ask(
+        self, method: str, name: str, deadline: Deadline, session: BlueskySession | None = None, **more: Any
+    ) -> Exchanged:
+        token = session.token if session is not None else None
+        return await exchange(method, self._url + name, token=token, timeout_seconds=deadline.left(), **more)
+
+
+def reason_for_failure(answer: Exchanged) -> Reason:
+    return Reason.RATE_LIMITED if answer.status == 429 else Reason.CONNECTOR_FAILED
+
+
+def record_key(action: Action) -> str:
+    """The key of an action's record: a TID from when the action was made and a hash of what it is (C30)."""
+    made_ms = int(action.action_id.replace("-", "")[:12], 16)
+    mixed = int.from_bytes(hashlib.sha256(action.provider_key.encode()).digest()[:4], "big")
+    number = ((made_ms * 1000 + mixed % 1000) << 10 | (mixed >> 10) % 1024) % (1 << 63)
+    return "".join(_TID[number >> shift & 31] for shift in range(60, -1, -5))
+
+
+def facets(text: str, dids: dict[str, str]) -> list[dict[str, Any]]:
+    """Links, names and hashtags of a text, by the bytes of its UTF-8 form that they take."""
+    found: list[tuple[int, int, dict[str, str]]] = []
+    taken: list[tuple[int, int]] = []
+    for start, end in counting.addresses(text):
+        address = text[start:end]
+        uri = address if "://" in address else f"https://{address}"
+        found.append((start, end, {"$type": "app.bsky.richtext.facet#link", "uri": uri}))
+        taken.append((start, end))
+    for match in _MENTION.finditer(text):
+        if (did := dids.get(match.group(1))) is not None:
+            found.append((*match.span(), {"$type": "app.bsky.richtext.facet#mention", "did": did}))
+    for match in _TAG.finditer(text):
+        tag = _TAG_END.sub("", match.group(1))
+        if tag and counting.graphemes(tag) <= 64 and not any(a <= match.start() < b for a, b in taken):
+            end = match.start(1) + len(tag)
+            found.append((match.start(), end, {"$type": "app.bsky.richtext.facet#tag", "tag": tag}))
+    return [
+        {
+            "index": {"byteStart": len(text[:start].encode()), "byteEnd": len(text[:end].encode())},
+            "features": [feature],
+        }
+        for start, end, feature in sorted(found, key=lambda each: each[:2])
+    ]
+
+
+def _make_delivered(session: BlueskySession, key: str, uri: str, cid: Any, how: str) -> Delivered:
+    url = f"https://bsky.app/profile/{session.handle}/post/{key}"
+    return Delivered(uri, url, {"cid": str(cid), "record": how})

@@ -1,0 +1,95 @@
+"""`ga4`: sessions and conversions on the pages that a run leads to, from Google Analytics 4 (Data API v1beta).
+
+Every value comes as text, and where nothing was counted (yet) `rows` is absent: that is no zero. Without dimensions the
+report has one row, so that a visitor of two pages is one session. The human chooses the property.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Campaign, Reading
+from assent.suite.connectors.google import (
+    MAX_CHOICES,
+    MOST_PAGES,
+    GoogleProperty,
+    GoogleSource,
+    day,
+    number,
+)
+
+PUBLIC: Final = "https://analyticsdata.googleapis.com"
+PUBLIC_ADMIN: Final = "https://analyticsadmin.googleapis.com"
+
+METRICS: Final = {"sessions": "sessions", "keyEvents": "conversions"}
+"""What is asked for, and what it is called here. Analytics calls conversions key events."""
+
+UNREADABLE: Final = "Google Analytics answered with rows that hold no numbers"
+
+
+class Ga4Connector(GoogleSource):
+    """Reads one property of a workspace."""
+
+    id = "ga4"
+    label = "Google Analytics 4"
+    channel = "web"
+    setting = "propertyId"
+
+    async def ask(self, chosen: str, campaign: Campaign, timeout_seconds: float) -> Reading:
+        since = day(campaign.since_ms)
+        body = {
+            "dateRanges": [{"startDate": since, "endDate": day(campaign.until_ms)}],
+            "metrics": [{"name": name} for name in METRICS],
+            "dimensionFilter": page_filter(campaign.pages),
+        }
+        url = f"{self.url}/v1beta/properties/{quote(chosen, safe='')}:runReport"
+        answer = await self.access.call(
+            campaign.workspace_id, "POST", url, body=body, timeout_seconds=timeout_seconds
+        )
+        if not answer.ok or not isinstance(answer.value, dict):
+            return self.refused(answer)
+        if not answer.at("rows"):
+            return self.unavailable(
+                f"Google Analytics has counted nothing on these pages since {since}; a visit can take a day or two to "
+                "appear"
+            )
+        metrics: dict[str, int | float] = {}
+        for row in range(len(answer.at("rows"))):
+            for place, asked in enumerate(METRICS):
+                name = answer.at("metricHeaders", place, "name") or asked
+                value = number(answer.at("rows", row, "metricValues", place, "value"))
+                if name in METRICS and value is not None:
+                    metrics[METRICS[name]] = metrics.get(METRICS[name], 0) + value
+        return self.counted(metrics) if metrics else self.unavailable(UNREADABLE)
+
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
+        admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url
+        url = f"{admin}/v1beta/accountSummaries?pageSize=200"
+        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
+        if not answer.ok or not isinstance(answer.value, dict):
+            return None
+        found = [
+            (str(each["property"]).removeprefix("properties/"), each.get("displayName"))
+            for account in answer.at("accountSummaries") or ()
+            for each in account.get("propertySummaries") or ()
+            if isinstance(each.get("property"), str)
+        ]
+        return tuple(GoogleProperty(number, str(name or number)) for number, name in found[:MAX_CHOICES])
+
+
+def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:
+    """Sessions that saw one of the pages, with or without a slash at its end."""
+    return {"orGroup": {"expressions": [_page(page) for page in pages[:MOST_PAGES]]}}
+
+
+def _page(page: str) -> dict[str, Any]:
+    parts = urlsplit(page)
+    path = parts.path.rstrip("/")
+    spellings = [path, f"{path}/"] if path else ["/"]
+    host = {"fieldName": "hostName", "stringFilter": {"matchType": "EXACT", "value": parts.hostname or ""}}
+    where = {"fieldName": "pagePath", "inListFilter": {"values": spellings}}
+    return {"andGroup": {"expressions": [{"filter": host}, {"filter": where}]}}

@@ -1,0 +1,130 @@
+"""What Google's two sources of numbers have in common: they are asked, never told, and an absence of rows is no zero.
+
+Neither is a way out into the world: `perform` refuses. What a source cannot say it says why (E100).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.connection import Connection
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Campaign, Delivered, Delivery, NotSent, OutcomeUnknown, Reading
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.json_http import Exchanged
+from assent.suite.connectors.oauth_access import OAuthAccess
+
+PATIENCE: Final = 0.9
+"""The part of the time that is used: what is known must be known before the caller stops listening."""
+
+MOST_PAGES: Final = 10
+"""Pages of one run that are asked about."""
+
+MAX_CHOICES: Final = 200
+
+
+class GoogleProperty(msgspec.Struct, frozen=True):
+    """Something to measure that the human has access to."""
+
+    id: str
+    label: str
+
+
+class GoogleSource:
+    """A source of numbers. Subclasses say what is to be chosen and how it is asked."""
+
+    id = ""
+    label = ""
+    channel = ""
+    setting = ""
+    """What the human chooses after connecting, by its name in the connection's settings."""
+    delivery = Delivery("none")
+
+    def __init__(self, access: OAuthAccess, url: str) -> None:
+        self.access = access
+        self.url = url
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        readiness = await self.access.readiness(workspace_id)
+        connection = await self.access.connection(workspace_id) if readiness.ready else None
+        if connection is not None and self.chosen(connection) is None:
+            return Readiness(False, Reason.MISSING_CONNECTOR.value, self.choose_hint)
+        return readiness
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action_of(approved)
+        raise NotSent(Reason.CONNECTOR_FAILED, f"{self.label} is read and never written to", curable=False)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown(f"{self.label} is read and never written to")
+
+    @property
+    def choose_hint(self) -> str:
+        return f"{self.label} is connected, but nobody has chosen yet what it reads. Choose it on its page."
+
+    def chosen(self, connection: Connection) -> str | None:
+        value = connection.settings.get(self.setting)
+        return value if isinstance(value, str) and value else None
+
+    async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None:
+        """The source's numbers for the pages of a run; None where the workspace never connected it."""
+        connection = await self.access.connection(campaign.workspace_id)
+        if connection is None or connection.state == "revoked":
+            return None
+        chosen = self.chosen(connection)
+        if connection.live and chosen is None:
+            return self.unavailable(self.choose_hint)
+        if not campaign.pages:
+            return self.unavailable("nothing of this run leads to a page whose visitors could be counted")
+        try:
+            return await self.ask(chosen or "", campaign, timeout_seconds * PATIENCE)
+        except NotSent as not_sent:
+            return self.unavailable(not_sent.detail)
+        except OutcomeUnknown as unknown:
+            return self.unavailable(str(unknown))
+
+    async def ask(self, chosen: str, campaign: Campaign, timeout_seconds: float) -> Reading:
+        raise NotImplementedError
+
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
+        """What the human may choose from; None where the interface does not say."""
+        raise NotImplementedError
+
+    def unavailable(self, reason: str) -> Reading:
+        return Reading(source=self.id, channel=self.channel, status="unavailable", reason=reason)
+
+    def counted(self, metrics: dict[str, int | float]) -> Reading:
+        return Reading(source=self.id, channel=self.channel, status="ok", metrics=metrics)
+
+    def refused(self, answer: Exchanged) -> Reading:
+        """An answer that has no numbers, in words for whoever reads the measurement."""
+        said = {
+            403: f"the connected account may not read it in {self.label}; choose another on its page",
+            404: f"{self.label} does not know what was chosen; choose another on its page",
+            429: f"{self.label} limits how often it is asked; measure again later",
+        }
+        return self.unavailable(said.get(answer.status, f"{self.label} answered HTTP {answer.status}"))
+
+
+def day(moment_ms: int) -> str:
+    """The day of a moment, as Google writes it."""
+    return datetime.fromtimestamp(moment_ms / 1000, UTC).date().isoformat()
+
+
+def number(value: Any) -> int | float | None:
+    """A number as Google sends it, which may be text; None for anything else."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    if found != found or found in (float("inf"), float("-inf")):
+        return None
+    return int(found) if found.is_integer() else found

@@ -1,0 +1,142 @@
+"""`hubspot`: an approved contact is created, or the one with its e-mail address is brought up to date.
+
+HubSpot keeps one contact per address, so the address is the natural key: a repetition is answered with 409 and the
+number of the contact that is there. That one is read, and changed only where it differs from what was approved; a
+repetition of our own therefore finds its own work and does nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from assent.gate.connection import Account
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import failure
+from assent.suite.connectors.json_http import Exchanged
+from assent.suite.connectors.key_access import no_account
+from assent.suite.connectors.oauth_access import OAuthAccess, not_connected
+from assent.suite.contact import FIELDS, UnreadableContact, read_contact
+
+CONTACTS: Final = "/crm/v3/objects/contacts"
+PATIENCE: Final = 0.3
+"""The part of the time for one request: a save is at most three of them."""
+
+OTHER_ACCOUNT: Final = "Another HubSpot account is connected than the one this was approved for."
+
+_EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
+
+
+class HubSpotConnector:
+    """Saves contacts in the account that a workspace has connected."""
+
+    id = "hubspot"
+    delivery = Delivery("natural_key")
+
+    def __init__(self, access: OAuthAccess, url: str) -> None:
+        self.access = access
+        self._url = url + CONTACTS
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self.access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """The contact goes to the account that is connected when it is staged."""
+        account = await self._account(workspace_id)
+        if account is not None and _account_of(effect) == account.id:
+            return effect
+        target = {"accountId": account.id, "name": account.name} if account is not None else None
+        return msgspec.structs.replace(effect, target=target)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        readiness = await self.readiness(workspace_id)
+        account = await self._account(workspace_id)
+        if not readiness.ready or account is None or _account_of(effect) == account.id:
+            return readiness
+        return no_account("HubSpot", effect)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        try:
+            wanted = read_contact(action.effect.body)
+        except UnreadableContact as unreadable:
+            raise NotSent(Reason.VALIDATION_ERROR, str(unreadable), curable=False) from None
+        await self._refuse_other_account(action.workspace_id, action.effect)
+        seconds = timeout_seconds * PATIENCE
+        made = await self._ask(action.workspace_id, "POST", "", seconds, {"properties": wanted})
+        if made.status != 409:
+            return _read_saved(made, "created")
+        return await self._update(action.workspace_id, made, wanted, seconds)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a contact is not asked about, it is saved again")
+
+    async def _update(
+        self, workspace_id: WorkspaceId, refused: Exchanged, wanted: dict[str, str], seconds: float
+    ) -> Delivered:
+        named = _EXISTING.search(str(refused.at("message")))
+        asked = f"properties={','.join(FIELDS.values())}"
+        where = (
+            f"/{named.group(1)}?{asked}"
+            if named
+            else f"/{quote(wanted['email'], safe='')}?idProperty=email&{asked}"
+        )
+        try:
+            there = await self._ask(workspace_id, "GET", where, seconds)
+        except OutcomeUnknown as unknown:
+            # Reading has no effect, and the creation was refused.
+            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+        known = there.at("properties")
+        if not there.ok or not isinstance(known, dict):
+            detail = f"the contact that is there cannot be read (HTTP {there.status})"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
+        missing = {name: value for name, value in wanted.items() if known.get(name) != value}
+        if not missing:
+            return _read_saved(there, "there")
+        number = str(there.at("id"))
+        changed = await self._ask(
+            workspace_id, "PATCH", f"/{quote(number)}", seconds, {"properties": missing}
+        )
+        return _read_saved(changed, "updated")
+
+    async def _ask(
+        self, workspace_id: WorkspaceId, method: str, where: str, seconds: float, body: Any = None
+    ) -> Exchanged:
+        return await self.access.call(
+            workspace_id, method, self._url + where, body=body, timeout_seconds=seconds
+        )
+
+    async def _refuse_other_account(self, workspace_id: WorkspaceId, effect: Effect) -> None:
+        """What was approved for one account, or for none yet, is not saved in another."""
+        account = await self._account(workspace_id)
+        if account is not None and account.id != _account_of(effect):
+            raise not_connected(OTHER_ACCOUNT)
+
+    async def _account(self, workspace_id: WorkspaceId) -> Account | None:
+        connection = await self.access.connection(workspace_id)
+        usable = connection.accounts if connection is not None and connection.live else ()
+        return next((each for each in usable if each.chosen), None)
+
+
+def _account_of(effect: Effect) -> str | None:
+    return (effect.target or {}).get("accountId")
+
+
+def _read_saved(answer: Exchanged, how: str) -> Delivered:
+    if not answer.ok:
+        raise failure(answer.status, str(answer.at("message") or ""), answer.retry_after)
+    number = answer.at("id")
+    if not isinstance(number, str) or not number:
+        raise OutcomeUnknown("a success that names no contact")
+    url = answer.at("url")
+    shown = url if isinstance(url, str) and url.startswith("https://") else None
+    return Delivered(number, shown, {"contact": how})

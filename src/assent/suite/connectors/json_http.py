@@ -1,0 +1,126 @@
+"""One request to a provider whose address the operator of the server chose, and its answer as JSON.
+
+Says what is known when there is no answer (C10): before a connection stands nothing was sent, afterwards all is
+possible. A token goes into a header and nowhere else; no redirect is followed, so it goes to nobody else either.
+
+Deliberately unaware of any provider. Brings httpx along with the first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from assent.ports import OutcomeUnknown
+from assent.suite.connectors.http_outcomes import unreachable
+
+if TYPE_CHECKING:
+    import ssl
+
+MAX_ANSWER_BYTES: Final = 4 * 1_048_576
+AGENT: Final = "Assent/0.1"
+HIDDEN: Final = b"[redacted]"
+
+
+class Exchanged(msgspec.Struct, frozen=True):
+    """What came back. `value` is None where the body is no JSON."""
+
+    status: int
+    value: Any
+    retry_after: str | None = None
+    headers: Mapping[str, str] = {}
+    """By their names in lower case."""
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    def at(self, *path: str | int) -> Any:
+        """What is at a place of the answer, or None where there is no such place."""
+        found = self.value
+        for step in path:
+            try:
+                found = found[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return found
+
+
+async def exchange(
+    method: str,
+    url: str,
+    *,
+    token: str | None = None,
+    body: Any = None,
+    form: Mapping[str, str] | None = None,
+    content: bytes | None = None,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout_seconds: float,
+) -> Exchanged:
+    """The answer. Raises `NotSent` where nothing left this machine, `OutcomeUnknown` where no whole answer came.
+
+    `timeout_seconds` is for everything together. What comes back never holds the token, whatever the other side says.
+    """
+    import httpx
+
+    sent = {"user-agent": AGENT, "accept": "application/json", **(headers or {})}
+    if token is not None:
+        sent["authorization"] = f"Bearer {token}"
+    if body is not None:
+        sent["content-type"] = "application/json"
+        content = msgspec.json.encode(body)
+    # Whether a connection came about must be known before the time is over.
+    patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * 0.8)
+    options: dict[str, Any] = {
+        "trust_env": False,
+        "follow_redirects": False,
+        "timeout": patience,
+        "verify": _load_trust(),
+    }
+    host = httpx.URL(url).host
+    try:
+        async with (
+            asyncio.timeout(timeout_seconds),
+            httpx.AsyncClient(**options) as client,
+            client.stream(
+                method,
+                url,
+                headers=sent,
+                content=content,
+                data=dict(form) if form is not None else None,
+                params=dict(query) if query is not None else None,
+            ) as response,
+        ):
+            gathered = bytearray()
+            async for chunk in response.aiter_bytes():
+                gathered += chunk
+                if len(gathered) > MAX_ANSWER_BYTES:
+                    raise OutcomeUnknown(f"{host} answers with more than can be read")
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+        raise unreachable(f"{host} cannot be reached ({type(error).__name__})") from None
+    except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
+        raise OutcomeUnknown(f"{host} gave no whole answer ({type(error).__name__})") from None
+    answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)
+    found = {name.lower(): value for name, value in response.headers.items()}
+    return Exchanged(response.status_code, _json(answered), found.get("retry-after"), found)
+
+
+@cache
+def _load_trust() -> ssl.SSLContext:
+    """Whom to trust, read once: reading it costs more than a request."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,141 @@
+"""A workspace's access to a provider by a key that a human entered: what is said without one, and when it has ended.
+
+The key is opened for the moment of a call and kept nowhere. A provider that does not accept it any more ends the
+connection, and a human is asked to connect again; nothing of an action is lost by that.
+
+Deliberately unaware of what the key opens.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import msgspec
+
+from assent.gate.connection import Access, Account, Connection, ConnectionState
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Connections, NotSent
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
+from assent.suite.connectors.json_http import Exchanged
+
+API_KEY: Final = "apiKey"
+PATIENCE: Final = 0.9
+"""The part of the time that is used: what is known must be known before the caller stops listening."""
+LEAST_SECONDS: Final = 0.05
+
+
+class Deadline:
+    """How long there is left for all the requests of one call."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self._ends = time.monotonic() + timeout_seconds * PATIENCE
+
+    def left(self) -> float:
+        return max(LEAST_SECONDS, self._ends - time.monotonic())
+
+
+class KeyAccess:
+    """The access of every workspace to one provider."""
+
+    def __init__(self, provider: str, label: str, connections: Connections) -> None:
+        self._provider = provider
+        self._label = label
+        self._connections = connections
+
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
+        """The connection, where there is one that counts."""
+        found = await self._connections.find(workspace_id, self._provider)
+        return found if found is not None and found.live else None
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        found = await self._connections.find(workspace_id, self._provider)
+        if found is not None and found.live:
+            return Readiness(ready=True)
+        ended = found is not None and found.state is ConnectionState.EXPIRED
+        said = self._ended(found) if ended else f"{self._label} is not connected."
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found, workspace_id), said)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """An effect for a provider where a connection is one account: that one, or none without a connection."""
+        connection = await self.connection(workspace_id)
+        accounts = connection.accounts_on(self._provider) if connection is not None else ()
+        target = (
+            {"accountId": accounts[0].id, "platform": self._provider, "name": accounts[0].name}
+            if accounts
+            else None
+        )
+        return msgspec.structs.replace(effect, target=target)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        """Whether an effect could go out: the account that it is for is the one that is connected."""
+        connection = await self.connection(workspace_id)
+        if connection is None or connection.account((effect.target or {}).get("accountId", "")) is not None:
+            return await self.readiness(workspace_id)
+        return self.unnamed(effect)
+
+    def unnamed(self, effect: Effect) -> Readiness:
+        """A connection is there, but the effect names no account of it."""
+        return no_account(self._label, effect)
+
+    async def access(self, workspace_id: WorkspaceId) -> Access:
+        """The connection with its key. Raises `NotSent`."""
+        access = await self._connections.access(workspace_id, self._provider)
+        if access is None or access.secrets.get(API_KEY) is None:
+            raise NotSent(Reason.MISSING_CONNECTOR, self._how(None, workspace_id), curable=True)
+        return access
+
+    def key(self, access: Access) -> str:
+        return access.secrets[API_KEY]
+
+    async def ended(self, access: Access, said: str) -> NotSent:
+        """The provider has refused the key: the connection is over."""
+        why = f"{self._label} does not accept its key any more" + (
+            f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
+        )
+        await self._connections.mark_expired(access.connection, why)
+        return NotSent(
+            Reason.MISSING_CONNECTOR, f"{why}. Connect {self._label} again, then try again.", curable=True
+        )
+
+    async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
+        await self._connections.update_accounts(access.connection, accounts, why)
+
+    def not_accepted(self, answer: Exchanged) -> NotSent:
+        """What a human hears who entered a key."""
+        if answer.status in (401, 403):
+            return NotSent(
+                Reason.MISSING_CONNECTOR,
+                f"{self._label} does not accept this key. Copy it again from {self._label}, whole.",
+                curable=True,
+            )
+        return NotSent(
+            Reason.CONNECTOR_FAILED,
+            f"{self._label} could not check the key (HTTP {answer.status}). Try again later.",
+            curable=True,
+        )
+
+    def _ended(self, found: Connection | None) -> str:
+        why = found.problem if found is not None else None
+        return f"{why or f'{self._label} does not accept its key any more'}."
+
+    def _how(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
+        if found is not None and found.state is ConnectionState.EXPIRED:
+            return f"{self._ended(found)} Connect it again."
+        return (
+            f"{self._label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
+            f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
+        )
+
+
+def no_account(label: str, effect: Effect) -> Readiness:
+    """A provider is connected, and an effect is for none of its accounts: it was prepared before, or for another."""
+    if effect.target:
+        said = f"{label} is connected to another account than the one this was prepared for."
+    else:
+        said = f"{label} was connected after this was prepared."
+    hint = f"{said} Say that it may go out: you are shown where it goes, and approve that."
+    return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said, nameable=True)

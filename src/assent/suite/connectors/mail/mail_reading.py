@@ -1,0 +1,97 @@
+"""A composed mail, read as its reader's program will read it, and held against what was meant.
+
+By another way than it was written: the parser of the standard library, which knows nothing of how it came about. What
+does not say exactly what was approved is not sent.
+"""
+
+from __future__ import annotations
+
+import re
+from email import message_from_bytes
+from email.header import decode_header
+from email.message import Message
+from email.utils import getaddresses
+from typing import Final
+
+import msgspec
+
+from assent.net.mail_server import Mailbox
+
+MAX_LINE_BYTES: Final = 998
+
+_ILLEGAL: Final = re.compile(rb"(?<!\r)\n|\r(?!\n)|[^\t\r\n -~]")
+_FOLD: Final = re.compile(r"\r\n(?=[ \t])")
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+
+
+class Meant(msgspec.Struct, frozen=True):
+    """What a mail is to say. `to` is None where its readers do not see each other; `fixed` are the headers that are
+    what they are, by name."""
+
+    sender: Mailbox
+    to: Mailbox | None
+    subject: str
+    fixed: dict[str, str]
+    parts: tuple[tuple[str, str], ...]
+    """The texts by their kind: `plain`, `html`."""
+
+
+def difference(content: bytes, meant: Meant) -> str | None:
+    """What of a mail is not what was meant; None where all of it is."""
+    if _ILLEGAL.search(content) or max(map(len, content.split(b"\r\n"))) > MAX_LINE_BYTES:
+        return "a line that no mail may have"
+    message = message_from_bytes(content)
+    ours = ["From", "To", "Subject", *meant.fixed, "MIME-Version", "Content-Type"]
+    several = len(meant.parts) > 1
+    if message.keys() != (ours if several else [*ours, "Content-Transfer-Encoding"]):
+        return "its headers"
+    if any(_unfold(message[name]) != value for name, value in meant.fixed.items()):
+        return "its headers"
+    if _decode(message["Subject"]) != meant.subject:
+        return "the subject"
+    if _mailboxes(message["From"]) != [meant.sender]:
+        return "the sender"
+    if meant.to is None:
+        if message["To"] != "undisclosed-recipients:;":
+            return "the recipients"
+    elif _mailboxes(message["To"]) != [meant.to]:
+        return "the recipients"
+    return _parts_difference(message, meant.parts)
+
+
+def _parts_difference(message: Message, meant: tuple[tuple[str, str], ...]) -> str | None:
+    parts: list[Message] = [message]
+    if len(meant) > 1:
+        payload = message.get_payload()
+        if message.get_content_type() != "multipart/alternative" or not isinstance(payload, list):
+            return "its parts"
+        parts = [each for each in payload if isinstance(each, Message)]
+        if any(each.keys() != ["Content-Type", "Content-Transfer-Encoding"] for each in parts):
+            return "its parts"
+        if message.preamble or message.epilogue:
+            return "its parts"
+    if message.defects or len(parts) != len(meant) or any(each.defects for each in parts):
+        return "its parts"
+    for part, (kind, text) in zip(parts, meant, strict=True):
+        read = part.get_payload(decode=True)
+        charset = part.get_content_charset()
+        if part.get_content_type() != f"text/{kind}" or charset != "utf-8" or not isinstance(read, bytes):
+            return "its parts"
+        if read != _BREAK.sub("\r\n", text).encode():
+            return f"the {kind} text"
+    return None
+
+
+def _mailboxes(value: str) -> list[Mailbox]:
+    return [Mailbox(_decode(name), address) for name, address in getaddresses([_unfold(value)])]
+
+
+def _decode(value: str) -> str:
+    return "".join(
+        piece if isinstance(piece, str) else piece.decode(charset or "ascii")
+        for piece, charset in decode_header(_unfold(value))
+    )
+
+
+def _unfold(value: str) -> str:
+    return _FOLD.sub("", value)

@@ -1,0 +1,220 @@
+"""`resend`: approved e-mails go out through Resend.
+
+Resend recognises a key for a day: the same key and content answer with the same mail, so a lost outcome is cleared up
+by asking again. What each of its error names means is one table. Several recipients do not see each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.connection import Access, Account, Connection, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.kernel.refusals import Reason
+from assent.kernel.times import iso_time
+from assent.ports import (
+    Clock,
+    Connections,
+    Delivered,
+    Delivery,
+    NotSent,
+    OutcomeUnknown,
+    PicturesOf,
+    Reading,
+)
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import failure, retry_after
+from assent.suite.connectors.json_http import Exchanged, exchange
+from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.measurement.metrics import select_credible
+
+TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
+"""Resend's own sender for accounts without a domain; it delivers to the account's owner only."""
+
+NOBODY: Final = "00000000-0000-0000-0000-000000000000"
+"""The id of no mail: asking for it says whether a key is accepted and nothing else."""
+
+KEY_ENDED: Final = frozenset({"missing_api_key", "invalid_api_key"})
+IN_DOUBT: Final = {
+    "invalid_idempotent_request": "another content was sent under the key of this action",
+    "concurrent_idempotent_requests": "a request with the key of this action is still being worked on",
+}
+QUOTAS: Final = {"daily_quota_exceeded": 24 * HOUR_MS, "monthly_quota_exceeded": 24 * HOUR_MS}
+
+EVENTS: Final[dict[str, dict[str, int | float]]] = {
+    "delivered": {"delivered": 1},
+    "opened": {"delivered": 1, "opened": 1},
+    "clicked": {"delivered": 1, "opened": 1, "clicked": 1},
+    "complained": {"delivered": 1, "complained": 1},
+    "bounced": {"delivered": 0, "bounced": 1},
+    "failed": {"delivered": 0, "failed": 1},
+    "suppressed": {"delivered": 0, "suppressed": 1},
+    "canceled": {"delivered": 0, "canceled": 1},
+}
+"""What the last event of a mail says in numbers; the others say that nothing is known yet."""
+
+
+class ResendConnector:
+    """Sends by Resend's interface."""
+
+    id = "resend"
+    delivery = Delivery("native_key", DAY_MS)
+
+    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
+        self._url = url.rstrip("/")
+        self._pictures_of = pictures_of
+        self._access = KeyAccess(self.id, "Resend", connections)
+        self._clock = clock
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        connection = await self._access.connection(workspace_id)
+        account = next(iter(connection.accounts_on("email")), None) if connection is not None else None
+        if connection is None or account is None:
+            return msgspec.structs.replace(effect, target=None)
+        target = {"accountId": account.id, "platform": "email", "name": account.name}
+        sender = effect.sender or str(connection.settings.get("from") or TEST_SENDER)
+        return msgspec.structs.replace(effect, target=target, sender=sender)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return await self._access.readiness_for(workspace_id, effect)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        from assent.suite.connectors.mail.resend_mail import mail
+
+        action = action_of(approved)
+        body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
+        access = await self._access.access(action.workspace_id)
+        if not _still_there(access.connection, action.effect):
+            raise NotSent(
+                Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
+            )
+        answer = await self._ask(
+            access,
+            "POST",
+            "/emails",
+            Deadline(timeout_seconds),
+            body=body,
+            headers={"idempotency-key": action.provider_key},
+        )
+        if not answer.ok:
+            raise self._failed(answer)
+        mail_id = answer.at("id")
+        if not isinstance(mail_id, str) or not mail_id:
+            raise OutcomeUnknown("a success that cannot be read")
+        return Delivered(mail_id, None, {"recipients": len(action.effect.recipients)})
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("Resend finds a mail by its id only, and this one's is not known")
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        deadline = Deadline(timeout_seconds)
+        access = await self._access.access(action.workspace_id)
+        mail_id = action.external_id or ""
+        query = {
+            "email_id": mail_id,
+            "start_date": iso_time((action.executed_ms or action.created_ms) - HOUR_MS),
+            "end_date": iso_time(self._clock.now_ms()),
+        }
+        answer = await self._ask(access, "GET", "/emails/metrics", deadline, query=query)
+        totals = answer.at("totals") if answer.ok else None
+        metrics, left_out = select_credible(totals if isinstance(totals, dict) else {})
+        if not any(metrics.values()) and not left_out:
+            # Nothing counted yet, or no such interface: the mail itself says how far it got.
+            answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
+            metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
+            if metrics and len(action.effect.recipients) > 1:
+                return self._unavailable(
+                    action, "Resend tells only the last event of a mail to several people"
+                )
+        if not metrics and not left_out:
+            return self._unavailable(action, _no_numbers(answer))
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+
+    def _unavailable(self, action: Action, reason: str) -> Reading:
+        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        deadline = Deadline(timeout_seconds)
+        answer = await exchange(
+            "GET", f"{self._url}/emails/{NOBODY}", token=key, timeout_seconds=deadline.left()
+        )
+        sends_only = answer.at("name") == "restricted_api_key"
+        if not (answer.ok or answer.status in (404, 422) or sends_only):
+            raise self._access.not_accepted(answer)
+        domain = None if sends_only else await self._domain(key, deadline)
+        account = domain or Account("resend", "email", "Resend", default=True)
+        settings: dict[str, Any] = {"readsBack": not sends_only}
+        if domain is not None:
+            settings["from"] = f"hello@{domain.name}"
+        return Verified(label="Resend", accounts=(account,), settings=settings)
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """A key is an account here: there is nothing to look for."""
+
+    async def _domain(self, key: str, deadline: Deadline) -> Account | None:
+        """A domain that mail may come from, where the key may see it."""
+        try:
+            answer = await exchange("GET", f"{self._url}/domains", token=key, timeout_seconds=deadline.left())
+        except (NotSent, OutcomeUnknown):
+            return None
+        found = answer.at("data") if answer.ok else None
+        for each in found if isinstance(found, list) else ():
+            if isinstance(each, dict) and each.get("status") == "verified" and each.get("name"):
+                return Account(str(each.get("id") or each["name"]), "email", str(each["name"]), default=True)
+        return None
+
+    async def _ask(
+        self, access: Access, method: str, path: str, deadline: Deadline, **what: Any
+    ) -> Exchanged:
+        answer = await exchange(
+            method, self._url + path, token=self._access.key(access), timeout_seconds=deadline.left(), **what
+        )
+        if answer.at("name") in KEY_ENDED or (answer.status == 401 and answer.at("name") is None):
+            raise await self._access.ended(access, _words(answer))
+        return answer
+
+    def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
+        """By the name of the error first: Resend's statuses are not one to one."""
+        name, said = answer.at("name"), _words(answer)
+        if name in IN_DOUBT:
+            return OutcomeUnknown(f"Resend says that {IN_DOUBT[name]}")
+        if name in QUOTAS:
+            wait = QUOTAS[name] // 1000
+            return NotSent(
+                Reason.CONNECTOR_FAILED,
+                f"Resend's quota is used up: {said}",
+                curable=True,
+                retry_after_seconds=wait,
+            )
+        if name == "restricted_api_key":
+            return NotSent(Reason.MISSING_CONNECTOR, f"this key may not send: {said}", curable=True)
+        return failure(answer.status, said, retry_after(answer.headers, self._clock.now_ms()))
+
+
+def _still_there(connection: Connection, effect: Effect) -> bool:
+    """Whether the account that was approved is the one that would be used."""
+    return connection.account((effect.target or {}).get("accountId", "")) is not None
+
+
+def _no_numbers(answer: Exchanged) -> str:
+    if answer.at("name") == "restricted_api_key":
+        return "this Resend key may only send; numbers need one with full access"
+    if answer.ok:
+        event = str(answer.at("last_event") or "on its way").replace("_", " ")
+        return f"the mail is {event}; there is nothing to count yet"
+    return f"Resend has no numbers for it (HTTP {answer.status})"
+
+
+def _words(answer: Exchanged) -> str:
+    said = answer.at("message")
+    return said if isinstance(said, str) else ""

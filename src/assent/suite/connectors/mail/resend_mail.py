@@ -1,0 +1,85 @@
+"""An approved e-mail as Resend takes it. The same action and revision always ask for the same, so that a repeated key
+is recognised. Several recipients do not see each other.
+
+Resend writes the mail itself. What it or a reader's program would decode or take apart is quoted, where there is a
+standard for it, or refused: nobody can say here what an encoded word becomes there.
+
+Loaded with the first mail, because the standard library's mail package is large.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from typing import Any, Final
+
+from assent.gate.records import Action
+from assent.kernel.headers import has_encoded_word, is_one_line
+from assent.net.mail_server import Mailbox, parse_mailbox
+from assent.ports import Picture
+from assent.suite.connectors.mail.smtp_message import html_part, refusal
+
+MAX_RECIPIENTS: Final = 50
+"""What Resend takes in one mail."""
+
+_BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
+
+
+def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
+    """What is asked of Resend. The same action and revision always ask for the same. Raises `NotSent`."""
+    effect = action.effect
+    sender, *_ = _boxes("sender", (effect.sender or default_sender,))
+    recipients = _boxes("recipients", effect.recipients)
+    if not recipients:
+        raise refusal("nobody is named to receive it")
+    if len(recipients) > MAX_RECIPIENTS:
+        raise refusal(
+            f"Resend takes at most {MAX_RECIPIENTS} recipients in one mail, this has {len(recipients)}"
+        )
+    several = len(recipients) > 1
+    subject = effect.subject or effect.title
+    if not is_one_line(subject) or has_encoded_word(subject):
+        raise refusal(
+            "subject: it holds a line break, a control character or what mail programs decode (=?…?=)"
+        )
+    return {
+        "from": sender,
+        "to": [sender] if several else recipients,
+        **({"bcc": recipients} if several else {}),
+        "subject": subject,
+        "text": effect.body,
+        "html": html_part(effect),
+        "tags": [{"name": "assent_action", "value": action.action_id}],
+        **(
+            {"attachments": [_attach(number, each) for number, each in enumerate(pictures, 1)]}
+            if pictures
+            else {}
+        ),
+    }
+
+
+def _attach(number: int, picture: Picture) -> dict[str, str]:
+    return {
+        "filename": f"picture-{number}.{picture.content_type.rpartition('/')[2]}",
+        "content": b64encode(picture.content).decode(),
+        "content_type": picture.content_type,
+    }
+
+
+def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
+    try:
+        found = [parse_mailbox(each) for each in given]
+    except ValueError as error:
+        raise refusal(f"{field}: {error}") from error
+    if any(has_encoded_word(box.name) for box in found):
+        raise refusal(f"{field}: a name holds what mail programs decode (=?…?=)")
+    return list({box.address: _write_mailbox(box) for box in found}.values())
+
+
+def _write_mailbox(box: Mailbox) -> str:
+    """A name that could be taken for more than one word of text is quoted."""
+    if not box.name:
+        return box.address
+    if _BARE.fullmatch(box.name):
+        return f"{box.name} <{box.address}>"
+    return '"' + box.name.replace("\\", "\\\\") + f'" <{box.address}>'

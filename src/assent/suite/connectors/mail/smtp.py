@@ -1,0 +1,267 @@
+"""`smtp`: an approved e-mail goes out through any SMTP server: that of the workspace, else that of the whole server.
+
+A workspace's own is a connection like any other: a human enters it, it is sealed, and every process on the same data
+uses it. The settings name one for all workspaces. Which of the two a mail goes through is part of what is approved.
+
+SMTP has no key by which a server would recognise a repetition, so a lost outcome is for a human to look into. What it
+does have is a clear order of things: until the content is handed over, nothing was sent. What exactly is known when an
+exchange breaks is decided in `assent.suite.connectors.mail.smtp_conversation`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from assent.gate.connection import Account, Connection, ConnectionState, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
+from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.key_access import API_KEY, PATIENCE, Deadline, no_account
+
+if TYPE_CHECKING:
+    import ssl
+
+    from assent.suite.connectors.mail.smtp_message import Letter
+
+NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
+
+REACH_SECONDS: Final = 3.0
+"""For looking up the name of a mail server."""
+
+ANY_ADDRESS: Final = "anyAddress"
+"""Among the settings of a connection: who has the terminal of this server may name a host of its own network."""
+
+SENDER: Final = "from"
+
+Reach = Callable[[str, int], Awaitable[str]]
+"""The number to connect to for a host that a person chose. Raises `NotSent` for one in a private network."""
+
+
+class MailRoute(msgspec.Struct, frozen=True):
+    """A server, whose name mail comes under, and the connection it belongs to, if it is a workspace's."""
+
+    server: MailServer
+    sender: Mailbox
+    connection: Connection | None = None
+
+
+class SmtpConnector:
+    """Sends through one server, under one name unless the action says another."""
+
+    id = "smtp"
+    delivery = Delivery("none")
+
+    def __init__(
+        self,
+        url: str | None,
+        sender: str | None,
+        clock: Clock,
+        *,
+        connections: Connections | None = None,
+        reach: Reach | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`url` and `sender` as the settings have them; both absent until they are set."""
+        self._default = MailRoute(parse_server(url), parse_mailbox(sender)) if url and sender else None
+        self._written_sender = (sender or "") if self._default is not None else ""
+        self._connections = connections
+        self._reach = reach
+        self._clock = clock
+        self._context = context
+
+    @property
+    def for_everybody(self) -> bool:
+        """Whether the settings name a server that every workspace may use."""
+        return self._default is not None
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        found = await self._found(workspace_id)
+        if self._default is not None or (found is not None and found.live):
+            return Readiness(ready=True)
+        if found is not None and found.state is ConnectionState.EXPIRED:
+            why = found.problem or "The mail server does not accept its user and password any more."
+            return Readiness(False, Reason.MISSING_CONNECTOR.value, f"{why} Connect it again.", why)
+        hint = (
+            f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "
+            f'assent connect smtp --workspace {workspace_id} --from "NAME <ADDRESS>" --key-stdin'
+        )
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, NONE_THERE)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """The effect with the server and the sender that will be used, so that they are shown and approved."""
+        found = await self._found(workspace_id)
+        if found is None or not found.live or not found.accounts:
+            sender = effect.sender or self._written_sender
+            return msgspec.structs.replace(effect, target=None, sender=sender)
+        account = found.accounts[0]
+        bound = (effect.target or {}).get("accountId")
+        # The name that belongs to another server does not go along to this one.
+        keeps = effect.sender not in ("", self._written_sender) and bound in (None, account.id)
+        return msgspec.structs.replace(
+            effect,
+            target={"accountId": account.id, "platform": account.platform, "name": account.name},
+            sender=effect.sender if keeps else str(found.settings.get(SENDER, "")),
+        )
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        readiness = await self.readiness(workspace_id)
+        if not readiness.ready or (await self._is_named(workspace_id, effect) and effect.sender):
+            return readiness
+        return no_account("The mail server", effect)
+
+    async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
+        """Whether an effect goes through a server that is there."""
+        wanted = (effect.target or {}).get("accountId")
+        if wanted is None:
+            return self._default is not None
+        found = await self._found(workspace_id)
+        return found is not None and found.live and found.account(wanted) is not None
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        deadline = Deadline(timeout_seconds)
+        way = await self._way(action.workspace_id, action.effect)
+        from assent.suite.connectors.mail.smtp_message import compose
+
+        # In a thread, because a long text takes longer to write and to read back than others should wait.
+        letter = await asyncio.to_thread(compose, action, way.sender, self._clock.now_ms())
+        try:
+            return await self._hand_over(way.server, letter, deadline.left())
+        except NotSent as refused:
+            if refused.reason is Reason.MISSING_CONNECTOR and way.connection is not None:
+                await self._stored().mark_expired(
+                    way.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
+                )
+            raise
+
+    async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
+        """A note of the server itself to one of its own people: no action, and nothing that an agent wrote."""
+        way = self._for_everybody()
+        from assent.suite.connectors.mail.smtp_message import note
+
+        letter = note(to, subject, text, key, way.sender, self._clock.now_ms())
+        await self._hand_over(way.server, letter, timeout_seconds * PATIENCE)
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        """What a mail server says to its address, such as smtp://user:password@mail.example.org:587."""
+        return await self._verified(key, timeout_seconds, {})
+
+    async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
+        """The same for a person at the terminal of this server, who may name a host of its own network."""
+        return await self._verified(key, timeout_seconds, {ANY_ADDRESS: True})
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """A mail server is one account: there is nothing to look for."""
+
+    async def _verified(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
+        from assent.suite.connectors.mail.smtp_conversation import Conversation
+        from assent.suite.connectors.mail.smtp_message import Letter
+
+        server = await self._placed(_parse(key), settings)
+        nothing = Letter("", "assent@localhost", (), b"")
+        patience = timeout_seconds * PATIENCE
+        check = Conversation(server, nothing, context=self._tls(), timeout=patience)
+        try:
+            await asyncio.wait_for(asyncio.to_thread(check.check), patience)
+        except TimeoutError:
+            check.call_off()
+            detail = f"the mail server did not answer within {patience:g} seconds"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
+        return Verified(label=server.host, accounts=(_account(server),), settings=settings)
+
+    async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
+        wanted = (effect.target or {}).get("accountId")
+        if wanted is None:
+            return self._for_everybody()
+        held = await self._stored().access(workspace_id, self.id)
+        url = held.secrets.get(API_KEY) if held is not None else None
+        if held is None or url is None or held.connection.account(wanted) is None:
+            detail = "the mail server it was approved for is not connected any more"
+            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        settings = held.connection.settings
+        server = await self._placed(_parse(url), settings)
+        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
+
+    async def _placed(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
+        """The server with the number to connect to, where a workspace chose its host."""
+        if settings.get(ANY_ADDRESS) or self._reach is None:
+            return server
+        try:
+            async with asyncio.timeout(REACH_SECONDS):
+                number = await self._reach(server.host, server.port)
+        except TimeoutError:
+            detail = f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
+        return msgspec.structs.replace(server, number=number)
+
+    def _for_everybody(self) -> MailRoute:
+        if self._default is None:
+            raise NotSent(Reason.MISSING_CONNECTOR, NONE_THERE, curable=True)
+        return self._default
+
+    def _stored(self) -> Connections:
+        if self._connections is None:
+            raise NotSent(Reason.MISSING_CONNECTOR, NONE_THERE, curable=True)
+        return self._connections
+
+    async def _found(self, workspace_id: WorkspaceId) -> Connection | None:
+        return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
+
+    async def _hand_over(self, server: MailServer, letter: Letter, patience: float) -> Delivered:
+        from assent.suite.connectors.mail.smtp_conversation import Conversation, not_now
+
+        conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
+        exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
+        # One that is called off ends later, and no caller asks how.
+        exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        try:
+            said = await asyncio.wait_for(asyncio.shield(exchange), patience)
+        except TimeoutError as error:
+            waited = f"within {patience:.1f} seconds"
+            if conversation.call_off():
+                raise not_now(f"the mail server was not ready {waited}") from error
+            raise OutcomeUnknown(f"no last word from the mail server {waited}") from error
+        except asyncio.CancelledError:
+            conversation.call_off()
+            raise
+        return Delivered(letter.message_id, None, {"reply": said, "recipients": len(letter.recipients)})
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a mail server cannot be asked what it has sent")
+
+    def _tls(self) -> ssl.SSLContext:
+        if self._context is None:
+            import ssl
+
+            self._context = ssl.create_default_context()
+        return self._context
+
+
+def _parse(url: str) -> MailServer:
+    try:
+        return parse_server(url)
+    except ValueError as error:
+        detail = f"That is not the address of a mail server: {error}."
+        raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True) from None
+
+
+def _account(server: MailServer) -> Account:
+    """Another user or another host is another account; another password is not."""
+    who = f"{server.user or ''}@{server.host}:{server.port}"
+    named = f"smtp-{hashlib.sha256(who.encode()).hexdigest()[:16]}"
+    return Account(
+        named,
+        "email",
+        server.host if server.user is None else f"{server.user} at {server.host}",
+        default=True,
+    )

@@ -1,0 +1,243 @@
+"""One exchange with a mail server, in a thread of its own, and what can be said about its outcome.
+
+The first byte of the mail's content is the point of no return. Before it nothing can have been sent, whatever breaks;
+after it only the server's last word counts, and without one the outcome is unknown. One recipient refused means nobody
+gets it: half a mailing that looks like a whole one is worse than none.
+
+The caller may call it off at any moment from another thread and learns then on which side of that point it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import smtplib
+import socket
+import ssl
+import threading
+from typing import Final
+
+from assent.kernel.refusals import Reason
+from assent.net.mail_server import MailServer
+from assent.ports import NotSent, OutcomeUnknown
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
+from assent.suite.connectors.mail.smtp_message import Letter
+
+WANTS_SIGN_IN: Final = frozenset({530, 534, 535, 538})
+"""Replies that speak of the account, not of the mail (RFC 4954)."""
+
+_LINE_DOT: Final = re.compile(rb"(?m)^\.")
+
+
+class CalledOff(Exception):  # noqa: N818 - what happened
+    """The caller has stopped waiting."""
+
+
+class Conversation:
+    """Hands over one letter. `run` blocks; `call_off` may be called meanwhile."""
+
+    def __init__(
+        self, server: MailServer, letter: Letter, *, context: ssl.SSLContext, timeout: float
+    ) -> None:
+        self._server = server
+        self._letter = letter
+        self._context = context
+        self._timeout = timeout
+        self._turn = threading.Lock()
+        self._called_off = False
+        self._handing_over = False
+        self._smtp: smtplib.SMTP | None = None
+
+    def call_off(self) -> bool:
+        """Stop. True when nothing was sent and nothing will be."""
+        with self._turn:
+            self._called_off = True
+            # Not `sock.shutdown`: that of a TLS socket is not made for two threads.
+            if self._smtp is not None and (sock := self._smtp.sock) is not None:
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
+            return not self._handing_over
+
+    def check(self) -> None:
+        """Sign in and leave; nothing is sent. Raises `NotSent`."""
+        try:
+            smtp = self._connect()
+            try:
+                self._prepare(smtp)
+            finally:
+                _leave(smtp)
+        except NotSent:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
+            raise not_now(f"the mail server cannot be used ({said})") from error
+
+    def run(self) -> str:
+        """Send, and return the server's last word. Raises `NotSent` or `OutcomeUnknown`."""
+        try:
+            smtp = self._connect()
+            try:
+                self._prepare(smtp)
+                self._envelope(smtp)
+                return self._hand_over(smtp)
+            finally:
+                _leave(smtp)
+        except (NotSent, OutcomeUnknown):
+            raise
+        except Exception as error:
+            # Disconnects, time-outs, unreadable replies, and what a call-off does to the socket.
+            said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
+            if self._handing_over:
+                raise OutcomeUnknown(f"no last word from the mail server ({said})") from error
+            raise not_now(f"the mail server cannot be used ({said})") from error
+
+    def _connect(self) -> smtplib.SMTP:
+        server, timeout = self._server, self._timeout
+        # Without a name of ours smtplib would ask the DNS for one.
+        name = self._letter.sender.rpartition("@")[2]
+        number = server.number or server.host
+        if server.encryption == "tls":
+            smtp: smtplib.SMTP = _Encrypted(number, server, name, timeout, self._context)
+        else:
+            smtp = _Plain(number, server, name, timeout)
+        with self._turn:
+            if not self._called_off:
+                self._smtp = smtp
+                return smtp
+        smtp.close()
+        raise CalledOff
+
+    def _prepare(self, smtp: smtplib.SMTP) -> None:
+        """Encrypted and signed in, as the address of the server says."""
+        server = self._server
+        smtp.ehlo_or_helo_if_needed()
+        if server.encryption == "starttls":
+            if not smtp.has_extn("starttls"):
+                raise not_now("the mail server offers no encryption (STARTTLS)")
+            smtp.starttls(context=self._context)
+            smtp.ehlo_or_helo_if_needed()
+        if server.user is None or server.password is None:
+            return
+        try:
+            smtp.login(server.user, server.password)
+        except smtplib.SMTPAuthenticationError as error:
+            said = _reply(error.smtp_code, error.smtp_error)
+            if 400 <= error.smtp_code < 500:
+                raise not_now(f"the mail server cannot sign anybody in now: {said}") from error
+            raise not_signed_in(said) from error
+        except (smtplib.SMTPServerDisconnected, smtplib.SMTPResponseException):
+            raise
+        except smtplib.SMTPException as error:
+            raise not_signed_in("it offers no way to sign in with a password") from error
+
+    def _envelope(self, smtp: smtplib.SMTP) -> None:
+        """Sender and every recipient, or a refusal that names each problem and leaves nothing behind."""
+        letter = self._letter
+        # Not by smtplib's own methods, which parse an address once more.
+        code, said = smtp.docmd("MAIL", f"FROM:<{letter.sender}>")
+        if code != 250:
+            if code in WANTS_SIGN_IN:
+                raise not_signed_in(_reply(code, said))
+            raise not_now(f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}")
+        refused: list[tuple[str, int, bytes]] = []
+        for recipient in letter.recipients:
+            code, said = smtp.docmd("RCPT", f"TO:<{recipient}>")
+            if code not in (250, 251):
+                refused.append((recipient, code, said))
+            if code == 421:
+                break
+        if not refused:
+            return
+        with contextlib.suppress(smtplib.SMTPException, OSError):
+            smtp.rset()
+        if any(code in WANTS_SIGN_IN for _, code, _ in refused):
+            raise not_signed_in(_reply(refused[0][1], refused[0][2]))
+        problems = "; ".join(f"{recipient}: {_reply(code, said)}" for recipient, code, said in refused)
+        raise NotSent(
+            Reason.CONNECTOR_FAILED,
+            f"nothing was sent, because {len(refused)} of {len(letter.recipients)} recipients were refused: "
+            f"{problems}"[: MAX_DETAIL_CHARS * 5],
+            curable=not any(_final(code) for _, code, _ in refused),
+        )
+
+    def _hand_over(self, smtp: smtplib.SMTP) -> str:
+        code, said = smtp.docmd("DATA")
+        if code != 354:
+            raise _refusal(code, said)
+        content = _LINE_DOT.sub(b"..", self._letter.content)
+        with self._turn:
+            if self._called_off:
+                raise CalledOff
+            self._handing_over = True
+        smtp.send(content if content.endswith(b"\r\n") else content + b"\r\n")
+        smtp.send(b".\r\n")
+        code, said = smtp.getreply()
+        if code == 250:
+            return _reply(code, said)
+        if 400 <= code < 600:
+            raise _refusal(code, said)
+        raise OutcomeUnknown(f"the mail server answered {_reply(code, said)}")
+
+
+class _Plain(smtplib.SMTP):
+    """Connects to a number that was checked; its certificate is still that of the name."""
+
+    def __init__(self, number: str, server: MailServer, name: str, timeout: float) -> None:
+        self._number = number
+        super().__init__(server.host, server.port, name, timeout=timeout)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
+        return made
+
+
+class _Encrypted(smtplib.SMTP_SSL):
+    """The same, encrypted from the first byte."""
+
+    def __init__(
+        self, number: str, server: MailServer, name: str, timeout: float, context: ssl.SSLContext
+    ) -> None:
+        self._number = number
+        super().__init__(server.host, server.port, name, timeout=timeout, context=context)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
+        return made
+
+
+def _leave(smtp: smtplib.SMTP) -> None:
+    """Say goodbye and go; what the server says to that changes nothing any more, so nobody waits for it."""
+    with contextlib.suppress(smtplib.SMTPException, OSError):
+        smtp.putcmd("QUIT")
+    smtp.close()
+
+
+def not_now(detail: str) -> NotSent:
+    """Nothing was sent, and the mail is not to blame."""
+    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
+
+
+def not_signed_in(detail: str) -> NotSent:
+    return NotSent(
+        Reason.MISSING_CONNECTOR,
+        f"the mail server does not accept the user and the password: {detail}",
+        curable=True,
+    )
+
+
+def _refusal(code: int, said: bytes) -> NotSent:
+    """The server's word about the mail: 4xx may be tried again, 5xx not."""
+    if code in WANTS_SIGN_IN:
+        return not_signed_in(_reply(code, said))
+    return NotSent(
+        Reason.CONNECTOR_FAILED, f"the mail server said {_reply(code, said)}", curable=not _final(code)
+    )
+
+
+def _final(code: int) -> bool:
+    return 500 <= code < 600
+
+
+def _reply(code: int, said: bytes | str) -> str:
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return f"{code} {' '.join(text.split())}"[:MAX_DETAIL_CHARS]

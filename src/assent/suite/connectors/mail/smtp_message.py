@@ -1,0 +1,131 @@
+"""An approved effect as a mail: text and HTML parts, a stable Message-ID, a given Date.
+
+Everything that becomes a header or an SMTP line is refused when it holds a control character, and no text is decoded
+on the way (`mail_format`), so that no content can add a header, a recipient or a second mail. What was composed is
+read back (`mail_reading`); what does not say exactly what was approved is not sent. Loaded with the first mail,
+because the standard library's mail package is large.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from html import escape
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Action, Effect
+from assent.kernel.headers import is_one_line
+from assent.kernel.refusals import Reason
+from assent.net.mail_server import Mailbox, parse_mailbox
+from assent.ports import NotSent
+from assent.suite.connectors.mail import mail_format
+from assent.suite.connectors.mail.mail_reading import Meant, difference
+
+_ATTRIBUTES: Final = r"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[\w:./%#-]+))?)*\s*"""
+_OPENING: Final = re.compile(
+    rf"""\s*(?:<!doctype\ html>\s*)?(?:<html{_ATTRIBUTES}>\s*)?
+    (?:<head>\s*(?:(?:<meta{_ATTRIBUTES}/?>|<title>[^<>]*</title>)\s*)*</head>\s*)?
+    <body{_ATTRIBUTES}>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a document that every reader takes apart in the same way. What comes after it is nowhere within a
+comment, a script or an attribute, where more text would change what the rest of the document is."""
+
+_HIDDEN: Final = (
+    '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
+)
+
+
+class Letter(msgspec.Struct, frozen=True):
+    """A mail ready to be handed over."""
+
+    message_id: str
+    sender: str
+    recipients: tuple[str, ...]
+    content: bytes
+
+
+def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
+    """The mail of an action. Raises `NotSent` for good where it cannot be one."""
+    effect = action.effect
+    sender = _mailbox("sender", effect.sender) if effect.sender else default_sender
+    recipients = tuple(_mailbox("recipients", each) for each in effect.recipients)
+    if not recipients:
+        raise refusal("nobody is named to receive it")
+    if effect.media:
+        raise refusal("a picture goes along, and this mail server gets text alone")
+    meant = Meant(
+        sender=sender,
+        # One reader sees their own name; several do not see each other's.
+        to=recipients[0] if len(recipients) == 1 else None,
+        subject=effect.subject or effect.title,
+        fixed=_identify(action.provider_key, sender, now_ms),
+        parts=(("plain", effect.body), ("html", html_part(effect))),
+    )
+    unique = tuple(dict.fromkeys(each.address for each in recipients))
+    return Letter(meant.fixed["Message-ID"], sender.address, unique, _write(meant))
+
+
+def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
+    """A short note of the server itself, in plain text."""
+    reader = _mailbox("to", to)
+    whole = text if text.endswith("\n") else f"{text}\n"
+    fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
+    meant = Meant(sender, reader, subject, fixed, (("plain", whole),))
+    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _write(meant))
+
+
+def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
+    return {
+        "Date": format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True),
+        "Message-ID": f"<{key.replace(':', '.')}@{sender.domain}>",
+    }
+
+
+def _write(meant: Meant) -> bytes:
+    """The bytes of a mail, once they have been read back."""
+    if not is_one_line(meant.subject):
+        raise refusal("subject: it holds a line break or another control character")
+    headers = [
+        ("From", mail_format.address(meant.sender)),
+        ("To", mail_format.address(meant.to) if meant.to is not None else mail_format.NOBODY_NAMED),
+    ]
+    try:
+        headers += [("Subject", mail_format.words(meant.subject)), *meant.fixed.items()]
+        content = mail_format.mail(headers, meant.parts)
+        other = difference(content, meant)
+    except (ValueError, LookupError) as error:
+        raise refusal(f"it cannot be written as a mail ({type(error).__name__})") from error
+    if other is not None:
+        raise refusal(f"the mail would not say what was approved; {other} would be different")
+    return content
+
+
+def html_part(effect: Effect) -> str:
+    """The HTML that was approved, or the approved text as paragraphs; the preheader first, where inboxes look, unless
+    the approved HTML has it."""
+    html = effect.html or "\n".join(
+        f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
+        for paragraph in re.split(r"\n\s*\n", effect.body.strip())
+    )
+    text = escape(effect.preheader)
+    if not text or f">{text}</div>" in html:
+        return html
+    opening = _OPENING.match(html)
+    place = opening.end() if opening is not None else 0
+    return html[:place] + _HIDDEN.format(text=text) + html[place:]
+
+
+def _mailbox(field: str, text: str) -> Mailbox:
+    try:
+        return parse_mailbox(text)
+    except ValueError as error:
+        raise refusal(f"{field}: {error}") from error
+
+
+def refusal(detail: str) -> NotSent:
+    """The content itself is at fault: trying again cannot help, a new action can."""
+    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)

@@ -1,0 +1,34 @@
+"""`manual`: a human publishes by hand, from a brief, and records where it can be seen.
+
+Never performs by itself, so that nothing is ever reported as published that nobody published (E94, E98).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.connectors.approved import action_of
+
+BY_HAND: Final = "This channel is published by hand; only a human can do that."
+
+
+class ManualConnector:
+    """The way out that goes through a human's hands."""
+
+    id = "manual"
+    delivery = Delivery("none")
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return Readiness(ready=True)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action_of(approved)
+        raise NotSent(Reason.MISSING_CONNECTOR, BY_HAND, curable=True)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("only the human who published it can say")

@@ -1,0 +1,195 @@
+"""The brief for a human who publishes by hand: where to go, what to paste into which field, and what fits there.
+
+The texts are exactly the approved ones; a field that is too long is said to be, never cut. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from assent.gate.records import Effect
+
+
+class ManualField(msgspec.Struct, frozen=True):
+    """A field of a channel's form: which part of the effect goes there, and how much of it fits."""
+
+    name: str
+    source: str
+    limit: int | None = None
+
+
+class ManualChannel(msgspec.Struct, frozen=True):
+    """Where a channel is published by hand."""
+
+    label: str
+    where: str
+    fields: tuple[ManualField, ...]
+    advice: tuple[str, ...] = ()
+
+
+def _post(label: str, where: str, limit: int, *advice: str) -> ManualChannel:
+    return ManualChannel(
+        label, where, (ManualField("text", "body", limit), ManualField("link", "link")), advice
+    )
+
+
+CHANNELS: Final[dict[str, ManualChannel]] = {
+    "linkedin": _post("LinkedIn", "https://www.linkedin.com/feed/", 3_000),
+    "x": _post("X", "https://x.com/compose/post", 280, "X counts every link as 23 characters."),
+    "threads": _post("Threads", "https://www.threads.com/", 500),
+    "instagram": _post("Instagram", "https://www.instagram.com/", 2_200, "A picture or video is required."),
+    "facebook": _post("Facebook", "https://www.facebook.com/", 63_206),
+    "bluesky": _post("Bluesky", "https://bsky.app/", 300),
+    "slack": _post("Slack", "your Slack workspace", 40_000),
+    "tiktok": _post("TikTok", "https://www.tiktok.com/upload", 2_200, "A video is required."),
+    "hn": ManualChannel(
+        "Hacker News",
+        "https://news.ycombinator.com/submit",
+        (ManualField("title", "title", 80), ManualField("url", "link"), ManualField("text", "body")),
+        ("Submit from your own account, and do not ask anybody for votes.",),
+    ),
+    "reddit": ManualChannel(
+        "Reddit",
+        "https://www.reddit.com/submit",
+        (
+            ManualField("title", "title", 300),
+            ManualField("link", "link"),
+            ManualField("body", "body", 40_000),
+        ),
+        ("Read the community's rules on self-promotion first.",),
+    ),
+    "product_hunt": ManualChannel(
+        "Product Hunt",
+        "https://www.producthunt.com/posts/new",
+        (
+            ManualField("name", "title", 40),
+            ManualField("tagline", "details.tagline", 60),
+            ManualField("link", "link"),
+            ManualField("description", "details.description", 500),
+            ManualField("first comment", "body"),
+        ),
+    ),
+    "email": ManualChannel(
+        "E-mail",
+        "your mail program",
+        (
+            ManualField("to", "recipients"),
+            ManualField("subject", "subject"),
+            ManualField("preview text", "preheader"),
+            ManualField("text", "body"),
+        ),
+        ("Put several recipients into Bcc, so that they do not see each other.",),
+    ),
+}
+
+
+class PasteField(msgspec.Struct, frozen=True, rename="camel"):
+    """One thing to paste. `fits` is false where the channel would cut or refuse it."""
+
+    field: str
+    text: str
+    length: int
+    limit: int | None
+    fits: bool
+
+
+class ManualBrief(msgspec.Struct, frozen=True, rename="camel"):
+    """Everything a human needs to publish an effect by hand. `text` is all of it in one piece."""
+
+    channel: str
+    label: str
+    where: str
+    fields: tuple[PasteField, ...]
+    media: tuple[str, ...]
+    advice: tuple[str, ...]
+    warnings: tuple[str, ...]
+    text: str
+
+
+def manual_brief(effect: Effect) -> ManualBrief:
+    """The brief of an effect; a channel that is not in the table gets the general one."""
+    channel = CHANNELS.get(effect.channel) or _general(effect.channel)
+    fields = tuple(
+        _to_paste(effect.channel, field, text)
+        for field in channel.fields
+        if (text := _source(effect, field.source))
+    )
+    warnings = tuple(
+        f"The {field.field} has {field.length} characters; {channel.label} takes {field.limit}."
+        for field in fields
+        if not field.fits
+    )
+    where = _where(effect, channel)
+    media = tuple(
+        f"{media.kind}: {media.url}" + (f" ({media.alt})" if media.alt else "") for media in effect.media
+    )
+    return ManualBrief(
+        channel=effect.channel,
+        label=channel.label,
+        where=where,
+        fields=fields,
+        media=media,
+        advice=channel.advice,
+        warnings=warnings,
+        text=_write(channel, where, fields, media, (*channel.advice, *warnings)),
+    )
+
+
+def _to_paste(channel: str, field: ManualField, text: str) -> PasteField:
+    size = length(channel, text)
+    return PasteField(field.name, text, size, field.limit, field.limit is None or size <= field.limit)
+
+
+def length(channel: str, text: str) -> int:
+    """How long a channel counts a text to be."""
+    return len(re.sub(r"https?://\S+", "x" * 23, text)) if channel == "x" else len(text)
+
+
+def _general(channel: str) -> ManualChannel:
+    label = channel.replace("_", " ").capitalize()
+    fields = (
+        ManualField("title", "title"),
+        ManualField("subject", "subject"),
+        ManualField("text", "body"),
+        ManualField("link", "link"),
+    )
+    return ManualChannel(label, f"{label}, signed in to your own account", fields)
+
+
+def _source(effect: Effect, source: str) -> str:
+    if source == "recipients":
+        return ", ".join(effect.recipients)
+    if source.startswith("details."):
+        return str(effect.details.get(source.removeprefix("details."), ""))
+    return str(getattr(effect, source))
+
+
+def _where(effect: Effect, channel: ManualChannel) -> str:
+    community = (effect.target or {}).get("subreddit", "").removeprefix("r/")
+    if effect.channel == "reddit" and re.fullmatch(r"\w{2,40}", community, re.ASCII):
+        return f"https://www.reddit.com/r/{community}/submit"
+    return channel.where
+
+
+def _write(
+    channel: ManualChannel,
+    where: str,
+    fields: tuple[PasteField, ...],
+    media: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> str:
+    mail = channel is CHANNELS["email"]
+    what = "Send this e-mail by hand." if mail else f"Publish this on {channel.label} by hand."
+    parts = [what, f"1. Open {where}", "2. Paste each text into its field:"]
+    parts += [f"--- {field.field} ---\n{field.text}\n--- end of {field.field} ---" for field in fields]
+    parts += [f"Attach {each}" for each in media]
+    parts += [f"Note: {note}" for note in notes]
+    parts.append(
+        "3. Send it, then tell your agent that you did."
+        if mail
+        else "3. Publish it, copy the address of the live page and tell your agent to record it."
+    )
+    return "\n\n".join(parts)

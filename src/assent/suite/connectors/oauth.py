@@ -1,0 +1,277 @@
+"""OAuth 2 with PKCE (RFC 6749, 7636): who can be asked for consent, and the three things that are said to them.
+
+A provider is a row: where a human consents, where codes and refresh tokens become access tokens, which scopes are asked
+for. Tokens and the client's secret are in the body of a POST and never in an address. Of a refusal only its code is
+kept: what else a provider says may repeat what was sent.
+
+Deliberately unaware of where tokens are kept and of pages; `assent.suite.connectors.oauth_access` keeps them fresh.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from assent.kernel import tokens
+from assent.ports import NotSent, OutcomeUnknown
+from assent.suite.connectors.json_http import Exchanged, exchange
+
+TIMEOUT_SECONDS: Final = 10.0
+"""For one word with a token endpoint: a human or a call is waiting."""
+
+ENDED: Final = frozenset({"invalid_grant", "BAD_REFRESH_TOKEN", "BAD_AUTH_CODE", "invalid_token"})
+"""Codes by which providers say that what was granted does not count any more."""
+
+_CODE: Final = re.compile(r"[A-Za-z_]{1,60}")
+
+
+class Grantor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks the human: its pages and its token endpoint, at their public addresses."""
+
+    id: str
+    label: str
+    pages: str
+    interface: str
+    authorize_path: str
+    token_path: str
+    revoke_path: str | None
+    extra: dict[str, str]
+    client_id_setting: str
+    client_secret_setting: str
+    permissions: str
+    """Where the human sees and withdraws what they granted, in words."""
+
+
+GRANTORS: Final[dict[str, Grantor]] = {
+    "google": Grantor(
+        id="google",
+        label="Google",
+        pages="https://accounts.google.com",
+        interface="https://oauth2.googleapis.com",
+        authorize_path="/o/oauth2/v2/auth",
+        token_path="/token",  # noqa: S106 - an address
+        revoke_path="/revoke",
+        # A refresh token comes only with offline access, and again only when the human consents again.
+        extra={"access_type": "offline", "prompt": "consent"},
+        client_id_setting="ASSENT_GOOGLE_CLIENT_ID",
+        client_secret_setting="ASSENT_GOOGLE_CLIENT_SECRET",  # noqa: S106 - a name
+        permissions="myaccount.google.com/connections",
+    ),
+    "hubspot": Grantor(
+        id="hubspot",
+        label="HubSpot",
+        pages="https://app.hubspot.com",
+        interface="https://api.hubapi.com",
+        authorize_path="/oauth/authorize",
+        token_path="/oauth/v3/token",  # noqa: S106 - an address
+        revoke_path=None,
+        extra={},
+        client_id_setting="ASSENT_HUBSPOT_CLIENT_ID",
+        client_secret_setting="ASSENT_HUBSPOT_CLIENT_SECRET",  # noqa: S106 - a name
+        permissions="HubSpot under Settings, Integrations, Connected apps",
+    ),
+}
+
+SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "ga4": ("google", ("https://www.googleapis.com/auth/analytics.readonly",)),
+    "search_console": ("google", ("https://www.googleapis.com/auth/webmasters.readonly",)),
+    "hubspot": ("hubspot", ("oauth", "crm.objects.contacts.read", "crm.objects.contacts.write")),
+}
+"""Whom each connector asks, and for what: no more than it uses."""
+
+
+class OAuthClient(msgspec.Struct, frozen=True):
+    """How this server is registered with a grantor; nothing until it is set."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Client({self.client_id!r})"
+
+
+class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
+    """A connector's way to consent. `base` is where both pages and interface are, if they are not the public ones."""
+
+    id: str
+    grantor: Grantor
+    scopes: tuple[str, ...]
+    client: OAuthClient
+    base: str | None = None
+
+    @property
+    def configured(self) -> bool:
+        return bool(self.client.client_id and self.client.client_secret)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The scopes that must have been granted; `oauth` only says that consent is asked for."""
+        return frozenset(self.scopes) - {"oauth"}
+
+    @property
+    def authorize_url(self) -> str:
+        return (self.base or self.grantor.pages) + self.grantor.authorize_path
+
+    @property
+    def token_url(self) -> str:
+        return (self.base or self.grantor.interface) + self.grantor.token_path
+
+    @property
+    def revoke_url(self) -> str | None:
+        path = self.grantor.revoke_path
+        return (self.base or self.grantor.interface) + path if path is not None else None
+
+    @property
+    def not_set_up(self) -> str:
+        """For a person who wants to use it."""
+        return (
+            f"{self.grantor.label} does not know this server yet, so it cannot ask you for consent. The person "
+            f"who runs the server registers it with {self.grantor.label}."
+        )
+
+    @property
+    def what_to_set(self) -> str:
+        """For who runs the server."""
+        return (
+            f"Who runs this server registers it as an app with {self.grantor.label}, sets "
+            f"{self.grantor.client_id_setting} and {self.grantor.client_secret_setting}, and restarts it."
+        )
+
+
+def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
+    """The table with this server's clients and addresses, by grantor."""
+    return {
+        connector: OAuthProvider(
+            id=connector,
+            grantor=GRANTORS[grantor],
+            scopes=scopes,
+            client=clients[grantor],
+            base=_elsewhere(GRANTORS[grantor], bases[grantor]),
+        )
+        for connector, (grantor, scopes) in SCOPES.items()
+    }
+
+
+def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
+    """An address of the grantor's own host means the public addresses: its pages are at another one."""
+    if base is None or urlsplit(base).hostname == urlsplit(grantor.interface).hostname:
+        return None
+    return base.rstrip("/")
+
+
+class OAuthTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """What a token endpoint gave. Shows nothing of itself."""
+
+    access_token: str
+    refresh_token: str | None
+    expires_in: int | None
+    scopes: tuple[str, ...]
+    account: str | None
+
+    def __repr__(self) -> str:
+        return "Tokens(…)"
+
+
+class GrantEnded(Exception):  # noqa: N818 - what is known
+    """What was granted does not count any more: the human must consent again."""
+
+
+class GrantFailed(Exception):  # noqa: N818 - what is known
+    """The token endpoint gave nothing, for another reason; the message says which and holds no secret."""
+
+
+def challenge(verifier: str) -> str:
+    """The S256 challenge of a verifier."""
+    return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
+
+
+def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verifier: str) -> str:
+    """Where the human's browser goes."""
+    query = {
+        "client_id": provider.client.client_id or "",
+        "redirect_uri": redirect_uri,
+        "response_type": "code",
+        "scope": " ".join(provider.scopes),
+        "state": state,
+        "code_challenge": challenge(verifier),
+        "code_challenge_method": "S256",
+        **provider.grantor.extra,
+    }
+    return f"{provider.authorize_url}?{urlencode(query)}"
+
+
+async def exchange_code(
+    provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str
+) -> OAuthTokens:
+    """The tokens for the code that a consenting human's browser brought."""
+    given = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "code_verifier": verifier,
+    }
+    return _tokens(provider, await _say(provider, provider.token_url, given))
+
+
+async def refresh(provider: OAuthProvider, refresh_token: str) -> OAuthTokens:
+    """Fresh tokens. Where the provider rotates them, the refresh token that was used is spent."""
+    given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    return _tokens(provider, await _say(provider, provider.token_url, given))
+
+
+async def revoke(provider: OAuthProvider, token: str) -> bool:
+    """Tell the provider that the grant is over; false where it cannot be told or does not listen."""
+    if provider.revoke_url is None:
+        return False
+    try:
+        await _say(provider, provider.revoke_url, {"token": token})
+    except (GrantEnded, GrantFailed):
+        return False
+    return True
+
+
+async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exchanged:
+    label = provider.grantor.label
+    form = {
+        **given,
+        "client_id": provider.client.client_id or "",
+        "client_secret": provider.client.client_secret or "",
+    }
+    try:
+        answer = await exchange("POST", url, form=form, timeout_seconds=TIMEOUT_SECONDS)
+    except (NotSent, OutcomeUnknown) as error:
+        raise GrantFailed(f"{label} cannot be reached: {error}") from None
+    if answer.ok:
+        return answer
+    codes = [str(each) for each in (answer.at("error"), answer.at("status")) if each is not None]
+    code = next((each for each in codes if _CODE.fullmatch(each)), "no code")
+    if answer.status in (400, 401, 403) and ENDED.intersection(codes):
+        raise GrantEnded(f"{label} does not accept the access any more ({code})")
+    raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
+
+
+def _tokens(provider: OAuthProvider, answer: Exchanged) -> OAuthTokens:
+    access, again = _read_field(answer, "access_token"), _read_field(answer, "refresh_token")
+    if not isinstance(access, str) or not access:
+        raise GrantFailed(f"{provider.grantor.label} gave no access token")
+    expires, account = _read_field(answer, "expires_in"), _read_field(answer, "hub_id")
+    said: Any = answer.at("scope") or answer.at("scopes") or ()
+    scopes = tuple(said.split()) if isinstance(said, str) else tuple(str(each) for each in said)
+    return OAuthTokens(
+        access_token=access,
+        refresh_token=again if isinstance(again, str) and again else None,
+        expires_in=expires if isinstance(expires, int) and expires > 0 else None,
+        scopes=scopes or provider.scopes,
+        account=str(account) if account is not None else None,
+    )
+
+
+def _read_field(answer: Exchanged, name: str) -> Any:
+    """A field by its name in RFC 6749, or as HubSpot's reference spells it."""
+    first, *more = name.split("_")
+    found = answer.at(name)
+    return found if found is not None else answer.at(first + "".join(each.capitalize() for each in more))

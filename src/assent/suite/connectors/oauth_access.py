@@ -1,0 +1,177 @@
+"""A granted access, kept fresh: the token for a call, renewed before it expires, by one process at a time.
+
+A refresh token that rotates may be spent once. So a renewal is a turn that one process of all has (`Turns`), looks
+again once it has it, and is never called off between the provider's answer and our own books: the caller may leave, the
+renewal goes on. What the provider has ended is marked so, and a human is asked to connect again.
+
+Deliberately unaware of what the token opens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from assent.gate.connection import Access, Connection, ConnectionState, OpenedSecrets
+from assent.gate.preflight import Readiness
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import MINUTE_MS
+from assent.kernel.refusals import Reason
+from assent.ports import Clock, Connections, NotSent
+from assent.suite.connectors import oauth
+from assent.suite.connectors.json_http import Exchanged, exchange
+from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
+
+EARLY_MS: Final = 2 * MINUTE_MS
+"""A token is renewed while it still counts, so that no call carries one that ends on its way."""
+
+ACCESS: Final = "accessToken"
+REFRESH: Final = "refreshToken"
+
+
+class Turns(Protocol):
+    """One holder at a time for a connection, over all processes of a store. Raises `TimeoutError` after a while."""
+
+    def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
+
+
+def not_connected(detail: str) -> NotSent:
+    """There is no access, and a human can cure it."""
+    return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+
+
+class OAuthAccess:
+    """The access of every workspace to one provider."""
+
+    def __init__(
+        self, provider: OAuthProvider, label: str, connections: Connections, turns: Turns, clock: Clock
+    ) -> None:
+        self.provider = provider
+        self.label = label
+        self._connections = connections
+        self._turns = turns
+        self._clock = clock
+        self._renewing: dict[WorkspaceId, asyncio.Task[Access]] = {}
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        """Whether a call could be made, as far as is known here."""
+        if not self.provider.configured:
+            said = f"{self.label} is not set up on this server."
+            return Readiness(
+                False, Reason.PROVIDER_NOT_LIVE.value, f"{said} {self.provider.not_set_up}", said
+            )
+        connection = await self._connections.find(workspace_id, self.provider.id)
+        if connection is None or not connection.live:
+            ended = connection is not None and connection.state is ConnectionState.EXPIRED
+            said = f"The access to {self.label} has ended." if ended else f"{self.label} is not connected."
+            return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(connection), said)
+        return Readiness(ready=True)
+
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
+        return await self._connections.find(workspace_id, self.provider.id)
+
+    async def call(
+        self,
+        workspace_id: WorkspaceId,
+        method: str,
+        url: str,
+        *,
+        body: Any = None,
+        timeout_seconds: float,
+    ) -> Exchanged:
+        """One request with a token that counts. A 401 means that nothing was done, so one renewal is worth it."""
+        held = await self.open(workspace_id)
+        answer = await self._ask(held, method, url, body, timeout_seconds)
+        if answer.status != 401:
+            return answer
+        held = await self.open(workspace_id, instead_of=held.secrets[ACCESS])
+        answer = await self._ask(held, method, url, body, timeout_seconds)
+        if answer.status == 401:
+            await self._connections.mark_expired(held.connection, f"{self.label} refuses a fresh token")
+            raise not_connected(self._how(held.connection))
+        return answer
+
+    async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
+        """The access with a token that is good for a while; another one than `instead_of`."""
+        held = await self._held(workspace_id)
+        if self._good(held, instead_of):
+            return held
+        task = self._renewing.get(workspace_id)
+        if task is None:
+            task = asyncio.create_task(self._renew(workspace_id, instead_of))
+            self._renewing[workspace_id] = task
+            task.add_done_callback(lambda ended: self._over(workspace_id, ended))
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait for the renewals in flight; a stopping process does this before it closes its store."""
+        if self._renewing:
+            await asyncio.wait(set(self._renewing.values()))
+
+    def _over(self, workspace_id: WorkspaceId, ended: asyncio.Task[Access]) -> None:
+        self._renewing.pop(workspace_id, None)
+        if not ended.cancelled():
+            ended.exception()  # whoever waits hears it; where nobody does, it is no loss
+
+    async def _renew(self, workspace_id: WorkspaceId, instead_of: str | None) -> Access:
+        try:
+            async with self._turns(workspace_id, self.provider.id):
+                held = await self._held(workspace_id)
+                # Whoever had the turn before may have done it.
+                return held if self._good(held, instead_of) else await self._renewed(held, instead_of)
+        except TimeoutError:
+            detail = f"another process is renewing the access to {self.label}"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=30) from None
+
+    async def _renewed(self, held: Access, instead_of: str | None) -> Access:
+        spent = held.secrets.get(REFRESH)
+        try:
+            if spent is None:
+                raise GrantEnded(f"{self.label} gave no refresh token")
+            fresh = await oauth.refresh(self.provider, spent)
+        except GrantEnded as ended:
+            await self._connections.mark_expired(held.connection, str(ended))
+            raise not_connected(self._how(held.connection)) from None
+        except GrantFailed as failed:
+            if self._counts(held) and held.secrets[ACCESS] != instead_of:
+                return held  # renewed early, so there is time to try again
+            raise NotSent(
+                Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
+            ) from None
+        kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
+        expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
+        if not await self._connections.renew(held.connection, kept, expires_ms):
+            return await self._held(held.connection.workspace_id)  # ended, or made again meanwhile
+        return Access(msgspec.structs.replace(held.connection, expires_ms=expires_ms), kept)
+
+    async def _held(self, workspace_id: WorkspaceId) -> Access:
+        held = await self._connections.access(workspace_id, self.provider.id)
+        if held is None or held.secrets.get(ACCESS) is None:
+            raise not_connected(self._how(await self.connection(workspace_id)))
+        return held
+
+    def _good(self, held: Access, instead_of: str | None) -> bool:
+        expires_ms = held.connection.expires_ms
+        early = expires_ms is None or expires_ms - EARLY_MS > self._clock.now_ms()
+        return early and held.secrets[ACCESS] != instead_of
+
+    def _counts(self, held: Access) -> bool:
+        expires_ms = held.connection.expires_ms
+        return expires_ms is None or expires_ms > self._clock.now_ms()
+
+    def _how(self, connection: Connection | None) -> str:
+        if connection is None or connection.state is ConnectionState.REVOKED:
+            return f"{self.label} is not connected yet. Connect it on its page."
+        return f"The access to {self.label} has ended. Connect it again on its page."
+
+    async def _ask(self, held: Access, method: str, url: str, body: Any, timeout_seconds: float) -> Exchanged:
+        token = held.secrets[ACCESS]
+        return await exchange(method, url, token=token, body=body, timeout_seconds=timeout_seconds)
+
+
+def expiry(expires_in: int | None, now_ms: int) -> int | None:
+    """When a token ends that is good for so many seconds."""
+    return now_ms + expires_in * 1000 if expires_in is not None else None

@@ -1,0 +1,84 @@
+"""`search_console`: clicks and impressions that Google's search brought to the pages of a run.
+
+Its numbers come two to three days late, so a reading a day after publishing is normally empty. `rows` is missing then,
+and missing is not zero: the source says so (C28). The human chooses the site.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Campaign, Reading
+from assent.suite.connectors.google import (
+    MAX_CHOICES,
+    MOST_PAGES,
+    GoogleProperty,
+    GoogleSource,
+    day,
+    number,
+)
+from assent.suite.connectors.key_access import Deadline
+
+LAG: Final = "Google Search Console has no rows for these pages yet; its numbers come two to three days late"
+SUMMED: Final = ("clicks", "impressions")
+DOMAIN: Final = "sc-domain:"
+
+
+class SearchConsoleConnector(GoogleSource):
+    """Reads one site of a workspace."""
+
+    id = "search_console"
+    label = "Google Search Console"
+    channel = "search"
+    setting = "siteUrl"
+
+    async def ask(self, chosen: str, campaign: Campaign, timeout_seconds: float) -> Reading:
+        pages = tuple(page for page in campaign.pages if covers(chosen, page))[:MOST_PAGES]
+        if not pages and chosen:
+            return self.unavailable(f"no page of this run is on {chosen}, the site that was chosen")
+        rows: list[Any] = []
+        deadline = Deadline(timeout_seconds)
+        for page in pages or campaign.pages[:1]:
+            # Filters of one group must all hold, so each page is a question of its own.
+            body = {
+                "startDate": day(campaign.since_ms),
+                "endDate": day(campaign.until_ms),
+                "dimensions": ["page"],
+                "dimensionFilterGroups": [
+                    {"filters": [{"dimension": "page", "operator": "equals", "expression": page}]}
+                ],
+            }
+            url = f"{self.url}/webmasters/v3/sites/{quote(chosen, safe='')}/searchAnalytics/query"
+            answer = await self.access.call(
+                campaign.workspace_id, "POST", url, body=body, timeout_seconds=deadline.left()
+            )
+            if not answer.ok or not isinstance(answer.value, dict):
+                return self.refused(answer)
+            rows += answer.at("rows") or ()
+        if not rows:
+            return self.unavailable(LAG)
+        found = [row if isinstance(row, dict) else {} for row in rows]
+        counted = {name: [number(row.get(name)) for row in found] for name in SUMMED}
+        if any(value is None for values in counted.values() for value in values):
+            return self.unavailable("Google Search Console answered with rows that hold no numbers")
+        return self.counted({name: sum(value or 0 for value in values) for name, values in counted.items()})
+
+    async def choices(
+        self, workspace_id: WorkspaceId, timeout_seconds: float
+    ) -> tuple[GoogleProperty, ...] | None:
+        url = f"{self.url}/webmasters/v3/sites"
+        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
+        if not answer.ok or not isinstance(answer.value, dict):
+            return None
+        found = [each.get("siteUrl") for each in answer.at("siteEntry") or ()]
+        return tuple(GoogleProperty(site, site) for site in found if isinstance(site, str))[:MAX_CHOICES]
+
+
+def covers(site: str, page: str) -> bool:
+    """Whether a page is on a site: below its address, or on its domain and the domains below that."""
+    if site.startswith(DOMAIN):
+        host, domain = urlsplit(page).hostname or "", site.removeprefix(DOMAIN).lower()
+        return host == domain or host.endswith(f".{domain}")
+    return page.startswith(site) or f"{page}/" == site

@@ -1,0 +1,80 @@
+"""`site`: an approved post becomes a page of the workspace's own public feed. Needs no account and is always ready.
+
+The natural key is the action and its revision: performing twice finds the page that is there. Deliberately unaware of
+where pages are kept and how they look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from assent.gate.cards import UNPUBLISH
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.times import iso_time
+from assent.ports import Delivered, Delivery, OutcomeUnknown, Reading, StoreUnavailable
+from assent.suite.connectors.approved import action_of
+
+
+class SitePage(msgspec.Struct, frozen=True):
+    """A published page: its id, its address and since when it is there."""
+
+    post_id: str
+    url: str
+    published_ms: int
+
+
+Publish = Callable[[Action], Awaitable[SitePage]]
+"""Puts an action's content on the feed, or finds it there."""
+
+
+TakeDown = Callable[[Action], Awaitable[SitePage]]
+"""Takes down the page that an action names, or finds it gone."""
+
+
+Seen = Callable[[Action], Awaitable[tuple[int, int]]]
+"""How often a published action was viewed and its links followed."""
+
+
+class SiteConnector:
+    """The built-in way out."""
+
+    id = "site"
+    delivery = Delivery("natural_key")
+    always_ready = True
+
+    def __init__(self, publish: Publish, seen: Seen, take_down: TakeDown) -> None:
+        self._publish = publish
+        self._take_down = take_down
+        self._seen = seen
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return Readiness(ready=True)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        try:
+            removes = action.effect.verb == UNPUBLISH
+            page = await (self._take_down if removes else self._publish)(action)
+        except StoreUnavailable as unavailable:
+            # Where the connection broke during COMMIT nobody knows; asking again finds out.
+            raise OutcomeUnknown("the store did not answer") from unavailable
+        when = {"removedAt" if removes else "publishedAt": iso_time(page.published_ms)}
+        return Delivered(page.post_id, page.url, when)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a page is not asked about, it is published again")
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        """The page's own counts: zero is a number here, because every view passes this server."""
+        views, clicks = await self._seen(action)
+        return Reading(
+            source=self.id,
+            channel=action.effect.channel,
+            status="ok",
+            metrics={"views": views, "clicks": clicks},
+        )

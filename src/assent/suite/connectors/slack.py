@@ -1,0 +1,134 @@
+"""`slack`: an approved text is posted to a channel by an incoming webhook, as Slack, Mattermost and others have them.
+
+The address is the secret: whoever has it may post, so a human enters it like a key and it is sealed like one. Such a
+webhook recognises no repetition and cannot be asked; where its answer is lost only a human can say (`none`). Pictures
+do not go along: a webhook takes their address alone, and ours are not public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.gate.connection import Account, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Connections, Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure
+from assent.suite.connectors.key_access import Deadline, KeyAccess
+
+MOST_CHARS: Final = 40_000
+"""Slack cuts a text beyond this."""
+
+GONE: Final = frozenset({"no_service", "no_team", "no_active_hooks", "invalid_token", "channel_not_found"})
+"""What is said by a webhook that does not exist any more, whatever the status."""
+
+NO_TEXT: Final = frozenset({"no_text", "missing_text_or_fallback_or_attachments", "invalid_payload"})
+"""What a webhook says to a message without a text: it is there, and nothing was posted."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What an address answered. Without a status there was no answer: `sent` says whether there could have been one."""
+
+    status: int | None
+    text: str
+    sent: bool = True
+    retry_after: str | None = None
+
+
+Say = Callable[[str, bytes, float], Awaitable[Said]]
+"""Posts JSON to an address that a human chose, and to no private one that the server does not allow."""
+
+
+class SlackConnector:
+    """Posts by incoming webhooks."""
+
+    id = "slack"
+    delivery = Delivery("none")
+
+    def __init__(self, connections: Connections, say: Say) -> None:
+        self._access = KeyAccess(self.id, "Slack", connections)
+        self._say = say
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        return await self._access.addressed(workspace_id, effect)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return await self._access.readiness_for(workspace_id, effect)
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        """Whether there is a webhook at an address: one that is refuses an empty message by name."""
+        url = key.strip()
+        try:
+            host = urlsplit(url).hostname or ""
+        except ValueError:
+            host = ""
+        if not url.startswith(("https://", "http://")) or not host:
+            detail = (
+                "Enter the whole address of the webhook, such as https://hooks.slack.com/services/T…/B…/…"
+            )
+            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        said = await self._say(url, b'{"text":""}', Deadline(timeout_seconds).left())
+        if said.status == 400 and said.text in NO_TEXT:
+            # Another webhook at the same place is another channel.
+            named = f"{self.id}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
+            account = Account(named, self.id, f"the webhook at {host}", default=True)
+            return Verified(label=account.name, accounts=(account,))
+        heard = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
+        detail = f"There is no incoming webhook at this address ({heard[:MAX_DETAIL_CHARS]}). Copy it again, whole."
+        raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """A webhook is one channel, chosen where it was made."""
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        access = await self._access.access(action.workspace_id)
+        wanted = (action.effect.target or {}).get("accountId")
+        if wanted is not None and access.connection.account(wanted) is None:
+            detail = "this was approved for another webhook than the one that is connected"
+            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        if action.effect.media:
+            raise NotSent(Reason.CONNECTOR_FAILED, "a webhook takes no picture along", curable=False)
+        text = message(action.effect)
+        if len(text) > MOST_CHARS:
+            detail = f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}"
+            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
+        payload = msgspec.json.encode({"text": text})
+        said = await self._say(self._access.key(access), payload, Deadline(timeout_seconds).left())
+        if said.status == 200 and said.text == "ok":
+            return Delivered(action.provider_key, None, {"answer": said.text})
+        if said.status is None:
+            raise (
+                OutcomeUnknown(said.text)
+                if said.sent
+                else NotSent(Reason.CONNECTOR_FAILED, said.text, curable=True)
+            )
+        if said.text in GONE and said.status < 500:
+            raise await self._access.ended(access, said.text)
+        if said.status == 410:
+            raise NotSent(Reason.CONNECTOR_FAILED, f"HTTP 410: {said.text}", curable=False)
+        raise failure(said.status, said.text, said.retry_after)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        raise OutcomeUnknown("a webhook cannot be asked what it has posted")
+
+
+def message(effect: Effect) -> str:
+    """The text of a message. Nothing in it calls a whole channel or hides where a link leads: it is not markup."""
+    parts: list[Any] = [part for part in (effect.title, effect.body) if part]
+    if effect.link and effect.link not in effect.body:
+        parts.append(effect.link)
+    text = "\n\n".join(parts)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

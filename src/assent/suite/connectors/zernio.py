@@ -1,0 +1,222 @@
+"""`zernio`: approved posts go out to the accounts that a workspace has connected at Zernio.
+
+Zernio recognises a repetition twice: for five minutes by the id of the request, and for a day by the content. Both
+answer with the post that is there, which is read and judged like one that was just made. After the five minutes nothing
+is sent again by itself; the posts are searched for ours instead. What a post says is in
+`assent.suite.connectors.zernio_posts`, how Zernio is spoken to in `assent.suite.connectors.zernio_client`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.connection import Access, Connection, Verified
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import MINUTE_MS
+from assent.kernel.refusals import Reason
+from assent.ports import (
+    REFERENCE,
+    Clock,
+    Connections,
+    Delivered,
+    Delivery,
+    NotSent,
+    OutcomeUnknown,
+    PicturesOf,
+    Reading,
+)
+from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.json_http import Exchanged
+from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.connectors.zernio_client import ZernioClient, read_numbers, words
+from assent.suite.connectors.zernio_posts import (
+    PLATFORMS,
+    account_ids,
+    is_ours,
+    judge_post,
+    parts_of,
+    request_body,
+    request_id,
+)
+from assent.suite.content import channels
+
+WINDOW_MS: Final = 5 * MINUTE_MS
+LOOK_EVERY_SECONDS: Final = 0.5
+
+
+class ZernioConnector:
+    """Publishes by Zernio's interface."""
+
+    id = "zernio"
+    delivery = Delivery("native_key", WINDOW_MS, searches=True)
+
+    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
+        self._access = KeyAccess(self.id, "Zernio", connections)
+        self.client = ZernioClient(url, self._access, clock)
+        self._pictures_of = pictures_of
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        connection = await self._access.connection(workspace_id)
+        if connection is None:
+            return msgspec.structs.replace(effect, target=None)
+        if account_ids(effect) and not _missing(connection, effect):
+            return effect
+        platform = PLATFORMS.get(effect.channel, effect.channel)
+        accounts = connection.accounts_on(platform)
+        target = {
+            "accountId": ",".join(each.id for each in accounts),
+            "platform": platform,
+            "name": ", ".join(each.name for each in accounts),
+        }
+        return msgspec.structs.replace(effect, target=target if accounts else None)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        connection = await self._access.connection(workspace_id)
+        if connection is None or (account_ids(effect) and not _missing(connection, effect)):
+            return await self._access.readiness(workspace_id)
+        if connection.accounts_on(PLATFORMS.get(effect.channel, effect.channel)):
+            return self._access.unnamed(effect)
+        channel = channels.BY_ID[effect.channel].label if effect.channel in channels.BY_ID else effect.channel
+        said = f"Zernio has no {channel} account that can be used."
+        hint = f"{said} Connect {channel} at Zernio, or choose the account on the page for Zernio."
+        return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        action = action_of(approved)
+        deadline = Deadline(timeout_seconds)
+        access = await self._access.access(action.workspace_id)
+        if not account_ids(action.effect) or _missing(access.connection, action.effect):
+            raise NotSent(
+                Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
+            )
+        media = await self._uploaded(access, action, deadline)
+        answer = await self.client.ask(
+            access,
+            "POST",
+            "/v1/posts",
+            deadline,
+            body=request_body(action, media),
+            headers={"x-request-id": request_id(action)},
+        )
+        if answer.status == 409:
+            post, found = await self._existing(access, action, answer, deadline), True
+        elif answer.ok:
+            found = isinstance(answer.at("existingPost"), dict)
+            post = answer.at("existingPost") if found else answer.at("post")
+        else:
+            raise self.client.failed(answer)
+        if not isinstance(post, dict):
+            raise OutcomeUnknown("a success that cannot be read")
+        return await self._settled(access, action, post, deadline, again=found)
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        action = action_of(approved)
+        deadline = Deadline(timeout_seconds)
+        access = await self._access.access(action.workspace_id)
+        known = action.metadata.get(REFERENCE)
+        if isinstance(known, str):
+            found: dict[str, Any] | None = await self.client.post(access, known, deadline)
+        else:
+            posts = await self.client.newest(access, deadline)
+            found = next((post for post in posts if is_ours(post, action)), None)
+        if found is None:
+            raise OutcomeUnknown("no post of this action was found, which does not prove that there is none")
+        return await self._settled(access, action, found, deadline, again=False)
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        access = await self._access.access(action.workspace_id)
+        query = {"postId": action.external_id or ""}
+        answer = await self.client.ask(access, "GET", "/v1/analytics", Deadline(timeout_seconds), query=query)
+        found = read_numbers(answer, access.connection)
+        channel = action.effect.channel
+        if isinstance(found, str):
+            return Reading(source=self.id, channel=channel, status="unavailable", reason=found)
+        metrics, left_out = found
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        return await self.client.verified(key, timeout_seconds)
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        if await self._access.connection(workspace_id) is None:
+            return
+        try:
+            access = await self._access.access(workspace_id)
+            accounts = await self.client.accounts(access, Deadline(timeout_seconds))
+        except (NotSent, OutcomeUnknown):
+            return
+        if accounts is not None:
+            await self._access.update_accounts(access, accounts, "asked the provider again")
+
+    async def _uploaded(
+        self, access: Access, action: Action, deadline: Deadline
+    ) -> tuple[dict[str, str], ...]:
+        """The pictures where Zernio can fetch them."""
+        media = action.effect.media
+        if not media:
+            return ()
+        linked = tuple({"type": each.kind, "url": each.url} for each in media if not each.digest)
+        uploaded = [
+            {"type": "image", "url": await self.client.upload(access, picture, number, deadline)}
+            for number, picture in enumerate(await self._pictures_of(action), start=1)
+        ]
+        return (*uploaded, *linked)
+
+    async def _existing(
+        self, access: Access, action: Action, answer: Exchanged, deadline: Deadline
+    ) -> dict[str, Any]:
+        """The post that Zernio takes for the same, once it has been looked at and is ours."""
+        existing = answer.at("existingPostId") or answer.at("details", "existingPostId")
+        if not isinstance(existing, str):
+            raise OutcomeUnknown(f"HTTP 409 without the post that is there already: {words(answer)}")
+        post = await self.client.post(access, existing, deadline)
+        if not is_ours(post, action):
+            raise NotSent(
+                Reason.CONNECTOR_FAILED,
+                f"Zernio has published the same text to this account within a day (post {existing}), so it refuses to "
+                "publish it again. Change the text and stage it anew.",
+                curable=False,
+            )
+        return post
+
+    async def _settled(
+        self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline, *, again: bool
+    ) -> Delivered:
+        """Wait until the platforms have decided. One that refused before and may not now is asked again."""
+        post_id = str(post.get("_id") or "")
+        while (outcome := judge_post(post, action)) is None:
+            if not post_id or deadline.left() < 2 * LOOK_EVERY_SECONDS:
+                raise OutcomeUnknown("the platforms have not decided yet", reference=post_id or None)
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
+            post = await self.client.post(access, post_id, deadline)
+        if isinstance(outcome, Delivered):
+            return outcome
+        if again and outcome.curable and await self.client.try_again(access, post_id, deadline):
+            post = await self.client.post(access, post_id, deadline)
+            return await self._settled(access, action, post, deadline, again=False)
+        await self._note_ended_accounts(access, action, post)
+        raise outcome
+
+    async def _note_ended_accounts(self, access: Access, action: Action, post: dict[str, Any]) -> None:
+        """Accounts whose sign-in has ended are offered no more, until Zernio says otherwise."""
+        ended = {p.account_id for p in parts_of(post, action.effect) if p.category == "auth_expired"}
+        if ended:
+            accounts = tuple(
+                msgspec.structs.replace(each, active=each.active and each.id not in ended)
+                for each in access.connection.accounts
+            )
+            await self._access.update_accounts(access, accounts, "the sign-in at the platform has expired")
+
+
+def _missing(connection: Connection, effect: Effect) -> tuple[str, ...]:
+    """Approved accounts that cannot be reached now."""
+    return tuple(each for each in account_ids(effect) if connection.account(each) is None)

@@ -1,0 +1,175 @@
+"""Zernio's posts, pure: what is asked for an approved action, and what a post that comes back says about it.
+
+A post goes to one or several accounts of one platform, and each has an outcome of its own: what went out stays out, and
+the accounts that were not reached are left as a rest. A post is ours if it carries our mark; one without a mark is ours
+only where an earlier attempt of ours may have made it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.records import Action, Effect, ExecutionState
+from assent.kernel.limits import MINUTE_MS
+from assent.kernel.refusals import Reason
+from assent.kernel.times import parse_time
+from assent.ports import Delivered, NotSent, Remainder
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, StatusMeaning
+
+PLATFORMS: Final = {
+    "linkedin": "linkedin",
+    "x": "twitter",
+    "threads": "threads",
+    "instagram": "instagram",
+    "facebook": "facebook",
+    "bluesky": "bluesky",
+    "tiktok": "tiktok",
+    "reddit": "reddit",
+}
+"""Zernio's names of our channels."""
+
+CATEGORIES: Final[dict[str, StatusMeaning]] = {
+    "auth_expired": StatusMeaning(Reason.MISSING_CONNECTOR, curable=True),
+    "account_issue": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "platform_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "system_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "unknown": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
+    "user_content": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    "user_abuse": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+    "platform_rejected": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
+}
+"""What a platform's refusal means for the action, by Zernio's category."""
+
+WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
+MARK: Final = "assentKey"
+CLOCKS_APART_MS: Final = 2 * MINUTE_MS
+
+
+class AccountPost(msgspec.Struct, frozen=True):
+    """What became of a post on one account."""
+
+    account_id: str
+    status: str
+    url: str | None
+    category: str
+    message: str
+
+
+def request_id(action: Action) -> str:
+    """The key by which Zernio recognises a repetition: one per action and revision."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"assent:{action.provider_key}"))
+
+
+def account_ids(effect: Effect) -> tuple[str, ...]:
+    """The accounts that were approved; several stand with commas between them."""
+    return tuple(part for part in (effect.target or {}).get("accountId", "").split(",") if part)
+
+
+def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str, Any]:
+    """The post. The same action and revision always ask for the same."""
+    effect = action.effect
+    thread = effect.details.get("thread")
+    more = {"platformSpecificData": {"threadItems": [{"content": part} for part in thread]}} if thread else {}
+    platform = PLATFORMS[effect.channel]
+    body: dict[str, Any] = {
+        "content": effect.body,
+        "platforms": [
+            {"platform": platform, "accountId": account, **more} for account in account_ids(effect)
+        ],
+        "publishNow": True,
+        "metadata": {MARK: action.provider_key},
+    }
+    if effect.title:
+        body["title"] = effect.title
+    if media:
+        body["mediaItems"] = list(media)
+    return body
+
+
+def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
+    """The outcomes on the accounts of an effect, as far as the post speaks of them."""
+    wanted = account_ids(effect)
+    raw = [each for each in post.get("platforms") or () if isinstance(each, dict)]
+    if not raw:
+        # A post that names no platforms has one outcome for all of them.
+        raw = [{"accountId": each, "status": post.get("status")} for each in wanted]
+    return tuple(part for part in map(_part, raw) if part.account_id in wanted)
+
+
+def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
+    """What a post of ours says; None while it is being worked on, or where it says nothing about our accounts."""
+    parts = parts_of(post, action.effect)
+    post_id = str(post.get("_id") or "")
+    named = {part.account_id for part in parts}
+    if not post_id or named != set(account_ids(action.effect)):
+        return None
+    out = [part for part in parts if part.status == "published"]
+    failed = [part for part in parts if part.status == "failed"]
+    if len(out) + len(failed) < len(parts):
+        return None
+    if not out:
+        return refusal_of(failed[0])
+    evidence = {"platforms": [msgspec.to_builtins(part) for part in parts]}
+    rest = _rest(action.effect, out, failed) if failed else None
+    return Delivered(post_id, next((part.url for part in out if part.url), None), evidence, rest)
+
+
+def refusal_of(part: AccountPost) -> NotSent:
+    """Why a platform did not take it; Zernio knows, so it did not happen."""
+    meaning = CATEGORIES.get(part.category, CATEGORIES["unknown"])
+    said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
+    return NotSent(meaning.reason, f"the platform said: {said}", curable=meaning.curable, of_the_effect=True)
+
+
+def is_ours(post: dict[str, Any], action: Action) -> bool:
+    """Whether a post that is there already is what this action asked for."""
+    metadata = post.get("metadata")
+    if isinstance(metadata, dict) and MARK in metadata:
+        return bool(metadata[MARK] == action.provider_key)
+    attempt = action.attempt
+    in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+    if attempt is None or not (in_doubt or attempt.fence > 1):
+        return False
+    made_ms = parse_time(str(post.get("createdAt") or ""))
+    recent = made_ms is None or made_ms >= attempt.started_ms - CLOCKS_APART_MS
+    same_text = post.get("content") in (None, action.effect.body)
+    return recent and same_text and bool(parts_of(post, action.effect))
+
+
+def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
+    """The accounts that were not reached, as an effect of their own."""
+    named = _names(effect)
+    left = [part.account_id for part in failed]
+    target = {
+        **(effect.target or {}),
+        "accountId": ",".join(left),
+        "name": ", ".join(named[each] for each in left),
+    }
+    reached = ", ".join(named[part.account_id] for part in out)
+    why = "; ".join(f"{named[part.account_id]}: {part.message or part.category}" for part in failed)
+    return Remainder(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
+
+
+def _names(effect: Effect) -> dict[str, str]:
+    """The accounts as people know them, in the order in which both stand in the target."""
+    ids = account_ids(effect)
+    names = (effect.target or {}).get("name", "").split(", ")
+    return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))
+
+
+def _part(raw: dict[str, Any]) -> AccountPost:
+    account = raw.get("accountId")
+    # Where Zernio fills references in, the account itself stands in place of its id.
+    account_id = account.get("_id") if isinstance(account, dict) else account
+    status = str(raw.get("status") or "")
+    url = raw.get("platformPostUrl")
+    return AccountPost(
+        str(account_id or ""),
+        "" if status in WAITING else status,
+        url if isinstance(url, str) and url.startswith(("https://", "http://")) else None,
+        str(raw.get("errorCategory") or ""),
+        str(raw.get("errorMessage") or ""),
+    )

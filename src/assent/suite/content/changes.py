@@ -1,0 +1,238 @@
+"""What changed, from release notes and commits: one statement each, whether it is a repair, and the version.
+
+Takes a sentence, a list, a changelog section or a paragraph. Headings say of what kind the items below them are;
+numbers of pull requests, authors and marks of a list are not part of what changed. The words stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from assent.suite.composer.statements import is_code
+from assent.suite.content.language import sentences
+from assent.suite.content.readme import plain
+
+MAX_CHANGES: Final = 30
+
+_KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    (
+        "aside",
+        re.compile(
+            r"new contributors|contributors|full changelog|thanks|checksums|downloads?|assets|install", re.I
+        ),
+    ),
+    (
+        "fixed",
+        re.compile(
+            r"\W*(?:bug ?)?fix(?:es|ed)?\b|\W*bugs?\b|\W*(?:behoben|fehler|korrig)|\W*修正|\W*不具合", re.I
+        ),
+    ),
+    (
+        "inside",
+        re.compile(
+            r"\W*(?:internal|chores?|maintenance|dependenc|development|documentation|docs|tests?|ci\b|build|refactor|"
+            r"under the hood|intern|housekeeping|misc|deprecat|remov)",
+            re.I,
+        ),
+    ),
+)
+"""What the heading of a section says about the items below it."""
+_PREFIX: Final = re.compile(
+    r"^(?:[0-9a-f]{7,40}\s+)?(?P<type>feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
+    r"revert)"
+    r"(?:\([^)]{0,60}\))?!?:\s*",
+    re.IGNORECASE,
+)
+_FIX: Final = re.compile(
+    r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
+    r"korrigiert)(?!\w)"
+    r"|\b(?:behoben|korrigiert)\.?$|修正",
+    re.IGNORECASE,
+)
+_INSIDE: Final = re.compile(
+    r"^(?:[0-9a-f]{7,40}\s+)?(?:merge\b|revert\b|wip\b|bump\b|release\b|prepare\b|v?\d+\.\d+|chore\b|lint\b|format\b|"
+    r"typos?\b|"
+    r"clean ?up\b|refactor\w*\b|rename\b|initial commit|first commit|tests?\b|"
+    r"(?:updated?|upgraded?|migrated?|switch(?:ed)?) to (?:go|node\w*|python|rust|java|ruby|php|react|typescript|"
+    r"webpack|vite)\b|"
+    r"(?:update|upgrade|pin|bump)[ds]? (?:\w+ ){0,2}(?:deps|dependenc\w*|lockfile|readme|changelog|version|ci|"
+    r"actions)\b|"
+    r"(?:add|fix|improve|update|more) (?:\w+ ){0,2}(?:lint\w*|tests?|test coverage|ci|build|typos?|docs|"
+    r"documentation|types|"
+    r"typings|comments?|docstrings?|logging|benchmarks?|readme|license|changelog|workflow|github actions?)\b)",
+    re.IGNORECASE,
+)
+_TAIL: Final = re.compile(
+    r"\s*(?:\((?:[^()]{0,80}(?:#\d+|@[\w-]+|\b[0-9a-f]{7,40}\b|/pull/|/issues/)[^()]{0,200})\)"
+    r"|\[[^\]]{0,60}(?:#\d+|[0-9a-f]{7,40})[^\]]{0,60}\]|\b(?:by|thanks(?: to)?|via|von) @[\w-]+(?:\[bot\])?[^.]{0,160}"
+    r"|\bin (?:https?://\S+|#\d+)|#\d+|https?://\S+/(?:pull|issues|commit|compare)/\S+|@[\w-]+)\s*(?=[.!]?$)",
+    re.IGNORECASE,
+)
+_REFERENCES: Final = re.compile(
+    r"\s*\(\s*(?:(?:#\d++|@[\w-]++|\b(?:and|by|see|thanks|to|closes|fixes|pr)\b|[,;&])\s*+)+\)"
+    r"|,?\s+(?:see|closes|fixes|refs?)(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*|\s+[-–—]\s+@[\w-]+(?=[.,]|$)",
+    re.IGNORECASE,
+)
+_VERSION: Final = re.compile(
+    r"^\W*(?:release |version |changelog (?:for )?|"
+    r"[a-zA-Z][\w-]{0,30} )?\s*\[?v?(\d+\.\d+(?:\.\d+){0,2}(?:-[a-z]+\.?\d*)?)\]?"
+    r"(?:\([^)]*\))?(?:\s*[-–—(:,/]*\s*(?:\(?\d{4}-\d\d-\d\d\)?|\w+ \d{1,2},? \d{4}|"
+    r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4})\)?)?\W*$",
+    re.IGNORECASE,
+)
+_LEADING_VERSION: Final = re.compile(r"^v?(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
+_UNDONE: Final = re.compile(r"^\s*[-*+]\s+\[ \]\s")
+_FIRST: Final = re.compile(
+    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch)|launch|"
+    r"launch of (?:our|the|my)\b.{0,40}|erste(?:s|r)? (?:version|veröffentlichung))\W*$",
+    re.IGNORECASE,
+)
+"""Says that there is a product, and not that it changed."""
+_ANNOUNCES: Final = re.compile(
+    r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy|pleased|delighted)\b",
+    re.IGNORECASE,
+)
+"""A sentence that only says that something comes."""
+_ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b", re.IGNORECASE)
+_MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
+_ASIDE_LINE: Final = re.compile(
+    r"first contribution|^\W*full changelog|^\W*https?://\S+\W*$|^what['’]?s (?:changed|new)\W*$|^thank(?:s| you)\b",
+    re.I,
+)
+
+
+_SCOPE: Final = re.compile(
+    r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
+    r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z]))"
+)
+"""The part of the code that an item of a changelog names before what it did."""
+_INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re.IGNORECASE)
+"""A greeting before the first change."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A statement about what changed. `kind` is `fixed` for a repair, `more` for a sentence that goes on with the one
+    before it, `new` for a commit that added something, else empty."""
+
+    text: str
+    kind: str = ""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    version: str = ""
+    items: tuple[Change, ...] = ()
+
+
+def read_changes(lines: Iterable[str]) -> Changes:
+    """The statements of release notes: repairs last, and what only programmers read after the rest."""
+    version, kind, listed, before = "", "", False, ""
+    found: list[list[Change]] = []
+    for line in _unwrapped(_headed(lines)):
+        heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
+        bare = plain(heading.group(1) if heading else _MARK.sub("", line))
+        if number := _VERSION.match(bare):
+            version = version or number.group(1)
+        elif heading or (bare.endswith(":") and len(bare.split()) <= 3 and not _MARK.match(line)):
+            kind = next((name for name, words in _KIND if words.match(bare)), "")
+        elif kind not in ("aside", "inside") and not _ASIDE_LINE.search(bare):
+            mark = _MARK.match(line)
+            if mark and len(mark.group(1).expandtabs(4)) >= 2 and listed:
+                continue
+            bare = _SCOPE.sub("", bare) if mark else _INTRO.sub(lambda found: found[1].upper(), bare)
+            if first := _LEADING_VERSION.match(bare):
+                version, bare = version or first.group(1), bare[first.end() :]
+            listed = bool(mark) and not bare.endswith(":")
+            if (
+                bare.endswith(":")
+                or _UNDONE.match(line)
+                or _FIRST.match(bare)
+                or not (item := _item(bare, kind))
+            ):
+                continue
+            if found and not mark and _is_title(before) and bare.endswith((".", "!", "。")):
+                found[-1] += [Change(change.text, "more") for change in item]
+            else:
+                found.append(item)
+            before = "" if mark else bare
+    announced = [item for item in found if _ANNOUNCES.match(item[0].text)]
+    if announced and len(announced) < len(found):
+        told = re.search(r"\b\d+\.\d+(?:\.\d+)?\b", announced[0][0].text)
+        version = version or (told.group() if told else "")
+        found = [item for item in found if item not in announced]
+    found.sort(key=lambda item: (item[0].kind == "fixed", is_code(item[0].text)))
+    return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
+
+
+def _is_title(line: str) -> bool:
+    """Whether the line before is a title that a paragraph explains."""
+    return 0 < len(line.split()) <= 6 and line[-1] not in ".!?。"
+
+
+def read_commit(message: str) -> Change | None:
+    """What a commit did; None if it was housekeeping."""
+    subject = message.strip().partition("\n")[0]
+    item = _item(plain(subject), "")
+    if not item:
+        return None
+    text = item[0].text if len(item) == 1 else unmarked(plain(subject))
+    added = re.match(r"^(?:[0-9a-f]{7,40}\s+)?(?:feat|feature)\b", subject, re.IGNORECASE) or _ADDS.match(
+        text
+    )
+    return Change(text, item[0].kind or ("new" if added else ""))
+
+
+def unmarked(line: str) -> str:
+    """Without the kind of commit before it, and without numbers and authors."""
+    bare = re.sub(r"^[0-9a-f]{7,40}\s+", "", _PREFIX.sub("", line.strip()))
+    bare = _REFERENCES.sub("", bare)
+    for _ in range(3):
+        bare = _TAIL.sub("", bare).strip()
+    return re.sub(r"^\s*[-–]\s+|[\s–-]+$", "", bare)
+
+
+def _item(line: str, kind: str) -> list[Change]:
+    prefix = _PREFIX.match(line)
+    commit = prefix.group("type").lower() if prefix else ""
+    if commit not in ("", "feat", "feature", "fix", "bugfix", "perf") or _INSIDE.match(line):
+        return []
+    parts = [
+        text
+        for sentence in sentences(unmarked(line))
+        if (text := unmarked(sentence)) and re.search(r"\w", text)
+    ]
+    if not parts or _INSIDE.match(parts[0]):
+        return []
+    repaired = kind == "fixed" or commit in ("fix", "bugfix") or bool(_FIX.search(parts[0]))
+    first = Change(parts[0], "fixed" if repaired else "")
+    return [first, *(Change(text, "more") for text in parts[1:] if not _ASIDE_LINE.search(text))]
+
+
+def _headed(lines: Iterable[str]) -> list[str]:
+    """Lines with underlined headings written as other headings are."""
+    found: list[str] = []
+    for line in lines:
+        if re.fullmatch(r"\s*([=~^\"-])\1{2,}\s*", line) and found and found[-1].strip():
+            found[-1] = f"## {found[-1].strip()}"
+        else:
+            found.append(line)
+    return found
+
+
+def _unwrapped(lines: Iterable[str]) -> list[str]:
+    """Lines with those that were only wrapped joined to the one before."""
+    found: list[str] = []
+    for line in lines:
+        marked = _MARK.match(line) or re.match(r"^\s*(?:#|\*\*)", line)
+        before = found[-1] if found else ""
+        open_ended = len(before) > 40 and not re.search(r"[.!?:。！？]\s*$|^#", before)
+        lower = re.match(r"^\s*[a-zäöü(]", line) is not None and not _PREFIX.match(line.strip())
+        indented = _MARK.match(before) and line.startswith((" ", "\t"))
+        if not marked and ((open_ended and lower) or indented):
+            found[-1] = f"{before.rstrip()} {line.strip()}"
+        else:
+            found.append(line)
+    return found

@@ -1,0 +1,262 @@
+"""What a README says about the product: its title, what it is, and what it can do.
+
+Reads Markdown, reStructuredText and the HTML inside them by lines. Badges, pictures, code, tables, notices and lists of
+links are not what a reader would be told; sections about installing, contributing and licences say nothing about the
+product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from assent.suite.content.cleaning import TEXT_CHARS, one_line
+
+MAX_FEATURES: Final = 12
+MAX_PARAGRAPHS: Final = 8
+MAX_LINES: Final = 3_000
+
+_ASIDE: Final = re.compile(
+    r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
+    r"contribute)|"
+    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|"
+    r"testing|build\w*|requirements|"
+    r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
+    r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
+    r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
+    r"screenshots?|gallery|documentation|docs|resources|references?|related|alternatives|similar|comparison|"
+    r"benchmarks?|"
+    r"limitations|caveats|disclaimer|warning|notice|known issues|troubleshooting|security|privacy|upgrad\w*|"
+    r"migrat\w*|download\w*|"
+    r"(?:supported )?platforms|compatibility|citation|citing|translations?|languages|star history|who uses|used by|"
+    r"users|testimonials|press|pricing|non-goals|entwicklung|einrichtung|installation|lizenz|mitwirken|mitmachen|"
+    r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|bedienung|bezug|danksagung|inhalt\w*|kontakt|fehler|"
+    r"haftung\w*|feedback|help|live demo|translat\w*|version\w*|ecosystem|discussions?|motivation|telemetry|"
+    r"menu|what['’]?s next|在线体验|生态|環境構築|実行|ビルド|"
+    r"インストール|使い方|開発|ライセンス|貢献|必要|目次|ドキュメント|动手|安装|使用|许可\w*|贡献|文档|快速开始|"
+    r"التثبيت|الترخيص|المساهمة)(?!\w)",
+    re.IGNORECASE,
+)
+"""Headings of sections that do not say what the product is."""
+_FEATURES: Final = re.compile(
+    r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
+    r"functions)"
+    r"\b|^what (?:it|you|does|can|is in)\b|^why\b(?!.*(?:n['’]t|\bnot)\b)|"
+    r"^benefits|^pros\b|^goals|^at a glance|^overview|^funktion\w*|^merkmale|"
+    r"^was (?:es )?kann|"
+    r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
+    r"^características"
+    r"|^funcionalidades",
+    re.IGNORECASE,
+)
+_GENERAL_TITLE: Final = re.compile(
+    r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome)$", re.IGNORECASE
+)
+_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
+_LINK: Final = re.compile(r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
+_ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])\W*$")
+_EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
+_BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
+_HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
+_UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
+_RULE: Final = re.compile(r"^\s*\|?[\s|:-]*-[\s|:-]*$")
+_IS_A: Final = re.compile(
+    r"^(?!(?:this|it|that|there|here|das|dies|es)\b)[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says what the product is; it may stand below any heading."""
+_BOLD_LEAD: Final = re.compile(r"^\s*\*\*[^*\n]{2,80}\*\*\s+(?=[A-Z])")
+"""The words in bold type before an item that is a sentence of its own."""
+_FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
+_NOTICE: Final = re.compile(
+    r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
+)
+_DIRECTIVE: Final = re.compile(r"^\s*\.\. |^\s*:[\w-]+:|^\s*\[[^\]]{1,80}\]:\s|^\s*<!|^\s*\|")
+_MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
+    (re.compile(r"<!--.*?-->|<(pre|table|script|style|svg|details|picture)\b.*?</\1\s*>", re.I | re.S), "\n"),
+    (re.compile(r"<(https?://[^<>\s]{1,500})>", re.I), r"\1"),
+    (re.compile(r"<(?:img|source|hr|input)\b[^>]{0,2000}>", re.I), " "),
+    (
+        re.compile(r"<h([1-6])\b[^>]{0,300}>(.{0,2000}?)</h\1\s*>", re.I | re.S),
+        lambda match: f"\n\n{'#' * int(match.group(1))} {' '.join(match.group(2).split())}\n\n",
+    ),
+    (re.compile(r"<li\b[^>]{0,300}>\s*", re.I), "\n- "),
+    (
+        re.compile(
+            r"</?(?:p|div|center|ul|ol|section|blockquote|br|tr|td|th|dl|dt|dd)\b[^>]{0,500}>\s*", re.I
+        ),
+        "\n\n",
+    ),
+    (re.compile(r"(?<=\n)[ \t]+(?=<)|</?[a-zA-Z][^<>\n]{0,500}>"), ""),
+)
+"""HTML as the Markdown it stands for."""
+
+
+class Readme(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a README that speak about the product, each one cleaned line."""
+
+    title: str = ""
+    paragraphs: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+
+
+def read_readme(markdown: str) -> Readme:
+    """The README, from its text; never raises, whatever it is given."""
+    text = markdown[:TEXT_CHARS].replace("\r", "\n" if "\n" not in markdown else "")
+    text = re.sub(r"\A---\n.{0,4000}?\n---\n", "", text, flags=re.DOTALL)
+    kept, fenced = [], False
+    for line in text.splitlines()[:MAX_LINES]:
+        if _FENCE.match(line):
+            fenced = not fenced
+            kept.append("")
+        elif not fenced:
+            kept.append(line)
+    text = "\n".join(kept)
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
+    reader = _Reader()
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        reader.read(line, lines[place + 1] if place + 1 < len(lines) else "")
+    reader.close()
+    features = reader.features or reader.first_bullets
+    return Readme(
+        title=reader.title,
+        paragraphs=tuple(reader.paragraphs[:MAX_PARAGRAPHS]),
+        features=tuple(features[:MAX_FEATURES]),
+    )
+
+
+class _Reader:
+    """Reads lines in turn; a paragraph or list item ends where the next one begins."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.paragraphs: list[str] = []
+        self.features: list[str] = []
+        self.first_bullets: list[str] = []
+        """Items before the first section, which count where no section lists features."""
+        self.held: list[str] = []
+        self.kind = ""
+        self.section, self.level = "first", 0
+        self.notice = self.indented = False
+        self.depth = 0
+
+    def read(self, line: str, following: str) -> None:
+        bare = line.strip()
+        bullet = _BULLET.match(line)
+        if self.section == "features" and bare.startswith("|"):
+            self._row(bare, following)
+        elif not bare or _DIRECTIVE.match(line):
+            self.close()
+            self.notice = False
+            # What is indented below a directive belongs to it.
+            self.indented = bool(bare)
+        elif heading := _HEADING.match(line):
+            self._head(heading.group(2), len(heading.group(1)))
+        elif _UNDERLINE.match(following) and not bullet and not self.held and len(bare) <= 120:
+            self._head(line, 1 if following.lstrip()[0] in "=#" else 2)
+        elif _UNDERLINE.match(line) or re.fullmatch(r"[=\-*_~\s|:#.]+", line):
+            self.close()
+        elif self.notice or _NOTICE.match(line):
+            self.close()
+            self.notice = True
+        elif bullet:
+            self._item(len(bullet.group(1).expandtabs(4)), bullet.group(2))
+        elif self.kind == "" and line.startswith(("    ", "\t")):
+            # Code, or the detail of a list item.
+            return
+        else:
+            self.kind = self.kind or "paragraph"
+            self.held.append(re.sub(r"^\s*(?:>\s?)*", "", line))
+
+    def close(self) -> None:
+        """Keeps what was gathered, if a reader would be told it."""
+        raw, kind = " ".join(self.held), self.kind
+        self.held, self.kind = [], ""
+        if lead := _BOLD_LEAD.match(raw) if kind == "item" else None:
+            raw = raw[lead.end() :]
+        text = plain(raw)
+        says_what = not self.paragraphs and _IS_A.match(text) is not None
+        if (
+            not text
+            or (self.section == "aside" and not says_what)
+            or _is_links(raw, text)
+            or re.match(r"\s*(?:⚠|:warning:)", raw)
+        ):
+            return
+        if len(text) > 20 and (kind == "paragraph" or (kind == "item" and says_what)):
+            self.paragraphs.append(text)
+        elif kind == "item" and (re.search(r"https?://|\?|\(see ", text) or raw.startswith("[ ]")):
+            return
+        elif kind == "item" and self.section == "features":
+            self.features.append(text)
+        elif kind == "item" and self.section == "first":
+            self.first_bullets.append(text)
+
+    def _head(self, raw: str, level: int) -> None:
+        self.close()
+        text = plain(raw)
+        bare = re.sub(r"^[\W\d_]+", "", text)
+        if not bare or _is_links(raw, text):
+            return
+        found = (_GENERAL_TITLE.match(bare), _ASIDE.match(bare), _FEATURES.match(bare))
+        general = any(match is not None and match.end() == len(bare) for match in found)
+        above_all = level == 1 or (level <= 3 and not self.paragraphs and not self.first_bullets)
+        if not self.title and above_all and not general:
+            self.title = text
+            return
+        if level > self.level and self.section in ("features", "aside"):
+            return
+        self.level = level
+        if _FEATURES.match(bare):
+            self.section = "features"
+        elif _ASIDE.match(bare):
+            self.section = "aside"
+        else:
+            self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
+
+    def _row(self, row: str, following: str) -> None:
+        """A table of features names one at the beginning of each row."""
+        self.close()
+        first = plain(row.strip("|").partition("|")[0])
+        if first and not _RULE.match(row) and not _RULE.match(following):
+            self.features.append(first)
+
+    def _item(self, depth: int, text: str) -> None:
+        if self.kind == "item" or self.held:
+            self.close()
+        if not self.kind:
+            self.kind = "item" if depth <= 3 else "detail"
+        self.held.append(text)
+
+
+def _is_links(raw: str, text: str) -> bool:
+    """Whether a line leads elsewhere instead of saying something."""
+    if _ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
+        return True
+    without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
+    links = len(_LINK.findall(raw))
+    words = len(re.findall(r"\w{2,}", re.sub(r"<[^>]{0,300}>", " ", without)))
+    return (links >= 2 and words <= links) or len(re.findall(r"\s[|·•](?=\s)", raw)) >= 2
+
+
+def plain(markdown: str) -> str:
+    """One line of Markdown as a reader sees it."""
+    text = _PICTURE.sub(" ", markdown[:4_000])
+    # A badge is a picture inside a link: without its picture the link is empty.
+    text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
+    text = _LINK.sub(r"\1", text)
+    text = re.sub(
+        r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|(?<!\S)\|[\w-]{1,40}\|", r"\1\2", text
+    )
+    text = re.sub(r"\s*\((?::\w+:`[^`\n]{1,80}`[,;\s]*)+\)", "", text)
+    text = re.sub(r"(?<!\w):[a-z0-9_+-]{2,40}:(?!\w)", " ", text)
+    text = re.sub(r"(`+)([^`\n]{1,400})\1", r"\2", text)
+    for _ in range(2):
+        text = _EMPHASIS.sub(r"\2", text)
+    text = re.sub(r"\\([\\`*_{}\[\]()#+.!-])", r"\1", text)
+    return re.sub(r"\s+([,.;:!?])(?=\s|$)", r"\1", one_line(text))

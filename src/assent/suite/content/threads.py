@@ -1,0 +1,134 @@
+"""Splits a text into numbered posts, each within the limit: between paragraphs, else lines, sentences, words.
+
+A text that its author numbered already is kept as it was divided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from assent.suite.content.counting import addresses, clusters
+from assent.suite.content.language import sentences
+
+MARKER: Final = "\n\n{number}/{total}"
+MARKER_ROOM: Final = 7
+"""An empty line and two two-digit numbers."""
+MOST_PARTS: Final = 25
+UNSPACED_FROM: Final = 0x2E7F
+"""Beyond this stand the scripts that put no blank between sentences."""
+
+_NUMBERED: Final = re.compile(
+    r"^\s*\(?(\d{1,2})\s?[/.)](?:\s?\d{1,2}\)?|\s|$)|(?:^|\s)\(?(\d{1,2})/(?:\d{1,2}|n)?\)?\s*$"
+)
+
+
+def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
+    """The posts of a thread; one without a number if the text fits into one, or is too long for any thread."""
+    text = text.strip()
+    length = count(text)
+    if length <= most or length > most * MOST_PARTS:
+        return (text,)
+    if own := _as_numbered(text, most, count):
+        return own
+    room = most - MARKER_ROOM
+    parts: list[str] = []
+    held = ""
+    for joint, piece in _pieces(text, room, count):
+        if joint == " " and ord(piece[0]) > UNSPACED_FROM:
+            joint = ""
+        longer = f"{held}{joint}{piece}" if held else piece
+        if count(longer) <= room:
+            held = longer
+        else:
+            if held:
+                parts.append(held)
+            held = piece
+    parts.append(held)
+    total = len(parts)
+    return tuple(part + MARKER.format(number=number, total=total) for number, part in enumerate(parts, 1))
+
+
+def _as_numbered(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
+    blocks = [block.strip() for block in re.split(r"\n\s*\n|\n-{3,}\n", text) if block.strip()]
+    if len(blocks) < 2 or any(count(block) > most for block in blocks):
+        return ()
+    for place, block in enumerate(blocks, 1):
+        lines = block.splitlines()
+        numbers = [
+            int(found.group(1) or found.group(2))
+            for line in (lines[0], lines[-1])
+            if (found := _NUMBERED.search(line))
+        ]
+        if place not in numbers:
+            return ()
+    return tuple(blocks)
+
+
+def _pieces(text: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+    """Pieces that each fit, with what joins them to the one before."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        joint = "\n\n"
+        if count(paragraph) <= room:
+            yield joint, paragraph.strip()
+            continue
+        for line in paragraph.splitlines():
+            if count(line) <= room:
+                yield joint, line.strip()
+                joint = "\n"
+                continue
+            for sentence in sentences(line):
+                for inner, piece in _within(sentence, room, count):
+                    yield inner or joint, piece
+                joint = " "
+            joint = "\n"
+
+
+def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+    """A sentence; its words where it is too long; their characters where those are. No address that fits is broken."""
+    if count(sentence) <= room:
+        yield "", sentence
+        return
+    first, held = True, ""
+    for word in _words(sentence):
+        longer = held + word
+        if count(longer.strip()) <= room:
+            held = longer
+            continue
+        if held.strip():
+            yield ("" if first else " "), held.strip()
+            first, held = False, ""
+        if count(word.strip()) <= room:
+            held = word
+            continue
+        *full, held = _slices(word, room, count)
+        for piece in full:
+            yield ("" if first else " "), piece
+            first = False
+    if held.strip():
+        yield ("" if first else " "), held.strip()
+
+
+def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
+    """A word that is too long, between its characters."""
+    left, found = list(clusters(word)), []
+    while left:
+        # No character counts less than one, so no more than `room` of them fit.
+        low, high = 1, min(room, len(left))
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if count("".join(left[:middle])) <= room else (low, middle - 1)
+        found.append("".join(left[:low]))
+        left = left[low:]
+    return found
+
+
+def _words(sentence: str) -> list[str]:
+    """Words with the blank behind them; unspaced scripts break after their marks, and addresses are one word."""
+    found, at = [], 0
+    for start, end in addresses(sentence):
+        found += re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:start])
+        found.append(sentence[start:end])
+        at = end
+    return found + re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:])

@@ -1,0 +1,111 @@
+"""Which numbers are missing, why, and what would bring them. Pure; the other half of a diagnosis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
+from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
+from assent.suite.measurement.recommend import NO_SOURCE
+
+GOALS: Final[dict[str, tuple[str, ...]]] = {
+    r"sign[ -]?ups?|users?": ("signups", "conversions"),
+    r"customers?|sales?|conversions?": ("conversions",),
+    r"clicks?": ("clicks", "clicked"),
+    r"visits?|visitors?|traffic": ("sessions", "views"),
+    r"open rates?|opens": ("opened", "opens"),
+    r"repl(?:y|ies)": ("replies",),
+    r"comments?": ("comments",),
+}
+"""Words of a goal and the numbers, any of which would tell whether it is reached."""
+
+TELLS: Final[dict[str, str]] = {
+    "ga4": "It would say what visitors do after they came.",
+    "search_console": "It would say what people search for when they find the page.",
+}
+"""What a source would add."""
+
+
+def missing(facts: Facts) -> tuple[Missing, ...]:
+    """Everything that is not known and could be, each gap once."""
+    gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
+    return tuple(gaps.values())
+
+
+def _nothing_sent(facts: Facts) -> Iterator[Missing]:
+    if not any(each.executed_ms is not None for each in facts.deeds):
+        yield Missing(
+            what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
+            how="Numbers come a day after something is published or sent.",
+            call=SuggestedCall(
+                "chieflab_launch_product",
+                {},
+                "the user wants to launch something",
+                LAUNCH_NEEDS,
+            ),
+        )
+
+
+def _not_yet(facts: Facts) -> Iterator[Missing]:
+    coming = sorted(due for due in facts.due_ms if due > facts.now_ms)
+    if coming:
+        yield Missing(
+            what=f"{len(coming)} run(s) that went out have not been measured.",
+            how=f"They are measured on schedule, first on {date_of(coming[0])}.",
+            call=SuggestedCall("chieflab_status", {}, "to see when"),
+        )
+
+
+def _silent(facts: Facts) -> Iterator[Missing]:
+    for each in facts.silences:
+        by_hand = each.reason == NO_SOURCE
+        yield Missing(
+            what=f"{facts.label(each.channel)} has no numbers.",
+            how="Read them where it was published and tell me."
+            if by_hand
+            else f"{facts.label(each.source)}: {each.reason}.",
+            call=SuggestedCall(
+                "chieflab_record_manual_metrics",
+                {"channel": each.channel},
+                "the user has read numbers there",
+                {
+                    "runId": "which run it was published in",
+                    "metrics": "the numbers, by name",
+                    "source": "where the user read them",
+                },
+            )
+            if by_hand
+            else SuggestedCall("chieflab_status", {}, "to see when it is read again"),
+        )
+
+
+def _find_unconnected(facts: Facts) -> Iterator[Missing]:
+    for provider in facts.unconnected:
+        yield Missing(
+            what=f"{facts.label(provider)} is not connected.",
+            how=TELLS.get(provider, "It has numbers of its own."),
+            call=SuggestedCall(
+                "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"
+            ),
+        )
+
+
+def _goal(facts: Facts) -> Iterator[Missing]:
+    reported = {name for each in facts.observations for name in each.metrics}
+    wanted = {
+        name
+        for words, names in GOALS.items()
+        if re.search(rf"\b(?:{words})\b", facts.goal, re.IGNORECASE)
+        for name in names
+    }
+    if wanted and not wanted & reported:
+        yield Missing(
+            what=f"Whether the goal is reached is not counted: no source reports {' or '.join(sorted(wanted))}.",
+            how="Connect a source that does, or tell me the number.",
+            call=SuggestedCall("chieflab_list_connectors", {}, "to see which sources there are"),
+        )
+
+
+GAPS: Final = (_nothing_sent, _not_yet, _silent, _find_unconnected, _goal)

@@ -1,0 +1,273 @@
+"""The rules of a diagnosis that judge what an audience did, each a row of `assent.suite.diagnosis.rules`.
+
+A rule judges only numbers that are there. A metric that a source does not report is not zero, and too few views to mean
+anything are not judged. Rules know nothing of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from assent.gate.calls import SuggestedCall
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
+from assent.suite.diagnosis.diagnosis import DiagnosisRule, Facts, Finding, Observation, date_of
+from assent.suite.measurement.metrics import (
+    amount,
+    describe_number,
+    name_exposure,
+    name_responses,
+    sort_names,
+)
+from assent.suite.measurement.recommend import ENOUGH_FOR_A_RATE, ENOUGH_TO_JUDGE, WHOLE_RUN
+
+FEW_RESPOND: Final = 0.01
+HALF: Final = 0.5
+BOUNCES: Final = 0.05
+"""Providers begin to distrust a sender at about this."""
+FIRST_PAGE: Final = 10
+
+
+def read_views(observation: Observation) -> tuple[str, float] | None:
+    """The name and value of the exposure, if the source reports one. What was delivered is not seen."""
+    name = name_exposure(observation.metrics)
+    return (name, observation.metrics[name]) if name is not None else None
+
+
+def read_responses(observation: Observation) -> dict[str, float]:
+    """The responses that the source reports; empty where it reports none, which is not zero."""
+    return {name: observation.metrics[name] for name in name_responses(observation.metrics)}
+
+
+def latest(facts: Facts) -> tuple[Observation, ...]:
+    """The newest reading of each channel by each source."""
+    newest: dict[tuple[str, str], Observation] = {}
+    for each in facts.observations:
+        newest.setdefault((each.channel, each.source), each)
+    return tuple(newest.values())
+
+
+def fresh(facts: Facts, observation: Observation) -> bool:
+    """Whether it was counted before it had been out for a day: what only grows with time is not judged by then."""
+    out = [each.executed_ms for each in facts.deeds if each.run_id == observation.run_id and each.executed_ms]
+    return bool(out) and observation.at_ms - max(out) < DAY_MS
+
+
+def not_seen(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        views = read_views(each)
+        if views is None or fresh(facts, each):
+            continue
+        if views[1] == 0:
+            delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
+            yield _about(
+                rule,
+                each,
+                {**delivered, views[0]: 0},
+                f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
+                f"{_describe({**delivered, views[0]: 0})}.",
+                "Check that it can be found there; then try another time or another channel.",
+                _again(facts, each.channel),
+            )
+
+
+def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        if each.channel in WHOLE_RUN:
+            continue
+        views, responses = read_views(each), read_responses(each)
+        if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
+            yield _about(
+                rule,
+                each,
+                {views[0]: views[1], **responses},
+                f"It is seen on {facts.label(each.channel)} without a response: "
+                f"{_describe({views[0]: views[1], **responses})}.",
+                "Rewrite the opening and ask for one thing only.",
+                _again(facts, each.channel),
+            )
+
+
+def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        views, responses = read_views(each), read_responses(each)
+        # One reader may give several responses, so that their sum is the most that can have responded.
+        most = sum(responses.values())
+        if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
+            continue
+        yield _about(
+            rule,
+            each,
+            {views[0]: views[1], **responses},
+            f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
+            "Say earlier what is in it for the reader, and make the next step one click.",
+            _again(facts, each.channel),
+        )
+
+
+def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
+    for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
+        runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
+        views = read_views(runs[0])
+        if views is None or fresh(facts, runs[0]):
+            continue
+        earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
+        usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
+        if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
+            yield _about(
+                rule,
+                runs[0],
+                {views[0]: views[1], f"usual {views[0]}": usual},
+                f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
+                f"{amount(usual)} on average over the {len(earlier)} before.",
+                "Go back to what the earlier ones did, or rest the channel for a while.",
+                SuggestedCall(
+                    "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
+                ),
+            )
+
+
+def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
+    for each in latest(facts):
+        views = read_views(each)
+        if views is not None and views[1] >= ENOUGH_FOR_A_RATE:
+            # Only the same response to the same exposure is compared: an opened mail is not a liked post.
+            for name, value in read_responses(each).items():
+                rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
+    compared: set[str] = set()
+    places = sort_names(response for _, response in rated)
+    for names in sorted(rated, key=lambda pair: places.index(pair[1])):
+        alike = {channel: rate for channel, rate in rated[names].items() if channel not in compared}
+        if len(alike) < 2:
+            continue
+        compared |= set(alike)
+        best_rate, best = max(alike.values(), key=lambda pair: pair[0])
+        for rate, each in alike.values():
+            if 0 < rate < HALF * best_rate:
+                yield _about(
+                    rule,
+                    each,
+                    {name: each.metrics[name] for name in names},
+                    f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
+                    f"brings: {_rate(each, names)}, against {_rate(best, names)} "
+                    f"({best.source}, {date_of(best.at_ms)}).",
+                    f"Spend the effort on {facts.label(best.channel)} first.",
+                    _again(facts, best.channel),
+                )
+
+
+def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
+        sent = bounced + (delivered or 0)
+        if delivered is None or not bounced or bounced / sent < BOUNCES:
+            continue
+        yield _about(
+            rule,
+            each,
+            {"bounced": bounced, "delivered": delivered},
+            f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
+            f"({_share(bounced, sent)} lost).",
+            "Take the addresses that bounced off the list before the next mail.",
+            SuggestedCall("chieflab_send", {"to": ["…"]}, "the list has been cleaned"),
+        )
+
+
+def complaints(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        if complained := each.metrics.get("complained", 0):
+            yield _about(
+                rule,
+                each,
+                {"complained": complained},
+                f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
+                "Write only to people who asked for it, and say in the first line why they get it.",
+                SuggestedCall(
+                    "chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"
+                ),
+            )
+
+
+def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
+        if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
+            yield _about(
+                rule,
+                each,
+                {"position": place, "impressions": shown},
+                f"In search the page stands at place {amount(place)} on average, beyond the first ten "
+                f"({amount(shown)} impressions).",
+                "Let title and first paragraph of the page say what people look for.",
+                SuggestedCall(
+                    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
+                ),
+            )
+
+
+def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for each in latest(facts):
+        visits = each.metrics.get("sessions", 0)
+        if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
+            yield _about(
+                rule,
+                each,
+                {"sessions": visits, "conversions": 0},
+                f"People come and do nothing: {amount(visits)} sessions, 0 conversions.",
+                "Put one clear step on the page that the posts lead to.",
+                SuggestedCall(
+                    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
+                ),
+            )
+
+
+def _about(
+    rule: DiagnosisRule,
+    of: Observation,
+    numbers: dict[str, float],
+    problem: str,
+    try_next: str,
+    call: SuggestedCall,
+) -> Finding:
+    """A finding that rests on a reading."""
+    return Finding(
+        rule=rule.id,
+        weight=rule.weight,
+        problem=problem,
+        numbers=numbers,
+        source=of.source,
+        read_at=iso_time(of.at_ms),
+        channel=of.channel,
+        run_id=of.run_id,
+        try_next=try_next,
+        call=call,
+    )
+
+
+def _again(facts: Facts, channel: str) -> SuggestedCall:
+    """Another try on a channel; where the numbers are a whole run's, another launch."""
+    differently = "the user wants to try it differently"
+    if channel == "email":
+        return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)
+    if any(each.channel == channel for each in facts.deeds):
+        return SuggestedCall("chieflab_post", {"channel": channel}, differently)
+    return SuggestedCall(
+        "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
+    )
+
+
+def _describe(numbers: dict[str, float]) -> str:
+    return ", ".join(describe_number(name, value) for name, value in numbers.items())
+
+
+def _rate(of: Observation, names: tuple[str, str]) -> str:
+    exposure, response = (describe_number(name, of.metrics[name]) for name in names)
+    return f"{response} from {exposure}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"

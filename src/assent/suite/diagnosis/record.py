@@ -1,0 +1,178 @@
+"""The rules of a diagnosis that judge what was decided and sent here: rows of `assent.suite.diagnosis.rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
+from assent.suite.diagnosis.diagnosis import OWN_RECORD, Deed, DiagnosisRule, Facts, Finding
+
+OLD_DRAFT_DAYS: Final = 2
+QUIET_DAYS: Final = 30
+REJECTED_OFTEN: Final = 2
+HALF: Final = 0.5
+
+
+def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    lost = [each for each in facts.deeds if each.execution_state == "outcome_unknown"]
+    if lost:
+        yield _make_finding(
+            rule,
+            facts,
+            lost[0],
+            {"actions": len(lost)},
+            f"It is not known whether {_count(lost)} went out.",
+            "Look at the provider and say what is there.",
+            SuggestedCall("chieflab_get_action", {"actionId": lost[0].action_id}, "to see which one"),
+        )
+
+
+def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    for channel, deeds in _by_channel(each for each in facts.deeds if each.status == "failed"):
+        why = f" The last one: {deeds[0].last_attempt}." if deeds[0].last_attempt else ""
+        yield _make_finding(
+            rule,
+            facts,
+            deeds[0],
+            {"failed": len(deeds)},
+            f"{_count(deeds)} on {facts.label(channel)} were refused for good.{why}",
+            "Mend what was refused and prepare it again.",
+            SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been mended")
+            if channel == "email"
+            else SuggestedCall("chieflab_post", {"channel": channel}, "it has been mended"),
+        )
+
+
+def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    open_still = [
+        each for each in facts.deeds if each.status in ("awaiting_approval", "approved") and not each.ready
+    ]
+    for connector, deeds in _group(open_still, lambda each: each.connector):
+        yield _make_finding(
+            rule,
+            facts,
+            deeds[0],
+            {"actions": len(deeds)},
+            f"{_count(deeds)} cannot go out because {facts.label(connector)} is not connected.",
+            f"Connect {facts.label(connector)}, or publish by hand.",
+            SuggestedCall(
+                "chieflab_connect_provider", {"provider": connector}, "the user wants to connect it"
+            ),
+        )
+
+
+def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    old = [
+        each
+        for each in facts.deeds
+        if each.status == "awaiting_approval"
+        and not each.expired
+        and _days(facts, each.created_ms) >= OLD_DRAFT_DAYS
+    ]
+    if old:
+        days = _days(facts, old[-1].created_ms)
+        yield _make_finding(
+            rule,
+            facts,
+            old[-1],
+            {"actions": len(old), "days": days},
+            f"{_count(old)} wait for a decision, the oldest for {days} days.",
+            "Decide on them: without approval they reach no reader.",
+            SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
+        )
+
+
+def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    gone = [each for each in facts.deeds if each.expired]
+    if gone:
+        yield _make_finding(
+            rule,
+            facts,
+            gone[0],
+            {"actions": len(gone)},
+            f"{_count(gone)} expired before anybody sent them.",
+            "Prepare what is still true again.",
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to try again", LAUNCH_NEEDS),
+        )
+
+
+def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    decided = [each for each in facts.deeds if each.status in ("rejected", "executed", "approved", "failed")]
+    for channel, deeds in _by_channel(decided):
+        no = [each for each in deeds if each.status == "rejected"]
+        if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(deeds):
+            why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
+            yield _make_finding(
+                rule,
+                facts,
+                no[0],
+                {"rejected": len(no), "decided": len(deeds)},
+                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(deeds)}.{why}",
+                "Write the draft from the reasons, and record the voice that is wanted.",
+                SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
+            )
+
+
+def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+    out = [each for each in facts.deeds if each.executed_ms is not None]
+    if not out:
+        return
+    last = max(out, key=lambda each: each.executed_ms or 0)
+    days = _days(facts, last.executed_ms or 0)
+    if days >= QUIET_DAYS:
+        yield _make_finding(
+            rule,
+            facts,
+            last,
+            {"days": days},
+            f"Nothing has gone out for {days} days.",
+            "Say something new, however small.",
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
+        )
+
+
+def _make_finding(
+    rule: DiagnosisRule,
+    facts: Facts,
+    of: Deed,
+    numbers: dict[str, float],
+    problem: str,
+    try_next: str,
+    call: SuggestedCall,
+) -> Finding:
+    """A finding that rests on what was decided and sent here."""
+    return Finding(
+        rule=rule.id,
+        weight=rule.weight,
+        problem=problem,
+        numbers=numbers,
+        source=OWN_RECORD,
+        read_at=iso_time(facts.now_ms),
+        channel=of.channel,
+        run_id=of.run_id,
+        try_next=try_next,
+        call=call,
+    )
+
+
+def _by_channel(deeds: Iterable[Deed]) -> Iterator[tuple[str, list[Deed]]]:
+    return _group(deeds, lambda each: each.channel)
+
+
+def _group(deeds: Iterable[Deed], of: Callable[[Deed], str]) -> Iterator[tuple[str, list[Deed]]]:
+    """Deeds by what they have in common; each group keeps its order."""
+    groups: dict[str, list[Deed]] = {}
+    for each in deeds:
+        groups.setdefault(of(each), []).append(each)
+    return iter(groups.items())
+
+
+def _count(deeds: list[Deed]) -> str:
+    return "One action" if len(deeds) == 1 else f"{len(deeds)} actions"
+
+
+def _days(facts: Facts, since_ms: int) -> int:
+    return (facts.now_ms - since_ms) // DAY_MS

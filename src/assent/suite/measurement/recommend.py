@@ -1,0 +1,275 @@
+"""What readings add up to, how they compare with earlier runs, and what to do next (E32). Pure.
+
+Only numbers that count the same thing are added or compared (E100). Numbers of one source are never added to each
+other; a metric that a source does not give is not zero; a channel is named as the better one only where both have the
+same exposure and the same response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from assent.suite.measurement.metrics import (
+    describe_number,
+    find_metric,
+    may_add,
+    name_exposure,
+    name_responses,
+    names_with,
+    sort_names,
+    summarise_numbers,
+)
+
+RULES: Final = 2
+"""The number of these rules. What earlier ones made from readings is made again when it is read."""
+
+WHOLE_RUN: Final = frozenset({"web", "search"})
+"""Sources that count visitors of all channels together: they say how the run went, and not which channel did it."""
+
+ARRIVALS: Final = WHOLE_RUN | {"site", "landing"}
+"""Channels to which the others lead: whoever came from another one is counted there again."""
+
+NOT_MEASURED: Final = frozenset({"contacts"})
+"""Channels whose effects have no audience: there is nothing to count."""
+
+NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
+"""Why a channel without a source has no numbers."""
+
+ENOUGH_TO_JUDGE: Final = 20
+"""Exposures below this say nothing about a text."""
+ENOUGH_FOR_A_RATE: Final = 100
+"""Exposures below this say nothing about how many respond."""
+CLEARLY: Final = 2
+"""How many times the others' response a channel needs to be named as the better one."""
+MOST_TOLD: Final = 4
+"""Channels that one sentence describes."""
+
+Numbers = Mapping[str, int | float]
+
+
+class ReadingLike(Protocol):
+    """The part of a reading that the rules need."""
+
+    @property
+    def channel(self) -> str: ...
+    @property
+    def status(self) -> Literal["ok", "unavailable"]: ...
+    @property
+    def metrics(self) -> dict[str, int | float]: ...
+
+
+class Usual(msgspec.Struct, frozen=True, rename="camel"):
+    """The average of one metric on one channel over the earlier runs that have it."""
+
+    channel: str
+    metric: str
+    average: float
+    runs: int
+
+
+class NextMove(msgspec.Struct, frozen=True, rename="camel"):
+    """One recommendation, with the numbers it rests on."""
+
+    move: str
+    why: str
+    channel: str | None
+
+
+def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | float]]:
+    """The numbers of each channel. Of several messages on one channel only what may be added is kept."""
+    found: dict[str, list[Numbers]] = {}
+    for reading in readings:
+        if reading.status == "ok":
+            found.setdefault(reading.channel, []).append(reading.metrics)
+    return {channel: dict(each[0]) if len(each) == 1 else _add(each) for channel, each in found.items()}
+
+
+def total_numbers(readings: Iterable[ReadingLike]) -> dict[str, float]:
+    """The counts of a run. A count that two overlapping channels have is left out: it cannot be added."""
+    channels = group_numbers(readings)
+    totals = {}
+    for name in sort_names({name for numbers in channels.values() for name in numbers}):
+        having = [channel for channel, numbers in channels.items() if name in numbers]
+        if may_add(name) and (len(having) == 1 or not ARRIVALS & set(having)):
+            totals[name] = float(sum(channels[channel][name] for channel in having))
+    return totals
+
+
+def average_earlier(
+    readings: Iterable[ReadingLike], earlier: Sequence[Iterable[ReadingLike]]
+) -> tuple[Usual, ...]:
+    """What the counts of these readings were on the same channels in the earlier runs that have them."""
+    past = [group_numbers(each) for each in earlier]
+    found = []
+    for channel, numbers in group_numbers(readings).items():
+        for name in sort_names(numbers):
+            row = find_metric(name)
+            if row is None or row.role is None or row.kind != "count":
+                continue
+            values = [each[channel][name] for each in past if name in each.get(channel, {})]
+            if values:
+                found.append(Usual(channel, name, sum(values) / len(values), len(values)))
+    return tuple(found)
+
+
+def recommend(
+    readings: Iterable[ReadingLike], usual: Sequence[Usual], label: Callable[[str], str] = str
+) -> NextMove:
+    """The next move, from the numbers that are there."""
+    every = group_numbers(readings)
+    if not every:
+        return NextMove("Wait for numbers.", "No source has any yet.", None)
+    channels = {channel: numbers for channel, numbers in every.items() if channel not in WHOLE_RUN}
+    if not channels:
+        return _recommend_for_pages(every, usual, label)
+    if (best := _find_best(channels)) is not None:
+        channel, response = best
+        compared = "; ".join(_rate(label(each), channels[each], response) for each in channels)
+        return NextMove(
+            f"Write the next one for {label(channel)} first.",
+            _join(f"{compared}.", _compare({channel: channels[channel]}, usual, label)),
+            channel,
+        )
+    for applies, move, note in _MOVES:
+        chosen = {channel: numbers for channel, numbers in channels.items() if applies(numbers)}
+        if chosen:
+            names = _list([label(channel) for channel in chosen])
+            why = _join(_describe(chosen, label), note, _compare(chosen, usual, label))
+            return NextMove(move.format(names), why, next(iter(chosen)) if len(chosen) == 1 else None)
+    raise AssertionError("the last move applies to everything")
+
+
+def _recommend_for_pages(
+    pages: dict[str, dict[str, int | float]], usual: Sequence[Usual], label: Callable[[str], str]
+) -> NextMove:
+    """The run is known by the visitors of its pages alone: no channel can be singled out."""
+    ignored = any(_is_ignored(numbers) for numbers in pages.values())
+    answered = any(_has_answers(numbers) for numbers in pages.values())
+    move = (
+        "Try other words at the top of the page, and one clear step for visitors."
+        if ignored and not answered
+        else "Tell me the numbers that you see on each channel, so that they can be compared."
+    )
+    why = _join(_describe(pages, label), "No channel has numbers of its own.", _compare(pages, usual, label))
+    return NextMove(move, why, None)
+
+
+def _find_best(channels: Mapping[str, Numbers]) -> tuple[str, str] | None:
+    """The channel that brings clearly more of the same response from the same exposure than every other one."""
+    if len(channels) < 2:
+        return None
+    exposures = {name_exposure(numbers) for numbers in channels.values()}
+    exposure = exposures.pop() if len(exposures) == 1 else None
+    if exposure is None or any(numbers[exposure] < ENOUGH_FOR_A_RATE for numbers in channels.values()):
+        return None
+    given = [name_responses(numbers) for numbers in channels.values()]
+    shared = next((name for name in given[0] if all(name in each for each in given[1:])), None)
+    if shared is None:
+        return None
+    rates = {channel: numbers[shared] / numbers[exposure] for channel, numbers in channels.items()}
+    first, second = sorted(rates, key=lambda channel: rates[channel], reverse=True)[:2]
+    return (first, shared) if rates[first] > 0 and rates[first] >= CLEARLY * rates[second] else None
+
+
+def _rate(label: str, numbers: Numbers, response: str) -> str:
+    exposure = name_exposure(numbers) or ""
+    answered = describe_number(response, numbers[response])
+    return f"{label}: {answered} from {describe_number(exposure, numbers[exposure])}"
+
+
+def _has_answers(numbers: Numbers) -> bool:
+    return any(numbers[name] > 0 for name in name_responses(numbers))
+
+
+def _is_seen(numbers: Numbers, least: float) -> bool:
+    exposure = name_exposure(numbers)
+    return exposure is not None and numbers[exposure] >= least
+
+
+def _is_ignored(numbers: Numbers) -> bool:
+    return bool(name_responses(numbers)) and not _has_answers(numbers) and _is_seen(numbers, ENOUGH_TO_JUDGE)
+
+
+def _is_seen_by_few(numbers: Numbers) -> bool:
+    return bool(name_responses(numbers)) and _is_seen(numbers, 1)
+
+
+def _is_unanswered_for_us(numbers: Numbers) -> bool:
+    return not name_responses(numbers) and _is_seen(numbers, 1)
+
+
+def _is_unseen(numbers: Numbers) -> bool:
+    return name_exposure(numbers) is not None
+
+
+def _is_delivered(numbers: Numbers) -> bool:
+    return bool(names_with(numbers, "delivery"))
+
+
+_MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
+    (_has_answers, "Follow up on {}, where people responded.", ""),
+    (_is_ignored, "Try another opening and one clear request on {}.", ""),
+    (
+        _is_seen_by_few,
+        "Measure again later before you change anything on {}.",
+        "That is too little to judge.",
+    ),
+    (
+        _is_unanswered_for_us,
+        "Tell me the clicks, comments or likes that you see on {}.",
+        "Responses are not known.",
+    ),
+    (_is_unseen, "Check that it can be found on {}, and measure again later.", ""),
+    (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
+    (
+        lambda numbers: True,
+        "Tell me how often it was seen on {}, or measure again later.",
+        "How often it was seen is not known.",
+    ),
+)
+"""Which numbers lead to which move, the first that applies to any channel: move, and what to add to the numbers."""
+
+
+def _describe(channels: Mapping[str, Numbers], label: Callable[[str], str]) -> str:
+    apart = "its messages have no number in common"
+    told = [
+        f"{label(channel)}: {summarise_numbers(numbers) if numbers else apart}."
+        for channel, numbers in channels.items()
+    ]
+    return " ".join(told[:MOST_TOLD])
+
+
+def _compare(channels: Mapping[str, Numbers], usual: Sequence[Usual], label: Callable[[str], str]) -> str:
+    """What the told channels brought before: the exposure of each, or what it has instead."""
+    told = []
+    for channel, numbers in list(channels.items())[:MOST_TOLD]:
+        first = [name_exposure(numbers) or "", *name_responses(numbers), *names_with(numbers, "delivery")]
+        known = {each.metric: each for each in usual if each.channel == channel}
+        if (found := next((known[name] for name in first if name in known), None)) is not None:
+            told.append(f"{label(channel)} {describe_usual(found)}.")
+    return " ".join(told)
+
+
+def describe_usual(usual: Usual) -> str:
+    """`averaged 2,101.5 impressions over 2 earlier runs`."""
+    runs = "in one earlier run" if usual.runs == 1 else f"over {usual.runs} earlier runs"
+    verb = "had" if usual.runs == 1 else "averaged"
+    return f"{verb} {describe_number(usual.metric, usual.average)} {runs}"
+
+
+def _add(messages: Sequence[Numbers]) -> dict[str, int | float]:
+    """The counts that every message has, added: one that is missing somewhere is not zero there."""
+    names = [name for name in sort_names(messages[0]) if may_add(name)]
+    shared = [name for name in names if all(name in numbers for numbers in messages[1:])]
+    return {name: sum(numbers[name] for numbers in messages) for name in shared}
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,33 @@
+"""Contacts that the user wants to keep, as actions of `chieflab-email`: each is a text to approve and one effect."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.gate.records import Effect
+from assent.ports import Draft, Preparation, StagedEffect
+from assent.suite.contact import contact_text
+
+CHANNEL: Final = "contacts"
+CONNECTOR: Final = "hubspot"
+EXECUTE: Final = "chieflab_execute_approved_action"
+
+IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these lines replace what it has there."
+
+
+def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:
+    """One draft and one action for each contact."""
+    drafts, effects = [], []
+    for index, contact in enumerate(contacts):
+        body = contact_text(contact)
+        name = " ".join(filter(None, (contact.get("firstname"), contact.get("lastname")))) or contact["email"]
+        drafts.append(Draft(type="contact", title=name, body=body, channel=CHANNEL))
+        effect = Effect(channel=CHANNEL, verb="save", connector=CONNECTOR, title=name, body=body)
+        effects.append(
+            StagedEffect(effect=effect, executor_tool=EXECUTE, draft=index, recommendations=(IF_THERE,))
+        )
+    return Preparation(
+        drafts=tuple(drafts),
+        effects=tuple(effects),
+        outputs={"contacts": [each["email"] for each in contacts]},
+    )

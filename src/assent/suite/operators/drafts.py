@@ -1,0 +1,190 @@
+"""From a composed text to a draft and a staged effect, the same for every operator that writes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.personal_mail import OWN_WORDS, is_personal
+from assent.gate.records import Effect
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import Draft, StagedEffect
+from assent.suite.composer.composer import compose
+from assent.suite.content import channels
+from assent.suite.content.adapter import adapt, remind
+from assent.suite.content.channels import Channel
+from assent.suite.content.cleaning import cut
+from assent.suite.content.language import sentences
+from assent.suite.content.records import COMPOSER, SUPPLIED, Composed, NeedsDraft
+from assent.suite.operators.definition import Workbench
+
+EXECUTE: Final = "chieflab_execute_approved_action"
+MOST_TITLE_CHARS: Final = 80
+"""Of a draft that has no title and is listed by its first sentence."""
+
+
+class Supplied(msgspec.Struct, frozen=True, kw_only=True):
+    """Text that the calling agent brought for a channel."""
+
+    body: str
+    title: str = ""
+    subject: str = ""
+    paths: dict[str, str] = {}
+    """Where each part stands in the arguments as they were sent; by its own name where nothing is said."""
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A draft for one channel, and the effect it would have; landing copy has none."""
+
+    channel: Channel
+    composed: Composed
+    draft: Draft
+    effect: StagedEffect | None
+
+
+def known_channel(name: str, path: str = "channel") -> Channel:
+    """The channel of a name, or what the names are."""
+    found = channels.channel(name)
+    if found is None:
+        names = ", ".join(each.id for each in channels.TABLE)
+        raise Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, f"one of {names}", repr(name[:40]))])
+    return found
+
+
+def write(
+    bench: Workbench, channel: Channel, supplied: Supplied | None, *, in_launch: bool = False
+) -> Written | NeedsDraft:
+    """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
+    own_words = supplied is not None and not in_launch
+    personal = is_personal(
+        is_mail=channel.shape == "email", recipients=len(bench.recipients), own_words=own_words
+    )
+    if supplied is not None:
+        title = supplied.subject or supplied.title
+        made: Composed | NeedsDraft = adapt(
+            channel.id, supplied.body, bench.evidence, bench.lessons, title=title, personal=personal
+        )
+    elif (by_model := bench.drafted.get(channel.id)) is not None:
+        made = by_model
+    else:
+        made = compose(channel.id, bench.evidence, bench.lessons)
+    if isinstance(made, NeedsDraft):
+        return made
+    if made.problems:
+        raise _unfit(channel, made, _paths(supplied))
+    if not personal:
+        made = remind(made, bench.lessons)
+    draft = Draft(
+        type=channel.id if channel.action else "landing",
+        title=made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS),
+        body=made.body,
+        channel=channel.id,
+        metadata=draft_facts(bench, made),
+    )
+    return Written(
+        channel=channel,
+        composed=made,
+        draft=draft,
+        effect=staged(bench, channel, made, _paths(supplied), own_words=own_words)
+        if channel.action
+        else None,
+    )
+
+
+def _paths(supplied: Supplied | None) -> dict[str, str]:
+    """Where each part stands in the arguments. A title that was not given was taken from the text."""
+    given = supplied or Supplied(body="")
+    at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
+    if supplied is not None and not supplied.title:
+        at["title"] = at["body"]
+    return at
+
+
+def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
+    """What the channel would refuse, at the arguments that say it."""
+    name = "subject" if channel.shape == "email" else "title"
+    of_title = channels.title_problems(channel, made.subject or made.title)
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        problems=[
+            Problem(paths.get(part, part), problem, "the text as it is")
+            for problem in made.problems
+            for part in [name if problem in of_title else "body"]
+        ],
+    )
+
+
+def describe_wanted(channel: Channel) -> dict[str, str]:
+    """What a text for the channel has to be, by argument."""
+    name = "subject" if channel.shape == "email" else "title"
+    needs = {"body": f"your own text. {channels.needs(channel)}"}
+    return {**needs, name: f"its {name}"} if channel.title_required else needs
+
+
+def staged(
+    bench: Workbench,
+    channel: Channel,
+    made: Composed,
+    paths: dict[str, str],
+    *,
+    own_words: bool = False,
+) -> StagedEffect:
+    """The effect of publishing or sending a text, with what a human should know about it."""
+    mail = channel.shape == "email"
+    details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
+    effect = Effect(
+        channel=channel.id,
+        verb=channel.verb,
+        connector=connector_for(bench, channel),
+        title=made.title,
+        body=made.body,
+        subject=made.subject,
+        preheader=made.preheader,
+        html=made.html,
+        recipients=bench.recipients if mail else (),
+        sender=bench.sender if mail else "",
+        link=bench.evidence.product_url,
+        details=details,
+    )
+    return StagedEffect(
+        effect=effect,
+        executor_tool=EXECUTE,
+        warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
+        recommendations=made.recommendations,
+        schedule_ms=bench.schedule_ms,
+        metadata={OWN_WORDS: True} if own_words else {},
+        paths=paths,
+        rewrite=describe_wanted(channel) if made.source == COMPOSER else {},
+    )
+
+
+def placed(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
+    """The effects of drafts, each tied to its draft's place."""
+    return tuple(
+        msgspec.structs.replace(each.effect, draft=index)
+        for index, each in enumerate(written)
+        if each.effect is not None
+    )
+
+
+def connector_for(bench: Workbench, channel: Channel) -> str:
+    """The first connector of the channel that could perform now; else the last resort among those that are there."""
+    known = [name for name in channel.connectors if name in bench.connectors]
+    fallback = known[-1] if known else channel.connector
+    return next((name for name in known if name in bench.ready), fallback)
+
+
+def draft_facts(bench: Workbench, made: Composed) -> dict[str, Any]:
+    """What the draft rests on: claims with their evidence, and the memory that shaped it."""
+    return {
+        "source": "agent" if made.source == SUPPLIED else made.source,
+        "claims": [msgspec.to_builtins(claim) for claim in made.claims],
+        "preheader": made.preheader,
+        "parts": list(made.parts),
+        "memoryUsed": [
+            {"entryId": use.entry_id, "kind": bench.kinds.get(use.entry_id, "lesson"), "how": use.how}
+            for use in made.memory_used
+        ],
+        "warnings": list(made.warnings),
+    }

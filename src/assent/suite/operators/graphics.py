@@ -1,0 +1,191 @@
+"""Pictures for posts: what is ordered, and what is made of what comes back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.kernel.canonical import digest_of_bytes
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.ports import Draft, Picture, Preparation
+from assent.suite.content import channels as known
+from assent.suite.content.cleaning import printable
+from assent.suite.pictures import palette
+from assent.suite.pictures.graphics import LAYOUTS, Order, alt_text
+from assent.suite.pictures.orders import Made, Result, Short, Work
+from assent.suite.pictures.sizes import SIZES
+
+PNG: Final = "image/png"
+LOOSE: Final = "picture"
+"""Where a picture stands that belongs to a launch and to none of its posts."""
+LOOSE_SIZE: Final = "landing"
+"""Its size is that of link previews, which every channel with pictures shows whole."""
+MOST_HEADLINES: Final = 3
+"""How many headlines are tried for it."""
+
+
+def ordered(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
+    """An order for pictures of one headline. Refuses colours that are none."""
+    read = [(index, text, palette.parse(text)) for index, text in enumerate(colors)]
+    problems = [
+        Problem(f"brand.colors.{index}", "a colour such as #0b6e4f", repr(text[:20]))
+        for index, text, colour in read
+        if colour is None
+    ]
+    if problems:
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    good = [colour for _, _, colour in read if colour is not None]
+    words, brand = one_line(headline), one_line(name)
+    return Work(
+        order=Order(
+            headline=words,
+            name=brand,
+            main=good[0] if good else palette.of_name(brand or words),
+            accent=good[1] if len(good) > 1 else None,
+        ),
+        channels=channels,
+        layouts=LAYOUTS,
+    )
+
+
+def one_line(text: str) -> str:
+    """A text as it can stand on a picture: visible characters, single blanks."""
+    return " ".join(printable(text).split())
+
+
+def shown_in(names: list[str]) -> tuple[str, ...]:
+    """Channel ids that show pictures, or what the names are."""
+    problems = []
+    found = []
+    for index, name in enumerate(names):
+        channel = known.channel(name)
+        if channel is None or channel.id not in SIZES:
+            problems.append(Problem(f"channels.{index}", f"one of {', '.join(SIZES)}", repr(name[:40])))
+        else:
+            found.append(channel.id)
+    if problems:
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return tuple(dict.fromkeys(found))
+
+
+def drafts_of(result: Result) -> tuple[Draft, ...]:
+    """The pictures as drafts, the variants of a channel beside each other."""
+    if result.order is None:
+        return ()
+    alt = alt_text(result.order)
+    return tuple(_draft(each, alt, left_out(result)) for each in result.made)
+
+
+def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
+    picture = Picture(
+        content=made.content,
+        content_type=PNG,
+        width=made.width,
+        height=made.height,
+        alt=alt,
+        digest=digest_of_bytes(made.content),
+    )
+    channel = known.channel(made.channel)
+    label = channel.label if channel is not None else made.channel
+    return Draft(
+        type="image",
+        title=f"Picture for {label}, {made.width} × {made.height}, {made.layout}",
+        body=alt,
+        channel=made.channel,
+        metadata={"variant": made.layout, "source": "composer", "warnings": list(warnings)},
+        picture=picture,
+    )
+
+
+def left_out(result: Result) -> tuple[str, ...]:
+    """What a human should know about a picture."""
+    if not result.left_out:
+        return ()
+    return (f"The picture leaves out {' '.join(result.left_out)}: no font for pictures draws it.",)
+
+
+def refusal_of(result: Result) -> Refusal | None:
+    """Why there are no pictures, with what to change."""
+    if result.no_glyph:
+        missing = " ".join(result.no_glyph[:20])
+        return Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[
+                Problem(
+                    "headline",
+                    "characters that a font here can draw; for other scripts install their fonts on the server (such "
+                    "as fonts-noto-cjk) in a folder of ASSENT_FONT_DIRS",
+                    missing,
+                )
+            ],
+        )
+    if result.too_long:
+        return Refusal(
+            Reason.VALIDATION_ERROR,
+            problems=[
+                Problem("brand.name" if each.is_name else "headline", room_for(each), _said(each))
+                for each in result.too_long
+            ],
+        )
+    return None
+
+
+def room_for(short: Short) -> str:
+    """How much of a headline fits on a channel's picture."""
+    size = SIZES[short.channel]
+    where = f"the picture for {short.channel} ({size.width} × {size.height})"
+    if short.word:
+        return f"shorter words, or blanks where a line may end: “{short.word[:40]}” is wider than {where}"
+    return f"at most about {short.most} characters, so that they can be read on {where}"
+
+
+def _said(short: Short) -> str:
+    if short.is_name:
+        return "a name that does not fit"
+    return "a word that does not fit" if short.word else "a headline that does not fit"
+
+
+def with_pictures(preparation: Preparation, result: Result) -> Preparation:
+    """A preparation whose posts take the first picture of their channel along; the others are its variants."""
+    drafts = drafts_of(result)
+    first: dict[str, int] = {}
+    for index, draft in enumerate(drafts):
+        first.setdefault(draft.channel or "", len(preparation.drafts) + index)
+    effects = tuple(
+        msgspec.structs.replace(
+            each,
+            picture=first[each.effect.channel],
+            warnings=tuple(dict.fromkeys((*each.warnings, *left_out(result)))),
+        )
+        if each.effect.channel in first
+        else each
+        for each in preparation.effects
+    )
+    return msgspec.structs.replace(preparation, drafts=(*preparation.drafts, *drafts), effects=effects)
+
+
+def add_beside(preparation: Preparation, result: Result) -> Preparation:
+    """A preparation with a picture that no post takes along before somebody says so."""
+    drafts = drafts_of(result)[:1]
+    if not drafts or drafts[0].picture is None:
+        return preparation
+    picture = drafts[0].picture
+    title = f"Picture, {picture.width} × {picture.height}"
+    loose = msgspec.structs.replace(drafts[0], channel=LOOSE, title=title)
+    return msgspec.structs.replace(
+        preparation,
+        drafts=(*preparation.drafts, loose),
+    )
+
+
+def without_picture(preparation: Preparation, channels: dict[str, str]) -> Preparation:
+    """A preparation that says on each post why it has no picture."""
+    effects = []
+    for staged in preparation.effects:
+        if (why := channels.get(staged.effect.channel)) is not None:
+            staged = msgspec.structs.replace(
+                staged, warnings=(*staged.warnings, f"There is no picture: {why}")
+            )
+        effects.append(staged)
+    return msgspec.structs.replace(preparation, effects=tuple(effects))

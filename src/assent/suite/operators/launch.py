@@ -1,0 +1,98 @@
+"""`chieflab-launch`: a whole launch, composed of posts, an e-mail, landing copy and positioning."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.ports import Draft, Preparation
+from assent.suite.composer import composer
+from assent.suite.content.language import unended
+from assent.suite.content.lessons import first_sentence
+from assent.suite.content.records import NeedsDraft
+from assent.suite.operators.definition import OperatorInfo, Workbench
+from assent.suite.operators.drafts import Supplied, Written, known_channel, placed, write
+
+INFO = OperatorInfo(
+    id="chieflab-launch",
+    label="Launch",
+    function="Prepares a full launch: positioning, a draft per channel, landing copy and e-mail.",
+    primary_tool="chieflab_launch_product",
+    connectors=("site", "smtp", "manual", "zernio", "bluesky", "slack", "resend"),
+    status="live",
+    tools=(
+        "chieflab_launch_product",
+        "chieflab_approve_action",
+        "chieflab_execute_approved_action",
+        "chieflab_measure",
+        "chieflab_create_social_graphics",
+    ),
+)
+
+DEFAULT_CHANNELS: Final = ("site", "linkedin", "x", "email", "landing")
+
+
+class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
+    """A channel for which the agent is asked to bring a draft."""
+
+    channel: str
+    needs: str
+    wanted: str = ""
+    """What a draft for it has to look like."""
+
+
+class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    preparation: Preparation
+    written: tuple[Written, ...]
+    missing: tuple[ChannelNote, ...]
+    positioning: str
+    angle: str
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that have a draft."""
+        return tuple(each.channel.id for each in self.written)
+
+
+def headlines(plan: LaunchPlan) -> tuple[str, ...]:
+    """What a picture of the launch may say, the best first: a shorter one follows where the first does not fit."""
+    titles = [each.composed.title or each.composed.subject for each in plan.written]
+    opening = [first_sentence(each.composed.body) for each in plan.written]
+    return tuple(unended(text) for text in (plan.angle, *titles, *opening) if text)
+
+
+def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied]) -> LaunchPlan:
+    """Drafts and actions for every channel, in the order asked for."""
+    wanted = tuple(known_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
+    written: list[Written] = []
+    missing: list[ChannelNote] = []
+    for name in dict.fromkeys((*wanted, *drafts)):
+        made = write(bench, known_channel(name), drafts.get(name), in_launch=True)
+        if isinstance(made, NeedsDraft):
+            missing.append(ChannelNote(name, made.reason, made.wanted))
+        else:
+            written.append(made)
+    stance = composer.positioning(bench.evidence, bench.lessons)
+    angle = composer.launch_angle(bench.evidence, bench.lessons)
+    positioning = Draft(
+        type="positioning",
+        title="Positioning",
+        body=stance.text,
+        channel="positioning",
+        metadata={"claims": [msgspec.to_builtins(claim) for claim in stance.claims]},
+    )
+    outputs: dict[str, Any] = {"channels": [each.channel.id for each in written]}
+    if missing:
+        outputs["draftsNeeded"] = [note.channel for note in missing]
+    return LaunchPlan(
+        preparation=Preparation(
+            drafts=(*(each.draft for each in written), *((positioning,) if stance.text else ())),
+            effects=placed(tuple(written)),
+            outputs=outputs,
+        ),
+        written=tuple(written),
+        missing=tuple(missing),
+        positioning=stance.text,
+        angle=angle.text,
+    )

@@ -1,0 +1,31 @@
+"""`chieflab-post`: one post on one channel."""
+
+from __future__ import annotations
+
+from assent.ports import Preparation
+from assent.suite.content.channels import Channel
+from assent.suite.content.records import NeedsDraft
+from assent.suite.operators.definition import OperatorInfo, Workbench
+from assent.suite.operators.drafts import Supplied, Written, placed, write
+
+INFO = OperatorInfo(
+    id="chieflab-post",
+    label="Post",
+    function="Prepares one post for one channel and publishes it once it is approved.",
+    primary_tool="chieflab_post",
+    connectors=("site", "manual", "zernio", "bluesky", "slack"),
+    status="live",
+    tools=("chieflab_post", "chieflab_execute_approved_action"),
+)
+
+
+def prepare(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Preparation | NeedsDraft:
+    """One draft and one action; or what is needed to write one."""
+    written = write(bench, channel, supplied)
+    if isinstance(written, NeedsDraft):
+        return written
+    return of_one(written)
+
+
+def of_one(written: Written) -> Preparation:
+    return Preparation(drafts=(written.draft,), effects=placed((written,)))

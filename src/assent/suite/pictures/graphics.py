@@ -1,0 +1,319 @@
+"""Pictures for posts: a headline and a brand, laid out as SVG in the size of a channel.
+
+Text comes as outlines of glyphs, so that a picture looks the same wherever it is drawn. Three layouts make a gallery;
+right-to-left text mirrors them. The same order gives the same bytes.
+
+Deliberately unaware of fonts and of how an SVG becomes a PNG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from assent.suite.content import counting
+from assent.suite.pictures import bidi, palette
+from assent.suite.pictures.line_fitting import Box, Fitted, TooLong, fit
+from assent.suite.pictures.palette import Palette
+from assent.suite.pictures.sizes import SIZES, Size
+
+LAYOUTS: Final = ("dark", "light", "solid")
+"""The variants of every picture, in the order of the gallery."""
+
+LEGIBLE: Final = 1 / 27
+"""The smallest letter size by the picture's width: some 14 px where a phone shows it 390 px wide."""
+
+LEGIBLE_NAME: Final = 11 / 390
+"""The same for the brand's name: 11 px on a phone."""
+
+_TALL: Final = (("ऀ", "෿", 1.42), ("฀", "๿", 1.42), ("؀", "ࣿ", 1.42), ("⺀", "\uffef", 1.3), ("가", "힣", 1.3))
+"""Scripts that need more room between lines than Latin."""
+LINE_HEIGHT: Final = 1.14
+
+_LARGEST: Final = ((12, 0.19), (28, 0.17), (10_000, 0.145))
+"""The largest letter size by the shorter side, for headlines of at most so many characters."""
+
+
+class Glyph(msgspec.Struct, frozen=True):
+    """The outline of one glyph, in font units with y up, and where it stands in units of the letter size."""
+
+    outline: str
+    scale: float
+    x: float
+    y: float
+
+
+class Shaped(msgspec.Struct, frozen=True):
+    """A run of text as glyphs, and its width."""
+
+    width: float
+    glyphs: tuple[Glyph, ...]
+
+
+Shape = Callable[[str, bool], Shaped]
+"""Shapes text of one direction (True: from right to left), in units of the letter size."""
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What a picture is to show."""
+
+    headline: str
+    name: str = ""
+    main: str
+    accent: str | None = None
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """One picture as SVG."""
+
+    channel: str
+    layout: str
+    width: int
+    height: int
+    svg: str
+
+
+def alt_text(order: Order) -> str:
+    """What a picture shows, in words: they are what it shows."""
+    return f"{order.headline} ({order.name})" if order.name else order.headline
+
+
+def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLong:
+    """One picture, or how much of its headline would fit."""
+    size = SIZES[channel]
+    canvas = _Canvas(size, palette.palettes(order.main, order.accent)[layout], shape, order)
+    if (most := canvas.most_of_name()) is not None:
+        return TooLong(most, is_name=True)
+    drawn = _DRAW[layout](canvas)
+    if isinstance(drawn, TooLong):
+        return drawn
+    title = _escaped(alt_text(order))
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
+        f'viewBox="0 0 {size.width} {size.height}" role="img"><title>{title}</title>{"".join(drawn)}</svg>'
+    )
+    return Drawn(channel, layout, size.width, size.height, svg)
+
+
+class _Canvas:
+    """One picture being drawn: its size, colours, text and direction."""
+
+    def __init__(self, size: Size, colours: Palette, shape: Shape, order: Order) -> None:
+        self.width, self.height = size.width, size.height
+        self.short = min(size.width, size.height)
+        self.margin = round(self.short * 0.095)
+        self.colours = colours
+        self.order = order
+        self.rtl = bidi.is_rtl(order.headline)
+        self._shape = shape
+        self.small = max(self.short * 0.05, self.width * LEGIBLE * 0.82)
+
+    def measure(self, text: str) -> float:
+        return sum(run.width for run in self._runs(text))
+
+    def _runs(self, line: str) -> list[Shaped]:
+        """A line from left to right. A line of the headline runs as the headline does, even where it is Latin alone."""
+        base = int(bidi.is_rtl(line if line == self.order.name else self.order.headline))
+        return [self._shape(run.text, run.rtl) for run in bidi.visual(line, bidi.levels(line, base), base)]
+
+    def headline(self, box_width: float, box_height: float) -> Fitted | TooLong:
+        """The headline in its box. Few words may be large, but not so large that a line holds one letter."""
+        text = self.order.headline
+        count = counting.graphemes(text)
+        share = next(share for most, share in _LARGEST if count <= most)
+        words = Box(
+            width=box_width,
+            height=box_height,
+            largest=self.short * share,
+            smallest=self.width * LEGIBLE,
+            line_height=line_height(text),
+            most_lines=max(6, round(8 * self.height / self.width)),
+        )
+        return fit(text, words, self.measure)
+
+    def text(self, line: str, x: float, baseline: float, size: float, colour: str, anchor: str) -> str:
+        """One line of text. `anchor` says which end of it x is: start, middle or end, from left to right."""
+        runs = self._runs(line)
+        total = sum(run.width for run in runs) * size
+        at = x - {"start": 0.0, "middle": total / 2, "end": total}[anchor]
+        parts = []
+        for run in runs:
+            for glyph in run.glyphs:
+                if glyph.outline:
+                    left, top = at + glyph.x * size, baseline - glyph.y * size
+                    scale = glyph.scale * size
+                    parts.append(
+                        f'<path transform="matrix({scale:.6f} 0 0 {-scale:.6f} {left:.2f} {top:.2f})" '
+                        f'd="{glyph.outline}"/>'
+                    )
+            at += run.width * size
+        return f'<g fill="{colour}">{"".join(parts)}</g>'
+
+    def block(self, fitted: Fitted, x: float, top: float, colour: str, anchor: str) -> str:
+        """The lines of a headline below each other; `top` is the top of their box."""
+        step = fitted.size * line_height(self.order.headline)
+        first = top + step / 2 + fitted.size * 0.36
+        return "".join(
+            self.text(line, x, first + step * index, fitted.size, colour, anchor)
+            for index, line in enumerate(fitted.lines)
+        )
+
+    def most_of_name(self) -> int | None:
+        """How many characters of the name would fit, where it does not."""
+        room, wanted = self._room_for_name / (self.width * LEGIBLE_NAME), self.measure(self.order.name)
+        return int(counting.graphemes(self.order.name) * room / wanted) if wanted > room else None
+
+    @property
+    def _room_for_name(self) -> float:
+        return self.width - 2 * self.margin - self.small * 2.1
+
+    def brand(self, x: float, middle: float, colour: str, anchor: str) -> str:
+        """The brand's name with its mark, both centred on a height."""
+        name, size = self.order.name, self.small
+        if not name:
+            return ""
+        width = self.measure(name) * size
+        if width > self._room_for_name:
+            size, width = size * self._room_for_name / width, self._room_for_name
+        side = size * 1.55
+        whole = side + size * 0.55 + width
+        left = x - {"start": 0.0, "middle": whole / 2, "end": whole}[anchor]
+        mark = left + whole - side if self.rtl else left
+        words = left if self.rtl else left + side + size * 0.55
+        initial = next(counting.clusters(name)).upper()
+        return (
+            rect(mark, middle - side / 2, side, side, self.colours.accent, side * 0.28)
+            + self.text(
+                initial,
+                mark + side / 2,
+                middle + size * 0.95 * 0.36,
+                size * 0.95,
+                self.colours.on_accent,
+                "middle",
+            )
+            + self.text(name, words, middle + size * 0.36, size, colour, "start")
+        )
+
+    @property
+    def start(self) -> tuple[float, str]:
+        """The side on which reading begins."""
+        return (self.width - self.margin, "end") if self.rtl else (self.margin, "start")
+
+    def mirrored(self, x: float, width: float) -> float:
+        """The left edge of a shape, on the other side where reading is from right to left."""
+        return self.width - x - width if self.rtl else x
+
+
+def _dark(canvas: _Canvas) -> list[str] | TooLong:
+    """A dark ground with discs of the brand's colour rising from the far corner; the words low and large."""
+    colours, margin, short = canvas.colours, canvas.margin, canvas.short
+    foot = margin + canvas.small * 1.6 if canvas.order.name else margin
+    bar = short * 0.014
+    above = margin + bar + short * 0.05
+    box_height = canvas.height - above - foot - short * 0.06
+    box_width = canvas.width - 2 * margin
+    fitted = canvas.headline(box_width, box_height)
+    if isinstance(fitted, TooLong):
+        return fitted
+    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
+    top = canvas.height - foot - short * 0.06 - tall
+    top -= (top - above) * 0.38
+    x, anchor = canvas.start
+    corner = 0 if canvas.rtl else canvas.width
+    # Only as bright as white text over it allows: the headline may run across a disc.
+    faint = palette.blend(colours.shape, colours.ground, 0.34)
+    fainter = palette.blend(colours.shape, colours.ground, 0.16)
+    if min(palette.contrast(colours.text, each) for each in (faint, fainter)) < palette.TEXT_CONTRAST:
+        faint = fainter = palette.blend(colours.text, colours.ground, 0.06)
+    return [
+        rect(0, 0, canvas.width, canvas.height, colours.ground),
+        disc(corner, 0, short * 0.62, fainter),
+        disc(corner, 0, short * 0.36, faint),
+        rect(
+            canvas.mirrored(margin, short * 0.13), top - short * 0.05 - bar, short * 0.13, bar, colours.accent
+        ),
+        canvas.block(fitted, x, top, colours.text, anchor),
+        canvas.brand(x, canvas.height - margin - canvas.small * 0.25, colours.quiet, anchor),
+    ]
+
+
+def _light(canvas: _Canvas) -> list[str] | TooLong:
+    """Paper, a broad band of the brand's colour along the side where reading begins, words in ink beside it."""
+    colours, margin, short = canvas.colours, canvas.margin, canvas.short
+    band = round(canvas.width * 0.035)
+    side = band + margin
+    head = margin + canvas.small * 1.9 if canvas.order.name else margin
+    box_height = canvas.height - head - margin - short * 0.06
+    fitted = canvas.headline(canvas.width - side - margin, box_height)
+    if isinstance(fitted, TooLong):
+        return fitted
+    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
+    top = head + (box_height - tall) / 2
+    x, anchor = (canvas.width - side, "end") if canvas.rtl else (side, "start")
+    return [
+        rect(0, 0, canvas.width, canvas.height, colours.ground),
+        rect(canvas.mirrored(0, band), 0, band, canvas.height, colours.accent),
+        rect(canvas.mirrored(0, band), canvas.height * 0.72, band, canvas.height * 0.28, colours.shape),
+        canvas.block(fitted, x, top, colours.text, anchor),
+        canvas.brand(x, margin + canvas.small * 0.4, colours.quiet, anchor),
+        rect(
+            canvas.mirrored(side, short * 0.13),
+            canvas.height - margin,
+            short * 0.13,
+            short * 0.014,
+            colours.accent,
+        ),
+    ]
+
+
+def _solid(canvas: _Canvas) -> list[str] | TooLong:
+    """The brand's colour all over, a fine frame, and the words in the middle."""
+    colours, short = canvas.colours, canvas.short
+    inset = short * 0.045
+    line = max(2.0, short * 0.005)
+    side = canvas.margin + inset * 0.6
+    foot = side + canvas.small * 2.3 if canvas.order.name else side
+    box_height = canvas.height - side - foot
+    fitted = canvas.headline(canvas.width - 2 * side, box_height)
+    if isinstance(fitted, TooLong):
+        return fitted
+    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
+    top = side + (box_height - tall) / 2
+    return [
+        rect(0, 0, canvas.width, canvas.height, colours.ground),
+        f'<rect x="{inset:.2f}" y="{inset:.2f}" width="{canvas.width - 2 * inset:.2f}" '
+        f'height="{canvas.height - 2 * inset:.2f}" rx="{short * 0.03:.2f}" fill="none" '
+        f'stroke="{colours.accent}" stroke-width="{line:.2f}"/>',
+        canvas.block(fitted, canvas.width / 2, top, colours.text, "middle"),
+        canvas.brand(canvas.width / 2, canvas.height - side - canvas.small * 0.3, colours.text, "middle"),
+    ]
+
+
+_DRAW: Final[dict[str, Callable[[_Canvas], list[str] | TooLong]]] = {
+    "dark": _dark,
+    "light": _light,
+    "solid": _solid,
+}
+
+
+def line_height(text: str) -> float:
+    """From one baseline to the next, by the tallest script of a text."""
+    tall = (height for low, high, height in _TALL if any(low <= char <= high for char in text))
+    return max(tall, default=LINE_HEIGHT)
+
+
+def rect(x: float, y: float, width: float, height: float, colour: str, radius: float = 0.0) -> str:
+    rounded = f' rx="{radius:.2f}"' if radius else ""
+    return (
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"{rounded} fill="{colour}"/>'
+    )
+
+
+def disc(x: float, y: float, radius: float, colour: str) -> str:
+    return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{colour}"/>'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

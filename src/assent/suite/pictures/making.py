@@ -1,0 +1,73 @@
+"""Has pictures made, off the event loop: one process per order, few at a time, each with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_PICTURE_BYTES
+from assent.suite.pictures.orders import PicturesFailed, Result, Work
+
+log = logging.getLogger("assent.pictures")
+
+AT_ONCE: Final = 2
+"""Processes that draw at the same time: more would only take the server's own processor time."""
+
+DEADLINE_SECONDS: Final = 60.0
+"""The most pictures of one call take some seconds on a slow machine."""
+
+
+class PictureMaker:
+    """Makes pictures for one server."""
+
+    def __init__(self, font_dirs: tuple[str, ...] = ()) -> None:
+        self._font_dirs = font_dirs
+        self._turns = asyncio.Semaphore(AT_ONCE)
+
+    async def make(self, work: Work) -> Result:
+        """The pictures of an order. Raises `PicturesFailed` when the process does not deliver."""
+        asked = msgspec.msgpack.encode(msgspec.structs.replace(work, font_dirs=self._font_dirs))
+        async with self._turns:
+            try:
+                async with asyncio.timeout(DEADLINE_SECONDS):
+                    answer = await _ask(asked)
+            except (OSError, TimeoutError) as error:
+                raise PicturesFailed(f"{type(error).__name__}: {error}") from error
+        try:
+            result = msgspec.msgpack.decode(answer, type=Result)
+        except msgspec.MsgspecError as error:
+            raise PicturesFailed("no result") from error
+        if any(len(each.content) > MAX_PICTURE_BYTES for each in result.made):
+            raise PicturesFailed("a picture is larger than any may be")
+        return result
+
+
+async def _ask(work: bytes) -> bytes:
+    # -P: what lies in the working directory is nobody's module.
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",
+        "-m",
+        "assent.suite.pictures.process",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        answer, complaint = await process.communicate(work)
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        log.error(
+            "the picture process ended with %s: %s", process.returncode, complaint.decode("utf-8", "replace")
+        )
+        raise PicturesFailed(f"the process ended with {process.returncode}")
+    return answer

@@ -1,0 +1,100 @@
+"""Saving contacts as a tool: staged here, saved in HubSpot once a human has approved each (E9, E11)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from assent.engine.actions import staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.gate.calls import SuggestedCall
+from assent.kernel.ids import TenantId
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.suite.contact import FIELDS, MAX_VALUE_CHARS
+from assent.suite.operators import contacts, email
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument, is_address, line
+from assent.tools.definition import WRITES, Call, Tool
+
+MAX_CONTACTS = 20
+"""Contacts of one call: each is an action of its own that a human reads."""
+
+Value = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_VALUE_CHARS)]
+
+
+class Contact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    email: Annotated[str, msgspec.Meta(min_length=3, max_length=254, description="What it is known by.")]
+    first_name: Value | None = None
+    last_name: Value | None = None
+    company: Value | None = None
+    job_title: Value | None = None
+    phone: Value | None = None
+    website: Value | None = None
+
+
+class SaveContacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    contacts: Annotated[tuple[Contact, ...], msgspec.Meta(min_length=1, max_length=MAX_CONTACTS)]
+    tenant_id: TenantIdArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
+    wanted = tuple(_fields(index, contact) for index, contact in enumerate(request.contacts))
+    doubled = [
+        index
+        for index, each in enumerate(wanted)
+        if any(each["email"] == earlier["email"] for earlier in wanted[:index])
+    ]
+    if doubled:
+        problem = Problem(
+            f"contacts.{doubled[0]}.email", "an address of its own", repr(wanted[doubled[0]]["email"])
+        )
+        raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
+    preparation = contacts.prepare(wanted)
+    inputs = msgspec.to_builtins(request)
+    inputs.pop("idempotencyKey", None)
+    return await staging.stage(
+        call.services,
+        Request(
+            principal=call.caller,
+            operator=email.INFO.id,
+            tool="chieflab_save_contacts",
+            inputs=inputs,
+            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+            key=request.idempotency_key,
+        ),
+        msgspec.structs.replace(preparation, next_calls=NEXT),
+        PreparedRun,
+    )
+
+
+def _fields(index: int, contact: Contact) -> dict[str, str]:
+    if not is_address(contact.email.strip()):
+        expected = "an e-mail address such as ada@example.org"
+        problem = Problem(f"contacts.{index}.email", expected, repr(contact.email[:80]))
+        raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
+    given = {name.replace("_", ""): getattr(contact, name) for name in contact.__struct_fields__}
+    return {
+        name: line(f"contacts.{index}.{name}", value).strip()
+        for name, value in {**given, "email": contact.email.strip().lower()}.items()
+        if name in FIELDS.values() and value
+    }
+
+
+NEXT = (SuggestedCall("chieflab_connect_provider", {"provider": "hubspot"}, "HubSpot is not connected"),)
+
+TOOLS = (
+    Tool(
+        name="chieflab_save_contacts",
+        title="Prepare contacts",
+        description="Prepares contacts for the user's HubSpot, each staged for approval; nothing is saved by this "
+        "call. USE WHEN the user wants somebody kept as a contact, such as who answered a launch. A contact that is "
+        "there already is brought up to date.",
+        category="primary",
+        behaviour=WRITES,
+        request=SaveContacts,
+        reply=PreparedRun,
+        handler=save_contacts,
+        scope="runs:write",
+    ),
+)

@@ -1,0 +1,133 @@
+"""Why something that runs does not work: numbers, decisions and failures, each with its source (S3, E100).
+
+Reads the workspace's sources and history and keeps what it found as an asset of a run of its own; stages nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.actions import staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.learning import diagnosis
+from assent.engine.learning import memory as brain
+from assent.engine.webhooks import long_runs
+from assent.gate.calls import SuggestedCall
+from assent.kernel.ids import TenantId
+from assent.ports import Draft, Preparation
+from assent.suite.connectors.registry import CONNECTORS
+from assent.suite.content import channels
+from assent.suite.diagnosis.diagnosis import Diagnosis, as_text, summarise
+from assent.suite.diagnosis.rules import diagnose
+from assent.suite.operators import measure
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument
+from assent.tools.definition import Behaviour, Call, Tool
+from assent.tools.suite.long_runs import patiently
+from assent.tools.suite.operating import refuse_webhook
+from assent.tools.suite.operator_requests import Goal, WebhookUrl
+
+NAME: Final = "chieflab_diagnose_marketing"
+MAX_CALLS: Final = 6
+LOOKS: Final = Behaviour(read_only=False, destructive=False, idempotent=False, open_world=True)
+"""Asks the world and keeps what it said."""
+
+
+class DiagnoseMarketing(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    goal: Goal | None = None
+    tenant_id: TenantIdArgument | None = None
+    webhook_url: WebhookUrl | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class DiagnoseReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    """The full shape of a run; nothing is staged. `diagnosis` is null while the run is still running."""
+
+    diagnosis: Diagnosis | None
+
+
+LABELS: Final = {row.id: row.label for row in channels.TABLE} | {info.id: info.label for info in CONNECTORS}
+"""What a diagnosis calls channels and connectors."""
+
+
+async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
+    refuse_webhook(call, request.webhook_url)
+    tenant_id = brain.tenant_of(request.tenant_id)
+    reading = diagnosis.gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
+    facts = await patiently(call, request.webhook_url, reading)
+    if facts is None:
+        return await long_runs.begin(
+            call.services, _request(call, request), DiagnoseReply, {"diagnosis": None}
+        )
+    found = diagnose(msgspec.structs.replace(facts, labels=LABELS))
+    draft = Draft(
+        type="diagnosis",
+        title="What is wrong, and what to try" if found.findings else "What the numbers say",
+        body=as_text(found),
+        channel="diagnosis",
+        metadata={"diagnosis": msgspec.to_builtins(found)},
+    )
+    outputs: dict[str, Any] = {
+        "hasData": found.has_data,
+        "findings": [each.rule for each in found.findings],
+        "missingData": [each.what for each in found.missing_data],
+    }
+    return await staging.stage(
+        call.services,
+        _request(call, request),
+        Preparation(
+            drafts=(draft,),
+            outputs=outputs,
+            next_calls=suggest_calls(found),
+            user_message=summarise(found),
+            show=f"**{draft.title}**\n\n{draft.body}",
+        ),
+        DiagnoseReply,
+        lambda assets, staged: {"diagnosis": found},
+    )
+
+
+def _request(call: Call, request: DiagnoseMarketing) -> Request:
+    inputs = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
+    inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=measure.INFO.id,
+        tool=NAME,
+        inputs=inputs,
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=request.idempotency_key,
+        webhook_url=request.webhook_url,
+        run_id=call.continuing,
+    )
+
+
+def suggest_calls(found: Diagnosis) -> tuple[SuggestedCall, ...]:
+    """What to do next: first about what is wrong, then about what is not known; each call once."""
+    wanted = [each.call for each in found.findings] + [each.call for each in found.missing_data]
+    calls: dict[bytes, SuggestedCall] = {}
+    for each in wanted:
+        calls.setdefault(msgspec.json.encode((each.name, each.args)), each)
+    return tuple(calls.values())[:MAX_CALLS]
+
+
+TOOLS = (
+    Tool(
+        name=NAME,
+        title="Diagnose marketing",
+        description="Says what is wrong with EXISTING campaigns: which number, from which source and when, and what to "
+        "try; reads connected sources, earlier measurements, decisions and failures. USE WHEN the user asks why "
+        "something is not working. NOT for new launches. Without numbers it says so and what would bring them; "
+        "numbers are never invented.",
+        category="primary",
+        behaviour=LOOKS,
+        request=DiagnoseMarketing,
+        reply=DiagnoseReply,
+        handler=diagnose_marketing,
+        scope="runs:write",
+        legacy_names=("chiefmo_diagnose_marketing",),
+    ),
+)

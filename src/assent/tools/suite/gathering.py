@@ -1,0 +1,153 @@
+"""What the operators that write may know: the product page, the repository's facts, the tenant's memory, and which
+connectors could perform now. Reads, and writes down only which page was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.engine.actions import actions, rechecking
+from assent.engine.core import journal
+from assent.engine.core.offloading import SHORT_CHARS, run_long_apart
+from assent.engine.learning import lessons as lessons_read
+from assent.engine.learning import memory as brain
+from assent.gate.records import Run
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.times import iso_time
+from assent.suite.content import channels
+from assent.suite.content import evidence as gathering
+from assent.suite.content.cleaning import speaks_to_a_model
+from assent.suite.content.page import Page
+from assent.suite.operators.definition import Workbench
+from assent.suite.operators.drafts import Supplied
+from assent.tools.arguments import is_mailbox, moment
+from assent.tools.definition import Call
+from assent.tools.suite.operator_requests import Brand
+
+
+async def find_joined(call: Call, run_id: str | None) -> Run | None:
+    """The run that a call joins; refused where this workspace has none of that id."""
+    if run_id is None:
+        return None
+    wanted = actions.require_run_id(run_id)
+    found = await call.services.store.read(lambda: actions.find_run(call.caller.workspace_id, wanted))
+    if found is None:
+        raise Refusal(Reason.WRONG_WORKSPACE, user_message="This workspace has no run with that id.")
+    return found
+
+
+async def gather_bench(
+    call: Call,
+    request: Any,
+    *,
+    brand: Brand | None = None,
+    sender: str | None = None,
+    recipients: tuple[str, ...] = (),
+    joined: Run | None = None,
+) -> Workbench:
+    """Gather what the operator may know: the product page, the repository's facts, the tenant's memory, and what the
+    run that this one joins was given."""
+    tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
+    if sender is not None and not is_mailbox(sender):
+        raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
+    schedule = getattr(request, "schedule_for", None)
+    schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
+    page, warnings, fetched = await _page(call, request.product_url)
+    tenant_id = brain.tenant_of(tenant)
+    entries, lessons, kinds = await call.services.store.read(
+        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
+    )
+    given = rechecking.evidence_given(joined) if joined is not None else {}
+    context = {**given.get("repo_context", {})}
+    context |= request.repo_context.given() if request.repo_context is not None else {}
+    if request.goal and (joined is not None or "launchGoal" not in context):
+        context["launchGoal"] = request.goal
+    chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
+    return Workbench(
+        evidence=await run_long_apart(
+            chars,
+            gathering.gather,
+            product_url=request.product_url or given.get("product_url", ""),
+            page=page,
+            repo_context=context,
+            brand=msgspec.to_builtins(brand) if brand is not None else given.get("brand", {}),
+            entries=entries,
+        ),
+        lessons=lessons,
+        connectors=frozenset(call.services.connectors),
+        ready=await _ready(call),
+        kinds=kinds,
+        now_ms=call.now_ms,
+        warnings=warnings,
+        fetched=fetched,
+        schedule_ms=schedule_ms,
+        sender=sender or call.services.default_sender,
+        recipients=recipients,
+    )
+
+
+def count_chars(request: Any, bench: Workbench, supplied: Supplied | None) -> int:
+    """How much there is to read and compare. Composing is never a short work."""
+    if supplied is None:
+        return SHORT_CHARS + 1
+    facts = sum(len(fact.text) for fact in bench.evidence.facts)
+    return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
+
+
+async def _ready(call: Call) -> frozenset[str]:
+    """Which of the channels' connectors could perform for this workspace now."""
+    known = call.services.connectors
+    names = [
+        name for name in dict.fromkeys(n for row in channels.TABLE for n in row.connectors) if name in known
+    ]
+    found = await asyncio.gather(*(known[name].readiness(call.caller.workspace_id) for name in names))
+    return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
+
+
+async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
+    """The product page, or the warning that says why it could not be read; and what was asked for, which is on record
+    whatever becomes of the call."""
+    if url is None:
+        return None, (), None
+    if not _is_web_address(url):
+        raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
+    now_ms = call.services.clock.now_ms()
+    found = await call.services.read_page(url)
+    fetched: dict[str, Any] = {"url": url, "fetchedAt": iso_time(now_ms), "status": found.status}
+    if found.found_at not in ("", url):
+        fetched["foundAt"] = found.found_at
+    if found.problem:
+        fetched["problem"] = found.problem
+    workspace_id = call.caller.workspace_id
+    event = journal.NewEvent("page_fetched", {**fetched, "by": call.caller.name})
+    await call.services.store.write(lambda: journal.append(workspace_id, workspace_id, [event], now_ms))
+    if found.page is None:
+        return None, (f"The product page could not be read: {found.problem}",), fetched
+    return found.page, _odd(found.page), fetched
+
+
+def _odd(page: Page) -> tuple[str, ...]:
+    """What a human should know about a page before trusting a draft that was made from it."""
+    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
+    said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
+    found = {
+        "The product page was read and says nothing in words.": not said,
+        "The product page speaks to AI systems; that text was left out. Check the page.": any(
+            speaks_to_a_model(text) for text in said
+        ),
+        "The product page is very large; only its beginning was read.": page.truncated,
+    }
+    return tuple(warning for warning, holds in found.items() if holds)
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether an address may stand as the link of a post: nothing that runs, no password, one word."""
+    try:
+        parts = urlsplit(url)
+        bare = bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bare and url.isprintable() and " " not in url

@@ -1,0 +1,187 @@
+"""`chieflab_create_social_graphics`: pictures outside a launch, and those that a launch asks for. Nothing goes out.
+
+Pictures are drawn by a process of their own and stored with the run that they were made in. A headline that does not
+fit is refused with how much would: nothing is cut, and nothing is half done.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from assent.engine.actions import run_pictures, staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.learning import lessons as lessons_read
+from assent.engine.learning import memory as brain
+from assent.engine.learning import pictures
+from assent.gate.calls import SuggestedCall
+from assent.gate.guidance import AssetView
+from assent.kernel.ids import TenantId
+from assent.kernel.limits import MAX_PICTURE_BYTES
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.ports import Preparation
+from assent.suite.composer.naming import name_of
+from assent.suite.content import channels as known
+from assent.suite.content import evidence as gathering
+from assent.suite.operators import graphics, launch
+from assent.suite.pictures.orders import PicturesFailed, Result, Work
+from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
+from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.suite.operator_requests import Brand, CreateSocialGraphics
+
+log = logging.getLogger("assent.pictures")
+
+NAME = "chieflab_create_social_graphics"
+
+
+class GraphicsReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    images: tuple[AssetView, ...]
+
+
+async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> GraphicsReply:
+    brand = Brand(name=request.brand) if isinstance(request.brand, str) else request.brand or Brand()
+    channels = graphics.shown_in(request.channels or list(DEFAULT_CHANNELS))
+    name = brand.name or await _recall_name(call, request.tenant_id)
+    work = graphics.ordered(request.headline, name, brand.colors or [], channels)
+    if not any(char.isalnum() for char in work.order.headline):
+        raise bad_argument("headline", "words that can be read on a picture", repr(request.headline[:40]))
+    try:
+        result = await call.services.make_pictures(work)
+    except PicturesFailed as failed:
+        log.error("pictures were not made: %s", failed)
+        raise Refusal(Reason.PICTURES_FAILED, retry_after_seconds=30) from failed
+    if (refusal := graphics.refusal_of(result)) is not None:
+        raise refusal
+    preparation = Preparation(
+        drafts=graphics.drafts_of(result),
+        outputs={"channels": list(channels), "warnings": list(graphics.left_out(result))},
+        next_calls=NEXT,
+        user_message=_message(result),
+    )
+    inputs = {key: value for key, value in msgspec.to_builtins(request).items() if value is not None}
+    return await staging.stage(
+        call.services,
+        Request(
+            principal=call.caller,
+            operator=launch.INFO.id,
+            tool=NAME,
+            inputs={key: value for key, value in inputs.items() if key != "idempotencyKey"},
+            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+            key=request.idempotency_key,
+        ),
+        preparation,
+        GraphicsReply,
+        lambda assets, staged: {"images": run_pictures.list_images(call.services, assets)},
+    )
+
+
+def _message(result: Result) -> str:
+    """What was made, and how the person uses it."""
+    labels = dict.fromkeys(known.label_of(each.channel) for each in result.made)
+    count = f"{len(result.made)} pictures" if len(result.made) != 1 else "1 picture"
+    return (
+        f"I made {count} for {', '.join(labels)}. Nothing was published. Tell me which one goes with a post, or save "
+        "it from its link."
+    )
+
+
+async def illustrate(
+    call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
+) -> Preparation:
+    """A launch whose posts have pictures. A post that cannot have one says why; the others are not held up by it."""
+    wanted = tuple(
+        dict.fromkeys(
+            each.effect.channel for each in preparation.effects if each.effect.channel in PUBLISHES_PICTURES
+        )
+    )
+    why: dict[str, str] = {}
+    for headline in dict.fromkeys(filter(None, map(graphics.one_line, headlines))):
+        if not wanted:
+            break
+        result, why = await _fitting(call, graphics.ordered(headline, name, colors, wanted))
+        preparation = graphics.with_pictures(preparation, result)
+        wanted = tuple(why)
+    if wanted and not why:
+        why = dict.fromkeys(wanted, "there is no headline for it.")
+    return graphics.without_picture(preparation, why)
+
+
+async def add_one_picture(
+    call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
+) -> Preparation:
+    """A launch with one picture beside its posts, as S3 has it. Where none can be drawn or kept, there is none."""
+    workspace_id = call.caller.workspace_id
+    if not await call.services.store.read(lambda: pictures.fits(workspace_id, MAX_PICTURE_BYTES)):
+        return preparation
+    candidates = dict.fromkeys(filter(None, map(graphics.one_line, headlines)))
+    for headline in list(candidates)[: graphics.MOST_HEADLINES]:
+        work = graphics.ordered(headline, name, colors, (graphics.LOOSE_SIZE,))
+        result, _ = await _fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
+        if result.made:
+            return graphics.add_beside(preparation, result)
+    return preparation
+
+
+async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
+    """The pictures of the channels on which a headline fits, and why the others have none."""
+    try:
+        result = await call.services.make_pictures(work)
+        if any(each.is_name for each in result.too_long):
+            work = msgspec.structs.replace(work, order=msgspec.structs.replace(work.order, name=""))
+            result = await call.services.make_pictures(work)
+        if result.no_glyph:
+            missing = " ".join(result.no_glyph[:20])
+            return Result(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
+        short = {each.channel: f"its headline needs {graphics.room_for(each)}." for each in result.too_long}
+        if short and len(short) < len(work.channels):
+            rest = tuple(channel for channel in work.channels if channel not in short)
+            result = await call.services.make_pictures(msgspec.structs.replace(work, channels=rest))
+    except PicturesFailed as failed:
+        log.error("pictures were not made: %s", failed)
+        return Result(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")
+    return result, short
+
+
+async def _recall_name(call: Call, tenant: str | None) -> str:
+    """What the brand is called, from its memory."""
+    tenant_id = brain.tenant_of(tenant)
+    entries, _, _ = await call.services.store.read(
+        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
+    )
+    return name_of(gathering.gather(entries=entries))[0]
+
+
+NEXT = (
+    SuggestedCall(
+        "chieflab_edit_action",
+        {},
+        "the user picks a picture for a post that is staged",
+        {"actionId": "which post", "imageAssetId": "which picture"},
+    ),
+    SuggestedCall(
+        "chieflab_launch_product",
+        {"imagesNeeded": True},
+        "the user wants posts to go with it",
+        {"drafts": "the texts of the posts"},
+    ),
+    SuggestedCall("chieflab_list_assets", {}, "the user asks for a picture that was made before"),
+)
+
+TOOLS = (
+    Tool(
+        name=NAME,
+        title="Make pictures",
+        description="Makes on-brand pictures with a headline in the sizes of the channels, three variants each; "
+        "nothing goes out. USE WHEN the user wants a graphic, banner, card or image for a post, outside a launch or "
+        "for one that is staged. Show the pictures' addresses in the chat; picking one for a post is "
+        "chieflab_edit_action with imageAssetId.",
+        category="primary",
+        behaviour=WRITES,
+        request=CreateSocialGraphics,
+        reply=GraphicsReply,
+        handler=create_social_graphics,
+        scope="runs:write",
+        legacy_names=("chiefmo_create_social_graphics",),
+    ),
+)

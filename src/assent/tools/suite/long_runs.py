@@ -1,0 +1,74 @@
+"""Runs that take long: the caller is answered at once, and the result is posted to the webhook it named (S3).
+
+A call with a webhookUrl is waited for a moment, in which almost every run is done; then its answer is the result, and
+the same is posted. What takes longer, because a page or a source is slow, is given up without a trace, kept as a run
+that is `running`, and done again by a job that nobody waits for. That run ends as any other, or as `failed` with the
+refusal that the caller would have heard; either way the end is posted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core.jobs import STANDARD_RETRIES_MS, Job
+from assent.engine.core.services import Services
+from assent.engine.core.tenancy import Principal
+from assent.engine.webhooks import long_runs
+from assent.gate.records import Run
+from assent.kernel.ids import RunId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import StoreUnavailable
+from assent.tools.definition import Call, Tool
+
+log = logging.getLogger("assent.long_runs")
+
+T = TypeVar("T")
+
+
+async def patiently(call: Call, webhook_url: str | None, work: Awaitable[T]) -> T | None:
+    """What slow reading came to; None where it takes too long and somebody waits at a webhook for it.
+
+    `work` may be broken off: it reads, and leaves nothing behind.
+    """
+    if webhook_url is None or call.continuing is not None:
+        return await work
+    try:
+        async with asyncio.timeout(call.services.long_run_seconds) as patience:
+            return await work
+    except TimeoutError:
+        if not patience.expired():
+            raise
+        return None
+
+
+async def finish(services: Services, find: Callable[[str], Tool | None], job: Job) -> None:
+    """Handle the job: the same tool with the same arguments, this time to its end."""
+    workspace_id, run_id = job.workspace_id, RunId(job.payload["runId"])
+    run = await services.store.read(lambda: actions.find_run(workspace_id, run_id))
+    tool = find(run.tool) if run is not None else None
+    if run is None or run.status != long_runs.RUNNING or tool is None:
+        return
+    principal = msgspec.convert(job.payload["principal"], Principal)
+    call = Call(services, principal, "", job.job_id, services.clock.now_ms(), continuing=run_id)
+    try:
+        await tool.handler(call, msgspec.convert(run.inputs, tool.request))
+    except Refusal as refusal:
+        await _fail(services, run, refusal)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        if job.attempts <= len(STANDARD_RETRIES_MS):
+            raise
+        log.exception("run %s failed for good", run_id)
+        await _fail(services, run, Refusal(Reason.INTERNAL_ERROR))
+
+
+async def _fail(services: Services, run: Run, refusal: Refusal) -> None:
+    said: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
+    await long_runs.fail(services, run, said)

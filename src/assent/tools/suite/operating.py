@@ -1,0 +1,355 @@
+"""The primary tools of the operators that write: launch, post, send (E9, E11, E59, E95, E101).
+
+Nothing here has an outside effect: a product page may be read, text is written, actions are staged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from assent.engine.actions import run_pictures, staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.core.offloading import run_apart, run_long_apart
+from assent.engine.webhooks import long_runs
+from assent.engine.webhooks.webhooks import mask_url
+from assent.gate.calls import SuggestedCall
+from assent.gate.cards import quote
+from assent.gate.guidance import ActionRef, AssetView, action_ref
+from assent.gate.records import Action
+from assent.kernel.ids import TenantId
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import bad_argument
+from assent.ports import Measurable, Preparation
+from assent.suite.composer.naming import name_of
+from assent.suite.content import evidence as gathering
+from assent.suite.content.records import Composed, NeedsDraft
+from assent.suite.operators import email, launch, post
+from assent.suite.operators.definition import Workbench
+from assent.suite.operators.drafts import Supplied, known_channel
+from assent.suite.operators.launch import ChannelNote, LaunchPlan
+from assent.suite.pictures.sizes import SIZES
+from assent.tools.arguments import addresses, line
+from assent.tools.definition import WRITES, Call, Tool
+from assent.tools.suite.gathering import count_chars, find_joined, gather_bench
+from assent.tools.suite.graphics import add_one_picture, illustrate
+from assent.tools.suite.long_runs import patiently
+from assent.tools.suite.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
+from assent.tools.suite.unwritten import (
+    offer_writing,
+    refuse_uncomposable,
+    tell_missing,
+    too_little,
+    write_it,
+    write_missing,
+)
+
+SCOPE = "runs:write"
+
+
+class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
+    channel: str
+    asset_id: str
+
+
+class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the launch is measured (S0 §9): when, which channels the server reads, and which the person tells."""
+
+    after_hours: float
+    read: tuple[str, ...]
+    told_by_hand: tuple[str, ...]
+
+
+class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    positioning: str
+    launch_angle: str
+    channels: tuple[ChannelAsset, ...]
+    drafts_needed: tuple[ChannelNote, ...]
+    measurement: MeasurementPlan | None = None
+
+
+class LaunchReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    launch_pack: LaunchPack
+    publish_actions: tuple[ActionRef, ...]
+    images: tuple[AssetView, ...]
+
+
+class PostReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    publish_action: ActionRef | None
+
+
+class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+    send_action: ActionRef | None
+
+
+async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
+    refuse_webhook(call, request.webhook_url)
+    asked = _request(call, request, launch.INFO.id, "chieflab_launch_product")
+    made = await patiently(call, request.webhook_url, _launch(call, request))
+    if made is None:
+        nothing_yet = {
+            "launch_pack": LaunchPack(positioning="", launch_angle="", channels=(), drafts_needed=())
+        }
+        return await long_runs.begin(
+            call.services, asked, LaunchReply, {**nothing_yet, "publish_actions": (), "images": ()}
+        )
+    plan, preparation = made
+
+    def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
+        return {
+            "launch_pack": LaunchPack(
+                positioning=plan.positioning,
+                launch_angle=plan.angle,
+                channels=tuple(
+                    ChannelAsset(each.channel.id, asset.asset_id)
+                    for each, asset in zip(plan.written, assets, strict=False)
+                ),
+                drafts_needed=plan.missing,
+                measurement=_plan_measurement(call, staged),
+            ),
+            "publish_actions": tuple(action_ref(action) for action in staged),
+            "images": run_pictures.list_images(call.services, assets),
+        }
+
+    return await staging.stage(
+        call.services,
+        asked,
+        preparation,
+        LaunchReply,
+        more,
+    )
+
+
+async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
+    """What is to be launched and how: all that may take its time, a page to read, a model to ask, pictures to draw."""
+    mail, given = request.email or MailOptions(), request.drafts or {}
+    bench = await gather_bench(
+        call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
+    )
+    subject = line("email.subject", mail.subject or "")
+    drafts = {known_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
+    if subject and "email" in drafts and not drafts["email"].subject:
+        drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
+    if not gathering.enough(bench.evidence) and not drafts:
+        raise too_little(bench, "drafts")
+    wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
+    bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
+    plan = await run_apart(launch.prepare, bench, wanted, drafts)
+    if not plan.written:
+        raise too_little(bench, "drafts")
+    following = tuple(write_missing(note) for note in plan.missing)
+    preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
+    preparation = msgspec.structs.replace(preparation, notes=tell_missing(plan))
+    missing = tuple(note.channel for note in plan.missing)
+    preparation = offer_writing(bench, preparation, request.goal, missing)
+    if subject and "email" not in drafts:
+        preparation = _with_subject(preparation, subject)
+    if request.images_needed is False or not any(each in SIZES for each in plan.channels):
+        return plan, preparation
+    colors = (request.brand.colors if request.brand is not None else None) or []
+    draw = illustrate if request.images_needed else add_one_picture
+    name = name_of(bench.evidence)[0]
+    return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
+
+
+def _draft(name: str, given: str | DraftGiven) -> Supplied:
+    """A text of the agent, with the paths under which it was sent."""
+    if isinstance(given, str):
+        path = f"drafts.{name}"
+        return Supplied(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
+    at = {field: f"drafts.{name}.{field}" for field in ("body", "title", "subject")}
+    return Supplied(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
+
+
+def _plan_measurement(call: Call, staged: tuple[Action, ...]) -> MeasurementPlan:
+    connectors = call.services.connectors
+    by_channel = {action.effect.channel: connectors.get(action.effect.connector) for action in staged}
+    read = tuple(name for name, connector in by_channel.items() if isinstance(connector, Measurable))
+    return MeasurementPlan(
+        after_hours=round(call.services.measure_after_ms / HOUR_MS, 2),
+        read=read,
+        told_by_hand=tuple(name for name in by_channel if name not in read),
+    )
+
+
+async def prepare_post(call: Call, request: Post) -> PostReply:
+    channel = known_channel(request.channel)
+    joined = await find_joined(call, request.run_id)
+    bench = await gather_bench(call, request, brand=request.brand, joined=joined)
+    supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
+    if supplied is None:
+        refuse_uncomposable(bench, channel, "chieflab_post", request)
+        bench = await _drafted(call, bench, [channel.id])
+    made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
+    if isinstance(made, NeedsDraft):
+        raise write_it(bench, channel, "chieflab_post", request)
+    if not channel.action:
+        said = NOT_OURS_TO_CHANGE.format(label=channel.label)
+        text = "\n\n".join(quote(draft.body) for draft in made.drafts)
+        made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
+    asked = _request(call, request, post.INFO.id, "chieflab_post")
+    if joined is not None:
+        asked = msgspec.structs.replace(
+            asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
+        )
+    return await staging.stage(
+        call.services,
+        asked,
+        offer_writing(bench, _guided(bench, made, ()), request.goal),
+        PostReply,
+        lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
+    )
+
+
+NOT_OURS_TO_CHANGE = (
+    "{label}: here is the text. Nothing was published, changed or staged: this server does not reach that page. Put "
+    "the text there yourself."
+)
+
+
+async def prepare_send(call: Call, request: Send) -> SendReply:
+    given = [request.to] if isinstance(request.to, str) else request.to
+    if not given:
+        raise bad_argument("to", "at least one e-mail address", "none")
+    bench = await gather_bench(call, request, sender=request.sender, recipients=addresses("to", given))
+    supplied = (
+        Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
+    )
+    channel = known_channel("email")
+    if supplied is None:
+        refuse_uncomposable(bench, channel, "chieflab_send", request)
+        bench = await _drafted(call, bench, [channel.id])
+    made = await run_long_apart(count_chars(request, bench, supplied), email.prepare, bench, supplied)
+    if isinstance(made, NeedsDraft):
+        raise write_it(bench, channel, "chieflab_send", request)
+    if supplied is None and request.subject:
+        made = _with_subject(made, line("subject", request.subject))
+    return await staging.stage(
+        call.services,
+        _request(call, request, email.INFO.id, "chieflab_send"),
+        offer_writing(bench, _guided(bench, made, NEXT_SEND), request.goal),
+        SendReply,
+        lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
+    )
+
+
+async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
+    """What a configured model writes for these channels. Without one the composer writes, and nothing is asked here."""
+    write = call.services.write_draft
+    if write is None:
+        return bench
+    known = [known_channel(name) for name in names]
+    made = await asyncio.gather(*(write(each.id, bench.evidence, bench.lessons) for each in known))
+    return msgspec.structs.replace(
+        bench, drafted={each.channel: each for each in made if isinstance(each, Composed)}
+    )
+
+
+def _with_subject(made: Preparation, subject: str) -> Preparation:
+    """The user's own subject on the e-mail that the composer wrote."""
+    effects = tuple(
+        msgspec.structs.replace(each, effect=msgspec.structs.replace(each.effect, subject=subject))
+        if each.effect.channel == "email"
+        else each
+        for each in made.effects
+    )
+    drafts = tuple(
+        msgspec.structs.replace(each, title=subject) if each.channel == "email" else each
+        for each in made.drafts
+    )
+    return msgspec.structs.replace(made, drafts=drafts, effects=effects)
+
+
+def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
+    inputs = msgspec.to_builtins(request)
+    key = inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=operator,
+        tool=tool,
+        inputs={name: value for name, value in inputs.items() if value is not None},
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=key,
+        webhook_url=inputs.get("webhookUrl"),
+        run_id=call.continuing,
+    )
+
+
+def refuse_webhook(call: Call, url: str | None) -> None:
+    """An address that can never get a delivery is refused while somebody can still mend it."""
+    why = call.services.screen_webhook(url) if url is not None else None
+    if url is not None and why is not None:
+        raise bad_argument(
+            "webhookUrl", f"a public https address to post to. {why}", repr(mask_url(url)[:80])
+        )
+
+
+def _guided(bench: Workbench, preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:
+    outputs = preparation.outputs
+    if bench.fetched is not None:
+        outputs = {**outputs, staging.FETCHED: bench.fetched}
+    return msgspec.structs.replace(preparation, outputs=outputs, next_calls=following)
+
+
+NEXT_LAUNCH = (
+    SuggestedCall(
+        "chieflab_create_social_graphics",
+        {},
+        "the user wants pictures",
+        {"headline": "the words on the picture"},
+    ),
+)
+NEXT_SEND = (
+    SuggestedCall(
+        "chieflab_save_contacts",
+        {},
+        "the user wants to keep a contact",
+        {"contacts": "a list of objects with email, and firstName and lastName where known"},
+    ),
+)
+
+TOOLS = (
+    Tool(
+        name="chieflab_launch_product",
+        title="Launch a product",
+        description="Prepares a whole launch: positioning, a draft per channel, landing copy, e-mail, a picture and "
+        "how it is measured, each text staged for approval; nothing goes out. USE WHEN the user has built, shipped or "
+        "deployed something and wants to launch it, get users, or asks what to do now. Write the texts yourself, in "
+        "drafts; the server checks and stages them. For a channel without one it composes a plain note from "
+        "repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and stop.",
+        category="primary",
+        behaviour=WRITES,
+        request=LaunchProduct,
+        reply=LaunchReply,
+        handler=launch_product,
+        scope=SCOPE,
+        legacy_names=("chiefmo_launch_product",),
+    ),
+    Tool(
+        name="chieflab_post",
+        title="Prepare a post",
+        description="Prepares one post for one channel and stages it for approval; nothing goes out. USE WHEN the "
+        "user wants a single post. Write it yourself, in body; without one the server composes a plain note about the "
+        "product from repoContext or productUrl.",
+        category="primary",
+        behaviour=WRITES,
+        request=Post,
+        reply=PostReply,
+        handler=prepare_post,
+        scope=SCOPE,
+    ),
+    Tool(
+        name="chieflab_send",
+        title="Prepare an e-mail",
+        description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
+        "wants to write to one person or many. Write it yourself, in body, with its subject.",
+        category="primary",
+        behaviour=WRITES,
+        request=Send,
+        reply=SendReply,
+        handler=prepare_send,
+        scope=SCOPE,
+    ),
+)

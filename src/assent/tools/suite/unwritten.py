@@ -1,0 +1,123 @@
+"""What an agent is told where a text is missing or composed: write it, with what is known and what the channel takes.
+
+The agent is the writer. The composer stands in with a plain note about the product, and serves no other goal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.gate.calls import SuggestedCall
+from assent.kernel.reasons import MEANINGS
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
+from assent.ports import THIS_RUN, Preparation
+from assent.suite.content import channels
+from assent.suite.content import evidence as gathering
+from assent.suite.content.channels import Channel
+from assent.suite.content.goals import announces
+from assent.suite.content.writing import gather_writing
+from assent.suite.operators.definition import Workbench
+from assent.suite.operators.drafts import describe_wanted, known_channel
+from assent.suite.operators.launch import ChannelNote, LaunchPlan
+
+ECHO_BYTES: Final = 1_000
+"""An argument that is longer is the agent's own to repeat."""
+
+ONLY_NOTES: Final = (
+    "The server writes plain notes about a product only. I will write this one and show it to you."
+)
+WRITE_IT: Final = (
+    "Write the text yourself and call the same tool again with it in body; writing has what is known, recoveryTool "
+    "the rest of the call."
+)
+OR_WRITE: Final = " Or write the texts yourself and hand them in as {argument}: they need no such facts."
+
+
+def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
+    """Where no text was brought: refuse what the composer does not serve, and what it has nothing to say about."""
+    goal = request.goal or ""
+    if goal and not announces(goal):
+        raise write_it(bench, channel, tool, request)
+    if not gathering.enough(bench.evidence):
+        raise write_it(bench, channel, tool, request) if channel.shape == "email" else too_little(bench)
+
+
+def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
+    """The agent writes this one: for what the channel takes, from what is known."""
+    given = _said(msgspec.to_builtins(request))
+    short = {name: value for name, value in given.items() if len(msgspec.json.encode(value)) <= ECHO_BYTES}
+    needs = {name: what for name, what in describe_wanted(channel).items() if name not in short}
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT),
+        problems=[Problem("body", needs["body"], "no text")],
+        recovery_tool=tool,
+        recovery_args=short,
+        recovery_needs=needs,
+        writing=_known(bench, (channel.id,), request.goal),
+    )
+
+
+def _said(value: Any) -> Any:
+    """Arguments without those that were left out."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _said(each) for name, each in value.items() if each is not None}
+
+
+def too_little(bench: Workbench, argument: str = "body") -> Refusal:
+    """What is missing, and why the page that was named does not help."""
+    fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
+    if not bench.warnings:
+        return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)
+    why = " ".join(bench.warnings)
+    wanted = "I need to know what you built; without that the first drafts would be generic."
+    return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}", fix=fix)
+
+
+def offer_writing(
+    bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
+) -> Preparation:
+    """A preparation that hands on what helps to write, where a text of it was composed or is missing."""
+    composed = tuple(each.effect.channel for each in made.effects if each.rewrite)
+    if not composed and not missing:
+        return made
+    notes = (*made.notes, *_tell_composed(composed, goal))
+    return msgspec.structs.replace(made, notes=notes, writing=_known(bench, (*composed, *missing), goal))
+
+
+def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
+    if not composed:
+        return ()
+    labels = ", ".join(dict.fromkeys(map(channels.label_of, composed)))
+    what = "a plain note" if len(composed) == 1 else "plain notes"
+    kept = "Your goal is kept; such a note does not speak about it. " if goal else ""
+    return (f"{labels}: {what} from the product's own facts. {kept}I can write better.",)
+
+
+def _known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
+    found = gather_writing(channel_ids, bench.evidence, bench.lessons, goal=goal or "")
+    known: dict[str, Any] = msgspec.to_builtins(found)
+    return known
+
+
+def write_missing(note: ChannelNote) -> SuggestedCall:
+    """The call that brings a draft for a channel which has none."""
+    args = {"channel": note.channel, "runId": THIS_RUN}
+    return SuggestedCall(
+        "chieflab_post", args, "you have written the text", describe_wanted(known_channel(note.channel))
+    )
+
+
+def tell_missing(plan: LaunchPlan) -> tuple[str, ...]:
+    """Which of the channels that were asked for have no draft."""
+    labels = [channels.label_of(note.channel) for note in plan.missing]
+    if not labels:
+        return ()
+    verb = "needs" if len(labels) == 1 else "need"
+    return (
+        f"{len(plan.written)} of {len(plan.written) + len(labels)} drafts are there: {', '.join(labels)} still {verb} "
+        "a text. I can write it.",
+    )

@@ -1,0 +1,1 @@
+"""What a step's output must be."""

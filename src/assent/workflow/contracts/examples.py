@@ -1,0 +1,182 @@
+"""Notes that pass an author's rules, for an agent to start from (W34, W35).
+
+Puts together what the rules name, in the few ways in which texts are put together, and keeps the first that the rules
+themselves let pass. What a schema asks for beside rules about words can also stand in the output. Rules that contradict
+each other, or that no such text meets, have no example.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.workflow.contracts.criteria import Criteria, failures, requirements
+from assent.workflow.contracts.shapes import Shape
+from assent.workflow.machine import conditions
+from assent.workflow.machine.values import Scope
+from assent.workflow.regex.characters import A_WORD
+from assent.workflow.regex.patterns import compile_pattern
+
+_MAX_WAYS: Final = 16
+_MAX_TRIED_CHARS: Final = 400_000
+"""Trying costs time for every character and rule, and a blocked agent waits for it."""
+_MAX_CHOICES: Final = 3
+_MAX_ORDERS: Final = 24
+_FILLER: Final = "Replace this line with what you did and found. "
+_NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """One choice at every `or`: the words to write, what fits the schemas, and how long the text may be."""
+
+    words: tuple[str, ...] = ()
+    documents: tuple[Any, ...] = ()
+    least: int = 0
+    most: int = MAX_NOTES_BYTES
+
+    def beside(self, other: _Wanted) -> _Wanted:
+        return _Wanted(
+            (*self.words, *other.words),
+            (*self.documents, *other.documents),
+            max(self.least, other.least),
+            min(self.most, other.most),
+        )
+
+
+def example(criteria: Criteria, output: Any, scope: Scope) -> str | None:
+    """Notes that pass beside this output, if they can be made."""
+    left = _MAX_TRIED_CHARS
+    rules = len(requirements(criteria))
+    tried: set[str] = set()
+    for candidate in _candidates(criteria, output, scope):
+        if candidate in tried or not candidate.strip() or len(candidate.encode()) > MAX_NOTES_BYTES:
+            continue
+        if not failures(criteria, candidate, output, scope):
+            return candidate
+        tried.add(candidate)
+        left -= len(candidate) * rules
+        if left < 0:
+            break
+    return None
+
+
+def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any], ...]]:
+    """What fits the schemas among the rules, as objects that can stand in an output: a few choices at most."""
+    found = (
+        tuple(each for each in way.documents if isinstance(each, dict)) for way in _ways(criteria, scope)
+    )
+    return itertools.islice(filter(None, found), _MAX_CHOICES)
+
+
+def _candidates(criteria: Criteria, output: Any, scope: Scope) -> Iterator[str]:
+    for way in _ways(criteria, scope):
+        # Where there is an output, that is what the schemas are about.
+        written = () if output is not None else map(_write, way.documents)
+        for text in _texts([word for word in (*way.words, *written) if word]):
+            yield from _fit(text, way)
+
+
+def _texts(words: list[str]) -> Iterator[str]:
+    """The words one after the other, alone, in other orders, and one between two parts of another."""
+    yield " ".join(["Done.", *(f"{word}." for word in words)])
+    yield from ("\n".join(words), " ".join(words), "".join(words), *words)
+    yield from () if words else _NOTHING_NAMED
+    for order in itertools.islice(itertools.permutations(words), 1, _MAX_ORDERS):
+        yield from (" ".join(order), "\n".join(order))
+    for n, word in enumerate(words):
+        others = " ".join(words[:n] + words[n + 1 :])
+        yield word.replace(A_WORD, A_WORD + others + A_WORD, 1)
+
+
+def _fit(text: str, way: _Wanted) -> Iterator[str]:
+    """The text at a length that is asked for: as it is, filled up behind, before or within, or cut."""
+    if len(text) < way.least:
+        for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
+            room = max(way.least - len(text) - len(gap), 0)
+            whole = filler * math.ceil(room / len(filler))
+            fill = whole if len(text + gap + whole) <= way.most else whole[:room]
+            yield from (text + gap + fill, fill + gap + text, text.replace(A_WORD, gap + fill + A_WORD, 1))
+    elif len(text) > way.most:
+        yield text[: way.most].rstrip() or text[: way.most]
+    else:
+        yield text
+
+
+def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
+    if isinstance(criteria, list) or "and" in criteria:
+        parts = criteria if isinstance(criteria, list) else criteria["and"]
+        ways = [_Wanted()]
+        for part in parts:
+            ways = [one.beside(other) for other in _ways(part, scope) for one in ways][:_MAX_WAYS]
+        return ways
+    if "or" in criteria:
+        choices = itertools.chain.from_iterable(_ways(part, scope) for part in criteria["or"])
+        return list(itertools.islice(choices, _MAX_WAYS))
+    if "not" in criteria:
+        return _other_lengths(criteria["not"])
+    if "condition" in criteria and not conditions.holds(criteria["condition"], scope):
+        return [_Wanted()]
+    match criteria["type"]:
+        case "contains":
+            return [_Wanted((criteria["value"],))]
+        case "regex":
+            pattern = compile_pattern(criteria["pattern"], criteria.get("flags", ""))
+            return [
+                _Wanted((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))
+            ]
+        case "length":
+            least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
+            return [_Wanted(least=least, most=most)]
+        case _:
+            return [_Wanted(documents=(value_of(criteria["schema"]),))]
+
+
+def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
+    """What is ruled out names nothing to write; a length does, on either side of it."""
+    if isinstance(ruled_out, list) or ruled_out.get("type") != "length":
+        return [_Wanted()]
+    longer = [_Wanted(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
+    shorter = [_Wanted(most=math.ceil(ruled_out["min"]) - 1)] if ruled_out.get("min", 0) > 1 else []
+    return longer + shorter or [_Wanted()]
+
+
+def _write(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def value_of(shape: Shape, level: int = 0) -> Any:
+    """A value that is meant to have the shape: what is required, each with the least that is allowed."""
+    within = level + 1
+    for key in ("const", "default", "example"):
+        if key in shape:
+            return shape[key]
+    for key in ("enum", "examples"):
+        if isinstance(shape.get(key), list) and shape[key]:
+            return shape[key][0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in shape and "type" not in shape:
+            return value_of(shape[key][0], within)
+    kind = shape.get("type", "object" if "properties" in shape or "required" in shape else "string")
+    match kind[0] if isinstance(kind, list) and kind else kind:
+        case "object":
+            known = shape.get("properties", {})
+            return {name: value_of(known.get(name, {}), within) for name in shape.get("required", ())}
+        case "array":
+            # Lists of lists of lists multiply.
+            count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
+            return [value_of(shape.get("items", {}), within) for _ in range(count)]
+        case "string":
+            text = compile_pattern(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
+            return text.ljust(min(shape.get("minLength", 0), 1_000), "x")[: shape.get("maxLength")]
+        case "integer" | "number":
+            least = shape.get("minimum", shape.get("exclusiveMinimum", -1) + 1)
+            return min(max(least, 0), shape.get("maximum", max(least, 0)))
+        case "boolean":
+            return True
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""From a definition to a program."""

@@ -1,0 +1,131 @@
+"""From a definition to a program, and the program's hash (W57).
+
+Pure: the same definition, library and bindings always give the same program. What is unknown but harmless becomes a
+warning and a visible marker in the prompt; what would make a program endless or too large is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assent.workflow.definition import constructs
+from assent.workflow.definition.constructs.names import EXECUTOR, EXECUTOR_MEANS
+from assent.workflow.definition.constructs.prompts import lines
+from assent.workflow.definition.constructs.routines import bodies
+from assent.workflow.definition.functions import functions_of
+from assent.workflow.definition.lowering import Lowering, Within
+from assent.workflow.definition.snippets import METRICS
+from assent.workflow.definition.source import Definition
+from assent.workflow.issues import Warning
+from assent.workflow.program import (
+    LOOP_CONTROL,
+    PROGRAM_FORMAT,
+    Ask,
+    Node,
+    Program,
+    Repeat,
+    Text,
+    with_engine,
+    without_engine,
+    workflow_hash,
+)
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A program, its hash, and what its author should know."""
+
+    program: Program
+    workflow_hash: str
+    warnings: tuple[Warning, ...]
+
+    @property
+    def older_hash(self) -> str:
+        """The hash that the same file had before programs named what searches for their patterns."""
+        return workflow_hash(without_engine(self.program))
+
+
+def compile_definition(
+    definition: Definition,
+    library: Mapping[str, Definition] | None = None,
+    bindings: Mapping[str, str] | None = None,
+    file: str | None = None,
+) -> Compiled:
+    """Compile a definition. `library` holds what it may inject, by id; `bindings` fill its extension points."""
+    lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
+    within = Within(
+        functions=functions_of(definition),
+        features=definition.features,
+        assessments={entry["id"]: entry for entry in definition.assessments},
+        steps={step.id: step for step in definition.steps},
+    )
+    named = bodies(definition.steps)
+    top = tuple(
+        index for step in definition.steps if step.id not in named for index in lowering.lower(step, within)
+    )
+    if not top:
+        lowering.refuse("$.steps", "empty", "Every step is the body of a loop, so nothing ever starts one.")
+    nodes = _with_metrics(
+        tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
+    )
+    made = Program(
+        format=PROGRAM_FORMAT,
+        id=definition.id,
+        name=definition.name,
+        description=definition.description,
+        version=definition.version,
+        nodes=nodes,
+        top=top,
+        preamble=tuple(lowering.bind(text, "$") for text in _preamble(definition)),
+        about=definition.about,
+        examples=definition.examples,
+        model_tier=definition.model_tier,
+        preferences=definition.recommended_preferences,
+        references=definition.references,
+    )
+    program = with_engine(made)
+    return Compiled(program, workflow_hash(program), tuple(lowering.warnings))
+
+
+def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -> tuple[Node, ...]:
+    at = _last_work(nodes, top)
+    last = nodes[at]
+    if profile not in METRICS or not isinstance(last, Ask):
+        return nodes
+    closing = msgspec.structs.replace(last, prompt=(*last.prompt, Text(text=METRICS[profile])))
+    return (*nodes[:at], closing, *nodes[at + 1 :])
+
+
+def _last_work(nodes: tuple[Node, ...], indexes: tuple[int, ...]) -> int:
+    """The step that ends the work: the last one, and in a loop the last that does more than decide about the loop."""
+    for index in reversed(indexes):
+        node = nodes[index]
+        if isinstance(node, Repeat):
+            return _last_work(nodes, node.body)
+        if node.contract is None or node.contract.kind != LOOP_CONTROL:
+            return index
+    return indexes[-1]
+
+
+def _preamble(definition: Definition) -> list[str]:
+    """What holds for the whole run, as sections; shown at the start and on resume, not with every step."""
+    references = tuple(
+        f"{entry['title']} ({entry['source']}): {entry['purpose']}"
+        + (" Follow it strictly." if entry["authoritative"] else "")
+        for entry in definition.references
+    )
+    preferences = tuple(
+        f"{name}: {value}" for name, value in sorted(definition.recommended_preferences.items())
+    )
+    rules = definition.meta_guidance
+    if any(EXECUTOR in rule for rule in rules):
+        rules = (*rules, EXECUTOR_MEANS)
+    sections = (
+        ("Before you start, these must hold", definition.preconditions),
+        ("Ask the user first if it is not clear already", definition.clarification_prompts),
+        ("Rules for the whole run", rules),
+        ("Documents", references),
+        ("Recommended", preferences),
+    )
+    return [f"## {title}\n{lines(entries)}" for title, entries in sections if entries]

@@ -1,0 +1,27 @@
+"""The constructs an author can write, one file each, and the table that finds them.
+
+A construct is a function `(step, lowering, within) -> node indexes`. To add a step type, write its file, add its shape
+to `format.STEP_SHAPES` and its row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from assent.workflow.definition.constructs import delegation, loops, routines, steps
+from assent.workflow.definition.lowering import Lowering, Within
+from assent.workflow.definition.source import Step
+
+BY_TYPE: Final[dict[str, Callable[[Step, Lowering, Within], tuple[int, ...]]]] = {
+    "step": steps.lower,
+    "loop": loops.lower,
+    "parallel": delegation.lower,
+}
+
+
+def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
+    """A step as nodes, whatever it is."""
+    if step.template_call is not None:
+        return routines.lower(step, lowering, within)
+    return BY_TYPE[step.type](step, lowering, within)

@@ -1,0 +1,192 @@
+"""Prompts: plain text, blocks, guidance, functions, features and conditional fragments become pieces of text.
+
+Blocks come in a fixed order, so the same definition always reads the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from assent.workflow.contracts.criteria import Criteria, requirements
+from assent.workflow.definition.constructs.forms import plain
+from assent.workflow.definition.lowering import Lowering, Within
+from assent.workflow.definition.snippets import FEATURES, REFERENCES
+from assent.workflow.definition.source import Delegation, Function, Step
+from assent.workflow.machine.values import text_of
+from assent.workflow.program import Confirm, Text
+
+_MARKED: Final = re.compile(r"(?:\d+[.)]|[-*•])\s")
+_LAID_OUT: Final = re.compile(r"\s|```|$")
+_NAMED: Final = re.compile(r"Step \d+\b")
+
+
+def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
+    """The pieces of a plain step's prompt."""
+    path = f"{within.path}.{step.id}"
+    pieces = [f"Role: {step.agent_role}"] if step.agent_role else []
+    if step.prompt:
+        pieces.append(step.prompt)
+    if step.prompt_blocks:
+        pieces += _blocks(step.prompt_blocks, lowering, path)
+    if not step.prompt and not step.prompt_blocks:
+        pieces.append(step.title)
+        if not step.prompt_fragments and step.action is None:
+            lowering.warn(
+                "step_without_prompt", path, f'Step "{step.id}" has no prompt; the agent sees only its title.'
+            )
+    pieces += guidance_text(step, within)
+    pieces += _list("Throughout", _features(lowering, within))
+    if step.ask_for_files:
+        pieces.append("Ask the user for the files you need before you begin.")
+    pieces += _functions(step, lowering, within, path)
+    texts = [Text(text=lowering.bind("\n\n".join(pieces), path))]
+    texts += [Text(text=lowering.bind(part.text, path), when=part.when) for part in step.prompt_fragments]
+    return tuple(texts)
+
+
+def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
+    pieces: list[str] = []
+    if "goal" in blocks:
+        pieces.append(f"## Goal\n{_value(blocks['goal'], lowering, path)}")
+    for key, title in (("constraints", "Constraints"), ("procedure", "Procedure")):
+        pieces += _list(
+            title, [_value(part, lowering, path) for part in blocks.get(key, ())], numbered=key == "procedure"
+        )
+    wanted = [f"`{name}`: {what}" for name, what in sorted(blocks.get("outputRequired", {}).items())]
+    pieces += _list("Output required", wanted)
+    pieces += _list("Verify", [_value(part, lowering, path) for part in blocks.get("verify", ())])
+    return pieces
+
+
+def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> list[str]:
+    """A titled list, unless it is empty."""
+    return [f"## {title}\n{lines(entries, numbered=numbered)}"] if entries else []
+
+
+def lines(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
+    """Entries as a list. What has a mark or a layout of its own (numbers, a block of code) keeps it."""
+    if not numbered:
+        return "\n".join(entry if _MARKED.match(entry) else f"- {entry}" for entry in entries)
+    if any(_MARKED.match(entry) or _LAID_OUT.match(entry) for entry in entries):
+        return "\n".join(entries)
+    own = all(_NAMED.match(entry) for entry in entries)
+    return "\n".join(f"- {entry}" if own else f"{n}. {entry}" for n, entry in enumerate(entries, 1))
+
+
+def _value(value: str | list[dict[str, str]], lowering: Lowering, path: str) -> str:
+    if isinstance(value, str):
+        return value
+    return "".join(
+        part["text"] if part["kind"] == "text" else _reference(part["refId"], lowering, path)
+        for part in value
+    )
+
+
+def _reference(name: str, lowering: Lowering, path: str) -> str:
+    if name in REFERENCES:
+        return REFERENCES[name]
+    lowering.warn(
+        "unknown_ref", path, f'The reference text "{name}" is not known here; write it out as text.'
+    )
+    return f"[unknown reference: {name}]"
+
+
+def _features(lowering: Lowering, within: Within) -> list[str]:
+    lines: list[str] = []
+    for name in within.features:
+        if name in FEATURES:
+            lines += FEATURES[name]
+        else:
+            lowering.warn(
+                "unknown_feature",
+                "$.features",
+                f'The feature "{name}" is not known here and changes nothing.',
+            )
+            lines.append(f"[unknown feature: {name}]")
+    return lines
+
+
+def _functions(step: Step, lowering: Lowering, within: Within, path: str) -> list[str]:
+    known = {**within.functions, **{function.name: function for function in step.function_definitions}}
+    named = [reference.removesuffix("()") for reference in step.function_references]
+    calls = [f"Apply {call['name']}({_arguments(call['args'])})." for call in step.function_calls]
+    named += [call["name"] for call in step.function_calls if call["name"] not in named]
+    named += [function.name for function in step.function_definitions if function.name not in named]
+    lines: list[str] = []
+    for name in named:
+        if name in known:
+            lines.append(_function(known[name]))
+        else:
+            lowering.warn(
+                "unknown_function", path, f'No function "{name}" is defined; define it or drop the reference.'
+            )
+            lines.append(f"[unknown function: {name}]")
+    return _list("Functions used here", lines) + _list("Calls", calls)
+
+
+def _function(function: Function) -> str:
+    parameters = ", ".join(
+        parameter["name"] + ("" if parameter.get("required", True) else "?") + f": {parameter['type']}"
+        for parameter in function.parameters
+    )
+    more = [line for parameter in function.parameters if (line := _parameter(parameter))]
+    return "\n".join([f"{function.name}({parameters}): {function.definition}", *more])
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    """What a definition says about a parameter beyond its name and type; empty where that is nothing."""
+    said = [parameter["description"]] if parameter.get("description") else []
+    if "enum" in parameter:
+        said.append("one of " + ", ".join(map(text_of, parameter["enum"])))
+    if "default" in parameter:
+        said.append(f"default {text_of(parameter['default'])}")
+    return f"  - {parameter['name']}: {'; '.join(said)}" if said else ""
+
+
+def _arguments(args: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={text_of(value)}" for name, value in sorted(args.items()))
+
+
+def guidance_text(step: Step, within: Within) -> list[str]:
+    """What the loops around a step say to everything in them, and what it says itself."""
+    return _list("Guidance", (*within.guidance, *step.guidance))
+
+
+def work_text(part: Delegation, title: str) -> str:
+    """A piece of work as the helper who takes it needs to hear it."""
+    lines = [f"### {title}: follow workflow `{part.workflow_id}`"]
+    if part.goal:
+        lines.append(f"Goal: {part.goal}")
+    lines += [f"- {name}: {value}" for name, value in sorted(part.args.items())]
+    lines += [f"- {to} = {{{{{name}}}}}" for name, to in sorted(part.context_mapping.items())]
+    if part.model_tier:
+        lines.append(f"A {part.model_tier} model is enough.")
+    if part.allowed_tools:
+        lines.append(f"Tools it needs: {', '.join(part.allowed_tools)}.")
+    start = msgspec.json.encode({"workflowId": part.workflow_id}).decode()
+    lines.append(
+        f"Start it with workflow_start {start} if that workflow is listed; otherwise do what it is named for."
+    )
+    return "\n".join(lines)
+
+
+def confirmation_text(step: Step, confirm: Confirm | None) -> tuple[Text, ...]:
+    """What the author wants the person to be asked, while a person is asked."""
+    if confirm is None or step.confirmation_prompt is None:
+        return ()
+    return (Text(text=f"Ask the person who confirms:\n{step.confirmation_prompt}", when=confirm.when),)
+
+
+def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
+    """What the notes are held against, said before they are written."""
+    always, sometimes = [], []
+    for line, when in requirements(criteria):
+        if when is None:
+            always.append(plain(line))
+        else:
+            sometimes.append(Text(text=f"The notes must also {plain(line)}", when=when))
+    texts = [Text(text=piece) for piece in _list("The notes must", always)]
+    return (*texts, *sometimes)

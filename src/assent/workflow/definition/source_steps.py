@@ -1,0 +1,253 @@
+"""What must be true of the steps of a definition beyond the shape of each field.
+
+Ids are unique, loops are bounded and reach their body without going in circles, conditions and rules can be evaluated,
+and what a step needs to say something (a prompt, a template, a body) is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
+from assent.workflow.contracts.criteria import check_criteria
+from assent.workflow.contracts.shapes import check_shape, mismatches
+from assent.workflow.definition.format import CONDITION_SOURCES, STEP_SHAPES
+from assent.workflow.issues import Issue, quote
+from assent.workflow.machine import conditions
+from assent.workflow.machine.context import RESERVED
+
+Raw = dict[str, Any]
+_TELLING: Final = (("loop", "loop"), ("parallelDelegations", "parallel"))
+"""Fields that only one type of step has: whoever writes them has forgotten the type."""
+
+
+def check_steps(document: Raw) -> Iterator[Issue]:
+    """Everything wrong with `steps`."""
+    steps: list[Any] = document["steps"]
+    found = list(_steps(steps, "$.steps", 0))
+    if len(found) > MAX_WORKFLOW_STEPS:
+        yield Issue(
+            "$.steps", "too_many", f"There are more than {MAX_WORKFLOW_STEPS} steps; split the workflow."
+        )
+        return
+    seen: dict[str, str] = {}
+    for step, path, _ in found:
+        yield from _check(step, path, document)
+        step_id = step.get("id") if isinstance(step, dict) else None
+        if isinstance(step_id, str):
+            if step_id in seen:
+                yield Issue(
+                    f"{path}.id",
+                    "duplicate_id",
+                    f"{quote(step_id)} is already the id of {seen[step_id]}; choose another.",
+                )
+            seen.setdefault(step_id, path)
+    yield from _check_bodies(steps, found)
+
+
+def _steps(steps: list[Any], path: str, level: int) -> Iterator[tuple[Any, str, int]]:
+    for n, step in enumerate(steps):
+        here = f"{path}[{n}]"
+        yield step, here, level
+        body = step.get("body") if isinstance(step, dict) else None
+        if isinstance(body, list) and level <= MAX_LOOP_DEPTH:
+            yield from _steps(body, f"{here}.body", level + 1)
+
+
+def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
+    if not isinstance(step, dict):
+        yield Issue(path, "type", f"A step is an object with id, title and prompt; this is {quote(step)}.")
+        return
+    kind = step.get("type", "step")
+    if "type" not in step and (meant := [name for field, name in _TELLING if field in step]):
+        yield Issue(f"{path}.type", "required", f'Add "type": "{meant[0]}".')
+        kind = meant[0]
+    if not isinstance(kind, str) or kind not in STEP_SHAPES:
+        yield Issue(
+            f"{path}.type", "enum", f'Write "loop" or "parallel", or leave type out; this is {quote(kind)}.'
+        )
+        return
+    yield from mismatches({"type": kind, **step}, STEP_SHAPES[kind], path)
+    yield from _check_conditions(step, path)
+    yield from _check_outputs(step, path, document)
+    if kind == "loop" and isinstance(step.get("loop"), dict):
+        yield from _check_loop(step["loop"], f"{path}.loop")
+
+
+def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
+    if isinstance(step.get("runCondition"), dict):
+        yield from conditions.check(step["runCondition"], f"{path}.runCondition")
+    rule = step.get("requireConfirmation")
+    if isinstance(rule, dict):
+        if "kind" not in rule:
+            yield from conditions.check(rule, f"{path}.requireConfirmation")
+        else:
+            kinds = ("coordinator_eval", "human_approval")
+            if rule["kind"] not in kinds:
+                yield Issue(f"{path}.requireConfirmation.kind", "enum", f"Write one of {', '.join(kinds)}.")
+            if extra := sorted(set(rule) - {"kind", "condition"}):
+                yield Issue(
+                    f"{path}.requireConfirmation.{extra[0]}",
+                    "unknown_field",
+                    "Only kind and condition stand here.",
+                )
+            if "condition" in rule:
+                yield from conditions.check(rule["condition"], f"{path}.requireConfirmation.condition")
+    for field, key in (("promptFragments", "when"), ("parallelDelegations", "runCondition")):
+        entries = step.get(field)
+        for n, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and isinstance(entry.get(key), dict):
+                yield from conditions.check(entry[key], f"{path}.{field}[{n}].{key}")
+    for field in ("audit", "verification"):
+        helper = step[field].get("delegate") if isinstance(step.get(field), dict) else None
+        if isinstance(helper, dict) and isinstance(helper.get("runCondition"), dict):
+            yield from conditions.check(helper["runCondition"], f"{path}.{field}.delegate.runCondition")
+    if "validationCriteria" in step:
+        yield from check_criteria(step["validationCriteria"], f"{path}.validationCriteria")
+
+
+def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
+    for where, contract in (
+        ("outputContract", step.get("outputContract")),
+        ("synthesis.outputContract", (step.get("synthesis") or {}).get("outputContract")
+         if isinstance(step.get("synthesis"), dict) else None),
+    ):  # fmt: skip
+        if isinstance(contract, dict):
+            yield from _check_contract(contract, f"{path}.{where}")
+    declared = document.get("assessments")
+    known = {
+        entry["id"]: entry
+        for entry in (declared if isinstance(declared, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    }
+    refs = step.get("assessmentRefs")
+    refs = [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
+    for n, ref in enumerate(refs):
+        if ref not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            yield Issue(
+                f"{path}.assessmentRefs[{n}]",
+                "unknown_assessment",
+                f"No assessment {quote(ref)}; declared are: {listed}.",
+            )
+    consequences = step.get("assessmentConsequences")
+    for n, entry in enumerate(consequences if isinstance(consequences, list) else ()):
+        scope = (
+            entry.get("when", {}).get("forAssessment")
+            if isinstance(entry, dict) and isinstance(entry.get("when"), dict)
+            else None
+        )
+        if not refs:
+            yield Issue(
+                f"{path}.assessmentRefs",
+                "required",
+                "A consequence needs an assessment; name it in assessmentRefs.",
+            )
+            break
+        if isinstance(scope, str) and scope not in refs:
+            yield Issue(
+                f"{path}.assessmentConsequences[{n}].when.forAssessment",
+                "unknown_assessment",
+                f"Name one of this step's assessmentRefs: {', '.join(refs)}.",
+            )
+
+
+def _check_contract(contract: Raw, path: str) -> Iterator[Issue]:
+    if "schema" not in contract:
+        if "contractRef" not in contract:
+            yield Issue(
+                f"{path}.contractRef", "required", 'Name a contract, or write "kind", "schema" and "example".'
+            )
+        return
+    bad = check_shape(contract["schema"], f"{path}.schema")
+    yield from bad
+    for name in ("kind", "example"):
+        if name not in contract:
+            yield Issue(f"{path}.{name}", "required", f'A contract written into the step needs "{name}".')
+    if not bad and isinstance(contract.get("example"), dict):
+        yield from mismatches(contract["example"], contract["schema"], f"{path}.example")
+        if contract["example"].get("kind") != contract.get("kind"):
+            yield Issue(
+                f"{path}.example.kind", "const", f"The example's kind is {quote(contract.get('kind'))}."
+            )
+
+
+def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
+    source = loop.get("conditionSource")
+    kind = source.get("kind") if isinstance(source, dict) else None
+    if isinstance(source, dict) and isinstance(kind, str) and kind in CONDITION_SOURCES:
+        yield from mismatches(source, CONDITION_SOURCES[kind], f"{path}.conditionSource")
+        if isinstance(source.get("condition"), dict):
+            yield from conditions.check(source["condition"], f"{path}.conditionSource.condition")
+    if isinstance(loop.get("condition"), dict):
+        yield from conditions.check(loop["condition"], f"{path}.condition")
+    for name in ("iterationVar", "itemVar", "indexVar"):
+        if isinstance(loop.get(name), str) and loop[name] in ("wr", *RESERVED):
+            message = f"{quote(loop[name])} belongs to the server; choose another name."
+            yield Issue(f"{path}.{name}", "reserved_key", message)
+    match loop.get("type"):
+        case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
+            yield Issue(
+                f"{path}.condition",
+                "required",
+                f'Loops of type "{kind}" need "condition" or "conditionSource".',
+            )
+        case "for" if "count" not in loop:
+            yield Issue(
+                f"{path}.count", "required", 'A for loop needs "count": a number or the name of a variable.'
+            )
+        case "forEach" if "items" not in loop:
+            yield Issue(
+                f"{path}.items",
+                "required",
+                'A forEach loop needs "items": the name of a variable with a list.',
+            )
+
+
+def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterator[Issue]:
+    """References lead to steps of this file, never in a circle, and loops do not nest too deep."""
+    top = {step["id"]: step for step in steps if isinstance(step, dict) and isinstance(step.get("id"), str)}
+    for step, path, level in found:
+        if not isinstance(step, dict) or step.get("type") != "loop":
+            continue
+        if level >= MAX_LOOP_DEPTH:
+            yield Issue(
+                path, "too_deep", f"Loops nest at most {MAX_LOOP_DEPTH} deep; make the inner one a routine."
+            )
+        if isinstance(step.get("body"), str):
+            yield from _follow(step, path, top)
+
+
+def _follow(step: Raw, path: str, top: dict[str, Raw]) -> Iterator[Issue]:
+    trail: list[Any] = [step.get("id")]
+    stack = [step["body"]]
+    while stack:
+        name = stack.pop()
+        if name not in top:
+            yield Issue(
+                f"{path}.body",
+                "unknown_step",
+                f"No top-level step {quote(name)}; name one or write the body here.",
+            )
+            return
+        if name in trail:
+            way = " → ".join(str(part) for part in [*trail, name])
+            yield Issue(
+                f"{path}.body", "cycle", f"The body leads back to itself: {way}. Point it at another step."
+            )
+            return
+        trail.append(name)
+        if len(trail) > MAX_LOOP_DEPTH:
+            yield Issue(f"{path}.body", "too_deep", f"Loops nest at most {MAX_LOOP_DEPTH} deep.")
+            return
+        stack += _references(top[name])
+
+
+def _references(step: Raw) -> list[str]:
+    """The top-level steps that a step's body names, at any depth."""
+    body = step.get("body") if step.get("type") == "loop" else None
+    if isinstance(body, str):
+        return [body]
+    inner = [part for part in body if isinstance(part, dict)] if isinstance(body, list) else []
+    return [name for part in inner for name in _references(part)]

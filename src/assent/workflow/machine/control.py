@@ -1,0 +1,242 @@
+"""Which step comes next: the first one not done whose condition holds, from the top of the innermost loop.
+
+Works on a private copy of a run's position and either settles on a step, on completion, or on what blocks the way;
+in the last case nothing of the copy is kept. It always ends: every loop is bounded, and a loop whose body asks nothing
+is left after a bounded number of empty rounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from assent.kernel.limits import MAX_LOOP_ITERATIONS
+from assent.workflow.issues import Issue, Warning
+from assent.workflow.machine import conditions
+from assent.workflow.machine.snapshot import Frame, Snapshot, scope
+from assent.workflow.machine.values import UNSET, Scope
+from assent.workflow.program import Ask, Program, Repeat
+
+MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
+"""Rounds of loops without a single step to ask, before the loops are left."""
+
+
+class LoopEvent(msgspec.Struct, frozen=True):
+    """What happened to a loop on the way to the next step, for the log (W61).
+
+    `kind` is `loop_entered`, `loop_iterated` or `loop_exited`; an exit says how many iterations there were and why.
+    """
+
+    kind: str
+    loop_id: str
+    iteration: int
+    reason: str = ""
+
+
+class Stuck(Exception):  # noqa: N818 - an answer to the agent
+    """The run cannot go on with what was sent: these issues stand in the way."""
+
+    def __init__(self, *issues: Issue) -> None:
+        super().__init__(issues[0].message)
+        self.issues = issues
+        self.before: int | None = None
+        """The loop that could not begin, where it was that."""
+
+
+class Walk:
+    """A run's position while it moves."""
+
+    def __init__(self, program: Program, snapshot: Snapshot) -> None:
+        self.program = program
+        self.done = int(snapshot.done, 16)
+        self.frames = list(snapshot.frames)
+        self.context = snapshot.context
+        self.decisions = snapshot.decisions
+        self.ahead = snapshot.ahead
+        self.events: list[LoopEvent] = []
+        self.warnings: list[Warning] = []
+        self._rounds = 0
+
+    def scope(self) -> Scope:
+        return scope(self.program, self.context, self.frames, self.decisions)
+
+    def decide(self, decision: str, loop_id: str | None) -> None:
+        """Note a loop decision for the loop it names, or the innermost that waits for one, or the next one."""
+        for n in range(len(self.frames) - 1, -1, -1):
+            loop = self._loop(self.frames[n])
+            if loop.artifact is not None and loop_id in (None, loop.loop_id, loop.id):
+                self.frames[n] = msgspec.structs.replace(self.frames[n], decision=decision)
+                return
+        self.ahead = (loop_id or "", decision)
+
+    def finish(self, index: int) -> None:
+        """Mark a node done."""
+        self.done |= 1 << index
+        if isinstance(self.program.nodes[index], Ask):
+            self.frames = [msgspec.structs.replace(frame, asked=True) for frame in self.frames]
+
+    def settle(self) -> int | None:
+        """The next step to ask, or nothing when the run is complete. Raises `Stuck`."""
+        while True:
+            index = self._next()
+            if index is None:
+                if not self.frames:
+                    return None
+                self._end_of_round()
+                continue
+            node = self.program.nodes[index]
+            if isinstance(node, Ask):
+                return index
+            try:
+                self._enter(index, node)
+            except Stuck as stuck:
+                stuck.before = index
+                raise
+
+    def _loop(self, frame: Frame) -> Repeat:
+        node = self.program.nodes[frame.loop]
+        if not isinstance(node, Repeat):
+            raise ValueError("a frame names a node that is no loop")
+        return node
+
+    def _next(self) -> int | None:
+        candidates = self._loop(self.frames[-1]).body if self.frames else self.program.top
+        names: Scope | None = None
+        for index in candidates:
+            if self.done >> index & 1:
+                continue
+            when = self.program.nodes[index].when
+            if when is None:
+                return index
+            names = names or self.scope()
+            if conditions.holds(when, names):
+                return index
+        return None
+
+    # ── loops ────────────────────────────────────────────────────────────────────────────────────
+
+    def _enter(self, index: int, loop: Repeat) -> None:
+        match loop.mode:
+            case "for" | "forEach":
+                total = self._total(loop)
+                if total > loop.most:
+                    raise Stuck(_too_many(loop, total))
+                goes, reason = total > 0, "no_items"
+            case _ if loop.artifact is not None:
+                goes, reason = self._take_ahead(loop) != "stop", "stop"
+            case _:
+                goes, reason = self._wants_more(loop), "condition"
+        if goes:
+            self.frames.append(Frame(index))
+            self.events.append(LoopEvent("loop_entered", loop.id, 1))
+        else:
+            self.finish(index)
+            self.events.append(LoopEvent("loop_exited", loop.id, 0, reason))
+
+    def _take_ahead(self, loop: Repeat) -> str | None:
+        """A decision made before the loop began counts for it, once."""
+        if self.ahead is None or self.ahead[0] not in ("", loop.loop_id, loop.id):
+            return None
+        decision, self.ahead = self.ahead[1], None
+        return decision
+
+    def _wants_more(self, loop: Repeat) -> bool:
+        return conditions.holds(loop.condition, self.scope()) is (loop.mode == "while")
+
+    def _end_of_round(self) -> None:
+        """Begin the next iteration or leave the loop: with a warning at its limit (W60), and not at all while its
+        decision is missing (W62)."""
+        frame = self.frames[-1]
+        loop = self._loop(frame)
+        self._rounds += 1
+        following = frame.iteration + 1
+        if loop.artifact is not None:
+            if frame.decision is None and frame.asked:
+                raise Stuck(_no_decision(loop))
+            more, reason = frame.decision == "continue", "stop" if frame.asked else "empty"
+        elif loop.mode in ("for", "forEach"):
+            more, reason = following < self._total(loop, running=True), "done"
+        else:
+            more, reason = self._wants_more(loop), "condition"
+        if more and (following >= loop.most or self._rounds > MAX_EMPTY_ROUNDS):
+            message = (
+                f'Loop "{loop.title}" was left after {following} iterations, its limit; it wanted to go on.'
+            )
+            self.warnings.append(Warning("loop_limit_reached", message, loop.id))
+            more, reason = False, "limit"
+        self.done &= ~self._inside(loop)
+        if more:
+            self.frames[-1] = Frame(frame.loop, following)
+            self.events.append(LoopEvent("loop_iterated", loop.id, following + 1))
+            return
+        self.frames.pop()
+        self.finish(frame.loop)
+        self.events.append(LoopEvent("loop_exited", loop.id, following, reason))
+
+    def _inside(self, loop: Repeat) -> int:
+        """The bits of everything in a loop's body, at any depth."""
+        bits = 0
+        for index in loop.body:
+            bits |= 1 << index
+            node = self.program.nodes[index]
+            if isinstance(node, Repeat):
+                bits |= self._inside(node)
+        return bits
+
+    def _total(self, loop: Repeat, *, running: bool = False) -> int:
+        """How many iterations a counted loop has by the context as it is now."""
+        if loop.mode == "forEach":
+            items = self._outer().get(loop.items or "") if running else self.scope().get(loop.items or "")
+            if isinstance(items, list):
+                return len(items)
+            raise Stuck(_unset(loop, loop.items or "", items, "a list", "items", running))
+        if isinstance(loop.count, int):
+            return loop.count
+        count = self._outer().get(loop.count or "") if running else self.scope().get(loop.count or "")
+        number = conditions.number_of(count) if isinstance(count, str) else count
+        if (
+            isinstance(number, (int, float))
+            and conditions.is_number(number)
+            and number >= 0
+            and number % 1 == 0
+        ):
+            return int(number)
+        raise Stuck(_unset(loop, loop.count or "", count, "a whole number, 0 or more,", "count", running))
+
+    def _outer(self) -> Scope:
+        return scope(self.program, self.context, self.frames[:-1], self.decisions)
+
+
+def _unset(loop: Repeat, name: str, value: Any, wanted: str, what: str, running: bool) -> Issue:
+    state = "is not set" if value is UNSET or value is None else f"is not {wanted.split(',')[0]}"
+    when = "is not at its end" if running else "comes next"
+    return Issue(
+        f"context.{name}",
+        f"loop_{what}_unset" if value is UNSET or value is None else f"loop_{what}_invalid",
+        f'Loop "{loop.title}" {when} and needs `{name}`, which {state}: send {wanted} as context.{name}.',
+    )
+
+
+def _too_many(loop: Repeat, total: int) -> Issue:
+    name = loop.items if loop.mode == "forEach" else loop.count
+    if not isinstance(name, str):
+        message = f'Loop "{loop.title}" counts to {total} and takes at most {loop.most} iterations: '
+        return Issue(
+            f"loop.{loop.id}.count", "loop_limit_exceeded", message + "its author must change the file."
+        )
+    return Issue(
+        f"context.{name}",
+        "loop_limit_exceeded",
+        f'Loop "{loop.title}" takes at most {loop.most} iterations, and `{name}` asks for {total}: send fewer.',
+    )
+
+
+def _no_decision(loop: Repeat) -> Issue:
+    name = loop.loop_id or loop.id
+    return Issue(
+        "output",
+        "loop_decision_missing",
+        f'Loop "{loop.title}" needs a decision: send an output of kind "wr.loop_control" (loopId "{name}", or none) '
+        "with continue or stop.",
+    )

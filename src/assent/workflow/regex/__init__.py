@@ -1,0 +1,1 @@
+"""Regular expressions of authors, matched in linear time."""

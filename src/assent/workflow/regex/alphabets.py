@@ -1,0 +1,173 @@
+"""The characters that a pattern tells apart, each kind of them as one byte.
+
+RE2 knows other letters and digits than Python does, and words of ASCII only. So it is given no characters at all: a
+text is written in the kinds that its pattern distinguishes, by Python's own classes, and RE2 looks for these.
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Final
+
+from assent.workflow.regex.characters import CLASSES, is_word
+from assent.workflow.regex.syntax import Anchor, CharacterSet, Node
+
+_SAMPLES: Final = ("0", "a", " ", "-")
+"""One of each kind that the classes tell apart: a digit, another word character, a blank, and the rest."""
+_WORD_BYTES: Final = bytes(code for code in range(128) if is_word(chr(code)))
+_OTHER_BYTES: Final = bytes(code for code in range(256) if code not in _WORD_BYTES and code != 10)
+_LINE_BREAK: Final = 10
+_MOST_KEPT: Final = 4_000
+_LAST_CASED: Final = 0x1E943
+
+
+class TooManyKinds(ValueError):  # noqa: N818 - a state of the pattern
+    """A pattern tells more kinds of characters apart than there are bytes."""
+
+
+class Alphabet(dict[int, int]):
+    """From characters to kinds; as a dictionary it is the table that `str.translate` takes."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        super().__init__()
+        nodes = list(nodes)
+        edges = [node for node in nodes if isinstance(node, Anchor)]
+        self._places = list(dict.fromkeys(node for node in nodes if isinstance(node, CharacterSet)))
+        self._words = any(edge.kind in ("boundary", "inside") for edge in edges)
+        self._lines = any(edge.lines for edge in edges)
+        self._by_class = self._words or any(place.classes for place in self._places)
+        ranges = [_fold_case(place.ranges) if place.fold else place.ranges for place in self._places]
+        lines = [((_LINE_BREAK, _LINE_BREAK),)] if self._lines else []
+        self._bounds = sorted(
+            {0, *(end for each in (*ranges, *lines) for low, high in each for end in (low, high + 1))}
+        )
+        self._spans = [[self._span(*each) for each in listed] for listed in ranges]
+        self._kinds = self._number()
+        self._ascii = bytes(self._kind(code) if code < 128 else 0 for code in range(256))
+
+    def _span(self, low: int, high: int) -> tuple[int, int]:
+        return bisect_right(self._bounds, low) - 1, bisect_right(self._bounds, high) - 1
+
+    def _number(self) -> dict[tuple[int, int], int]:
+        """A byte for each kind: what is between two bounds and of one class is of one kind."""
+        words, others = iter(_WORD_BYTES), iter(_OTHER_BYTES)
+        self._accepted: dict[CharacterSet, list[int]] = {place: [] for place in self._places}
+        made: dict[tuple[tuple[bool, ...], bool, bool], int] = {}
+        numbered: dict[tuple[int, int], int] = {}
+        for index in range(len(self._bounds)):
+            for group, char in self._samples(index):
+                taken = tuple(
+                    (
+                        any(low <= index <= high for low, high in spans)
+                        or any(CLASSES[name](char) for name in place.classes)
+                    )
+                    is not place.negate
+                    for place, spans in zip(self._places, self._spans, strict=True)
+                )
+                breaks = self._lines and self._bounds[index] == _LINE_BREAK
+                word = self._words and is_word(char)
+                key = (taken, word, breaks)
+                if key not in made:
+                    # Where words do not matter, their bytes serve for the others too.
+                    free = words if word or not self._words else others
+                    made[key] = byte = _LINE_BREAK if breaks else self._next(free, others)
+                    for place, accepted in zip(self._places, taken, strict=True):
+                        if accepted:
+                            self._accepted[place].append(byte)
+                numbered[index, group] = made[key]
+        return numbered
+
+    def _samples(self, index: int) -> list[tuple[int, str]]:
+        """A character of each class that can be met between two bounds: where they enclose one alone, that one."""
+        if not self._by_class:
+            return [(0, _SAMPLES[-1])]
+        if self._bounds[index + 1 : index + 2] == [self._bounds[index] + 1]:
+            alone = chr(self._bounds[index])
+            return [(_group(alone), alone)]
+        return list(enumerate(_SAMPLES))
+
+    def _next(self, first: Iterable[int], others: Iterable[int]) -> int:
+        sources = (first,) if self._words else (first, others)
+        for source in sources:
+            for byte in source:
+                return byte
+        raise TooManyKinds
+
+    def _kind(self, code: int) -> int:
+        return self._kinds[bisect_right(self._bounds, code) - 1, _group(chr(code)) if self._by_class else 0]
+
+    def __missing__(self, code: int) -> int:
+        kind = self._kind(code)
+        if len(self) < _MOST_KEPT:
+            self[code] = kind
+        return kind
+
+    def written(self, text: str) -> bytes:
+        """The text in kinds, a byte for each of its characters."""
+        if text.isascii():
+            return text.encode().translate(self._ascii)
+        if (packed := _pack(text)) is not None:
+            chars, coded = packed
+            return coded.translate(bytes(self[ord(char)] for char in chars).ljust(256, b"\0"))
+        return text.translate(self).encode("latin-1")
+
+    def accepted(self, place: CharacterSet) -> list[int]:
+        """The kinds that a place of the pattern takes."""
+        return sorted({*self._accepted[place]})
+
+
+@functools.lru_cache(maxsize=4)
+def _pack(text: str) -> tuple[list[str], bytes] | None:
+    """A text of few different characters as their numbers: made once for all the patterns it is held against."""
+    chars = sorted(set(text))
+    if len(chars) > 256:
+        return None
+    return chars, text.translate({ord(char): number for number, char in enumerate(chars)}).encode("latin-1")
+
+
+def _group(char: str) -> int:
+    return 0 if char.isdecimal() else 1 if is_word(char) else 2 if char.isspace() else 3
+
+
+def _fold_case(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The ranges with every character that differs from one in them by its case alone."""
+    others = _same_but_case()
+    cased = sorted(others)
+    more = {
+        other
+        for low, high in ranges
+        for code in cased[bisect_right(cased, low - 1) : bisect_right(cased, high)]
+        for other in others[code]
+        if not any(begin <= other <= end for begin, end in ranges)
+    }
+    return (*ranges, *join_ranges(sorted(more)))
+
+
+def join_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
+    """Sorted numbers as ranges."""
+    found: list[tuple[int, int]] = []
+    for code in codes:
+        if found and found[-1][1] == code - 1:
+            found[-1] = (found[-1][0], code)
+        else:
+            found.append((code, code))
+    return found
+
+
+@functools.cache
+def _same_but_case() -> dict[int, frozenset[int]]:
+    """For every letter with a case, the others that it is when case does not count."""
+    groups: dict[str, set[str]] = {}
+    for char in map(chr, range(_LAST_CASED + 1)):
+        lower, upper = char.lower(), char.upper()
+        if lower == upper == char:
+            continue
+        faces = {char} | {face for face in (lower, upper) if len(face) == 1}
+        whole = set[str]().union(faces, *(groups[face] for face in faces if face in groups))
+        for face in whole:
+            groups[face] = whole
+    return {
+        ord(char): frozenset(map(ord, group - {char})) for char, group in groups.items() if len(group) > 1
+    }

@@ -1,0 +1,70 @@
+"""Regular expressions of authors, matched in time linear in the text.
+
+The standard engine backtracks, and a file from anywhere must not be able to stop the server. So a pattern is read here
+(`syntax`) and searched for by RE2 (`searches`). Look-around, which RE2 does not know, is run as a finite automaton of
+our own (`automata`) over short texts. Programs that were pinned before RE2 came run on the automaton alone.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Final, Literal
+
+from assent.kernel.limits import MAX_LOOK_AROUND_CHARS, MAX_REGEX_CHARS
+from assent.workflow.issues import quote
+from assent.workflow.regex.automata import Automaton
+from assent.workflow.regex.characters import sample
+from assent.workflow.regex.searches import search_by_re2
+from assent.workflow.regex.syntax import BadPattern, Lookaround, Sequence, parse, parts_of
+
+Engine = Literal["automaton", "re2"]
+
+_FLAGS: Final = "imsguyvd"
+
+
+class TextTooLong(ValueError):  # noqa: N818 - a state of the text
+    """The text is longer than what this pattern is held against; the message says why and what to do."""
+
+
+class Pattern:
+    """A pattern ready to search. Made by `compile_pattern`."""
+
+    def __init__(self, source: str, flags: str, engine: Engine) -> None:
+        self.tree = _parse(source, flags)
+        self._automaton = Automaton(self.tree, backwards=False)  # also what bounds the size of a pattern
+        self._source = source
+        self._most_chars = MAX_LOOK_AROUND_CHARS if engine == "re2" else None
+        self._looks = any(isinstance(part, Lookaround) for part in parts_of(self.tree))
+        self._search = search_by_re2(self.tree) if engine == "re2" and not self._looks else None
+
+    def search(self, text: str) -> bool:
+        """Whether the pattern occurs anywhere in the text; raises `TextTooLong`."""
+        if self._search is not None:
+            return self._search(text)
+        if self._most_chars is not None and len(text) > self._most_chars:
+            why = "looks ahead or behind" if self._looks else "names very many different characters"
+            raise TextTooLong(
+                f"The pattern {quote(self._source)} {why}, so it is held against at most "
+                f"{self._most_chars} characters; this text has {len(text)}. Shorten it."
+            )
+        return self._automaton.run(text, first=True)[0]
+
+    def sample(self, *, roomy: bool = False) -> str:
+        """A short text that is meant to match: the first choice everywhere. The caller checks it."""
+        return sample(self.tree, roomy=roomy)
+
+
+@functools.lru_cache(maxsize=128)
+def compile_pattern(source: str, flags: str = "", engine: Engine = "re2") -> Pattern:
+    """The pattern for a source, or `BadPattern`."""
+    return Pattern(source, flags, engine)
+
+
+def _parse(source: str, flags: str) -> Sequence:
+    if len(source) > MAX_REGEX_CHARS:
+        raise BadPattern(
+            f"The pattern has {len(source)} characters; at most {MAX_REGEX_CHARS} are taken. Split it."
+        )
+    if unknown := sorted(set(flags) - set(_FLAGS)):
+        raise BadPattern(f"Unknown flag {quote(unknown[0])}; use i, m or s.")
+    return parse(source, flags)

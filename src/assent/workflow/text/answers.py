@@ -1,0 +1,191 @@
+"""Execution answers as text: what an agent reads first (W33, W76). Deterministic, and names the tokens to use next.
+
+Only words are decided here; every fact comes in. Tokens are shown because a model copies what it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from assent.workflow.issues import Warning
+from assent.workflow.machine.history import Recap, cut
+from assent.workflow.machine.interpreter import Blocked, Pending
+from assent.workflow.program import Program
+
+_MAX_EXAMPLE_BYTES: Final = 8_192
+KEPT_SECTIONS: Final = ("## Rules for the whole run", "## Documents")
+"""What of a program's preamble still matters once its run has begun."""
+SHORT_RULES_CHARS: Final = 600
+MAX_RULE_CHARS: Final = 120
+MAX_CONTEXT_LINES: Final = 20
+MAX_VALUE_CHARS: Final = 100
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s")
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """The tokens that the next call needs."""
+
+    state_token: str
+    ack_token: str
+
+
+def write_start(
+    program: Program, pending: Pending | None, tokens: Tokens, warnings: Sequence[Warning] = ()
+) -> str:
+    """The answer to a start: what the workflow is, what holds throughout, and the first step."""
+    head = [f"# {program.name}", program.description, *program.preamble]
+    body = (
+        [_step(pending), _next_call(tokens)]
+        if pending
+        else ["Nothing needs doing: the workflow is complete."]
+    )
+    return _join(*head, _warnings(warnings), *body)
+
+
+def write_advance(pending: Pending, tokens: Tokens, warnings: Sequence[Warning] = ()) -> str:
+    """The answer to an advance that leads to another step."""
+    return _join(_warnings(warnings), _step(pending), _next_call(tokens))
+
+
+def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
+    """The answer to the advance past the last step."""
+    return _join(
+        _warnings(warnings),
+        f"# {program.name}: complete",
+        "Every step is done. There is no next call for this run; tell the user the result.",
+    )
+
+
+def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
+    """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry
+    (W33)."""
+    lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
+    parts = [
+        f"# Not advanced: {pending.title}",
+        "The step stays pending. To pass it, correct:\n" + "\n".join(lines),
+    ]
+    if outcome.example is not None:
+        parts.append("As `output` this passes; put your own values in:\n" + _json(outcome.example))
+    if outcome.notes_example is not None:
+        parts.append(f"Notes of this form pass:\n```\n{cut(outcome.notes_example, 1_000)}\n```")
+    retry = "Retry with the same stateToken and this new ackToken:"
+    return _join(*parts, f"{retry}\n{_call(tokens)}")
+
+
+def write_rehydration(
+    program: Program,
+    pending: Pending | None,
+    tokens: Tokens | None,
+    recap: Recap,
+    branches: str = "",
+    warnings: Sequence[Warning] = (),
+    context: Mapping[str, Any] | None = None,
+    *,
+    rules: bool = True,
+) -> str:
+    """Where a run stands: what was noted and set, the other branches, and the pending step. `rules` for a chat that may
+    have lost them; one that still has a token has read them."""
+    omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
+    notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
+    body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
+    return _join(
+        f"# Resumed: {program.name}",
+        _reminder(program) if rules else "",
+        notes,
+        _context(context or {}),
+        branches,
+        _warnings(warnings),
+        *body,
+    )
+
+
+def _reminder(program: Program) -> str:
+    """The rules of a run for a chat that may have lost them: the first sentence of each. What had to hold before the
+    start is not repeated."""
+    kept = [section for section in program.preamble if section.startswith(KEPT_SECTIONS)]
+    whole = "\n\n".join(kept)
+    if len(whole) <= SHORT_RULES_CHARS:
+        return whole
+    lines = [line if line.startswith("## ") else _first_sentence(line) for line in whole.splitlines() if line]
+    call = msgspec.json.encode({"workflowId": program.id, "mode": "metadata"}).decode()
+    return "\n".join([*lines, f"(In short; workflow_inspect {call} has them in full.)"])
+
+
+def _first_sentence(line: str) -> str:
+    sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
+    return sentence if len(sentence) <= MAX_RULE_CHARS else sentence[: MAX_RULE_CHARS - 1].rstrip() + "…"
+
+
+def _context(context: Mapping[str, Any]) -> str:
+    """The values that later steps work with, each in a line."""
+    lines = [f"- {name}: {_short(value)}" for name, value in list(context.items())[:MAX_CONTEXT_LINES]]
+    if len(context) > MAX_CONTEXT_LINES:
+        lines.append(f"- and {len(context) - MAX_CONTEXT_LINES} more")
+    return "\n".join(["## Context", *lines]) if lines else ""
+
+
+def _short(value: Any) -> str:
+    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    said = " ".join(said[: 4 * MAX_VALUE_CHARS].split())
+    return said if len(said) <= MAX_VALUE_CHARS else said[: MAX_VALUE_CHARS - 1].rstrip() + "…"
+
+
+def write_checkpoint(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
+    """The answer to a checkpoint: the notes are kept and nothing moved."""
+    head = (
+        "These notes were already stored; nothing was added."
+        if again
+        else "Your notes are stored with this step."
+    )
+    if pending is None or tokens is None:
+        return _join(head, "The run is complete.")
+    return _join(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
+
+
+def _step(pending: Pending | None) -> str:
+    if pending is None:
+        return ""
+    parts = [f"# {pending.title}", f"Step: `{pending.step_key}`", pending.prompt]
+    if pending.model_tier is not None:
+        parts.append(f"Recommended for this step: a {pending.model_tier} model.")
+    if pending.action is not None:
+        parts.append(f"This step is about calling a tool. Its call:\n{_json(pending.action)}")
+    if pending.require_confirmation:
+        parts.append(
+            "A person must confirm this step. Do the work and advance as usual: the answer then has the text to show "
+            "them and the calls for their decision."
+        )
+    return "\n\n".join(parts)
+
+
+def _next_call(tokens: Tokens | None) -> str:
+    if tokens is None:
+        return ""
+    return (
+        "## When the step is done\nCall workflow_advance with these tokens, copied exactly, `notesMarkdown` (what you "
+        "did and found) and `context` (values for later steps):\n" + _call(tokens)
+    )
+
+
+def _call(tokens: Tokens) -> str:
+    """As `_json` would write it: nothing in a token needs escaping."""
+    return (
+        f'```json\n{{\n  "stateToken": "{tokens.state_token}",\n  "ackToken": "{tokens.ack_token}"\n}}\n```'
+    )
+
+
+def _warnings(warnings: Sequence[Warning]) -> str:
+    return "\n".join(f"Warning ({warning.code}): {warning.message}" for warning in warnings)
+
+
+def _json(value: Any) -> str:
+    body = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return f"```json\n{cut(body, _MAX_EXAMPLE_BYTES)}\n```"
+
+
+def _join(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

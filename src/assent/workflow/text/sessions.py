@@ -1,0 +1,127 @@
+"""A session as Markdown for people: each run with all its branches, what was noted on them and when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
+from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, place_of, reduce
+from assent.workflow.machine.lineage import Lineage
+
+
+def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when: Callable[[int], str]) -> str:
+    """The session. `when` writes a time."""
+    head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
+    notes = [f"> {each.author}, {when(each.created_ms)}:\n\n{each.notes.strip()}" for each in bundle.notes]
+    if notes:
+        head = "\n\n".join([head, "## Session notes", *notes])
+    return "\n\n".join([head, *(_run(run, lineage_of(run), when) for run in bundle.runs)]) + "\n"
+
+
+def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
+    """A run: the branch with the latest event whole, then of every other what it has for itself."""
+    by_node = {node.node: node for node in run.nodes}
+    latest = {step.node: (step.latest, step.node) for step in told.steps}
+    inner = {step.parent for step in told.steps}
+    leaves = sorted(
+        (node for node in by_node if node not in inner), key=lambda node: latest[node], reverse=True
+    )
+    complete = {step.node for step in told.steps if step.is_complete}
+    count = f", {len(leaves)} branches (the latest first)" if len(leaves) > 1 else ""
+    status = "complete" if leaves and leaves[0] in complete else "running"
+    parts = [
+        f"## {run.name}",
+        f"Workflow `{run.workflow_id}`, run `{run.run_id}`, started {when(run.created_ms)}: {status}{count}.",
+    ]
+    written: set[int] = set()
+    for leaf in leaves:
+        way = _way(by_node, leaf, written)
+        if written:
+            state = "complete" if leaf in complete else "running"
+            parts.append(f"### Branch from “{way[0].title or way[0].step_key}”: {state}")
+        parts += _steps(run, way, when, "####" if written else "###")
+        written |= {node.node for node in way}
+    return "\n\n".join(parts)
+
+
+def _way(by_node: dict[int, ExportedNode], leaf: int, written: set[int]) -> list[ExportedNode]:
+    """The nodes that lead to a leaf, but for those that were written already."""
+    way: list[ExportedNode] = []
+    at: int | None = leaf
+    while at is not None and at not in written:
+        way.append(by_node[at])
+        at = by_node[at].parent
+    return way[::-1]
+
+
+def _steps(run: ExportedRun, way: list[ExportedNode], when: Callable[[int], str], level: str) -> list[str]:
+    parts = []
+    for node in way:
+        if node.parent is not None:
+            parts.append(f"{level} {node.title or node.step_key}\n\nCompleted {when(node.created_ms)}.")
+        if node.notes.strip():
+            parts.append(node.notes.strip())
+        parts += [
+            f"Checkpoint, {when(each.created_ms)}:\n\n{each.notes.strip()}"
+            for each in run.checkpoints
+            if each.node == node.node
+        ]
+    outputs = [(node.step_key, artifact) for node in way for artifact in node.artifacts]
+    return [*parts, *_results(reduce(outputs))]
+
+
+def _results(dashboard: Dashboard) -> list[str]:
+    parts = []
+    if dashboard.header:
+        facts = [f"- {name}: {_write(value)}" for name, value in dashboard.header.items()]
+        parts.append("### Review\n\n" + "\n".join(facts))
+    for table in dashboard.tables.values():
+        rule = "|".join(" --- " for _ in table.columns)
+        rows = [
+            "| " + " | ".join(_cell(str(row.get(column, ""))) for column in table.columns) + " |"
+            for row in table.rows
+        ]
+        parts.append(
+            "\n".join([f"### {table.title}\n", "| " + " | ".join(table.columns) + " |", f"|{rule}|", *rows])
+        )
+    if dashboard.findings:
+        parts.append("### Findings\n\n" + "\n".join(map(_finding, dashboard.findings)))
+    if dashboard.comments:
+        parts.append("### Comments, ready to paste")
+        parts += [_fence(copy_ready(each), "markdown") for each in dashboard.comments]
+    for title, document in add_titles(dashboard.documents):
+        text = msgspec.json.format(msgspec.json.encode(document.body, order="sorted"), indent=2).decode()
+        parts.append(f"### Output `{title}`\n\n{_fence(text, 'json')}")
+    if dashboard.revision_log:
+        log = [f"- `{each['step']}`: {_write(each['entry'])}" for each in dashboard.revision_log]
+        parts.append("### Revision log\n\n" + "\n".join(log))
+    return parts
+
+
+def _finding(entry: dict[str, Any]) -> str:
+    head = f"- **{_write(entry.get('severity', ''))}** {_write(entry.get('title', ''))} {place_of(entry)}".rstrip()
+    more = [f"  {_write(entry[name])}" for name in ("rationale", "suggestion") if entry.get(name)]
+    return "\n".join([head, *more])
+
+
+def _write(value: Any) -> str:
+    """A value on one line: a list as its parts, what is no text as JSON."""
+    if isinstance(value, list):
+        return ", ".join(map(_write, value))
+    text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
+    return " ".join(text.split())
+
+
+def _fence(text: str, language: str) -> str:
+    """A block that nothing in the text closes."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

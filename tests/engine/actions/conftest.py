@@ -1,0 +1,55 @@
+"""The surfaces of the other contract tests, with providers behind them and a way to stage."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import STAGE_TOOL, Gate
+from tests.engine.actions.provider import Provider, providers
+from tests.surfaces import ManualClock, settings_for
+
+from assent.app import App
+from assent.processes.serve import Surfaces
+from assent.tools.catalog import ALL_TOOLS, Catalog
+
+
+def gate_over(
+    database_url: str,
+    data_dir: Path,
+    transport: str,
+    world: dict[str, Provider],
+    *,
+    kind: type[Gate] = Gate,
+    **settings: Any,
+) -> Gate:
+    """A server with these providers, and its client."""
+    clock = ManualClock()
+    app = App(settings_for(database_url, data_dir, **settings), clock=clock, connectors=world)
+    surfaces = Surfaces(app)
+    surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
+    gate = kind(app, surfaces, clock, transport)
+    gate.providers = world
+    return gate
+
+
+@pytest.fixture
+def changed_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What a test says by indirect parametrisation."""
+    given: dict[str, Any] = getattr(request, "param", {})
+    return given
+
+
+@pytest.fixture
+async def surface(
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+) -> AsyncIterator[Gate]:
+    """A signed-in client of a running server, over each transport and each store."""
+    gate = gate_over(database_url, tmp_path, transport, providers(), **changed_settings)
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        yield gate
+    finally:
+        await gate.close()

@@ -1,0 +1,38 @@
+"""The real server processes with the emulated provider: `python -m tests.engine.actions.server serve|stdio`.
+
+Settings come from the environment as always; beside them `GATE_PROVIDER` is the provider's address, `GATE_DELIVERY`
+what its connector declares and `GATE_DIES_AT` the failpoint at which the process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any
+
+from tests.engine.actions.child import delivery, die
+
+from assent.app import App
+from assent.engine.core import failpoints
+from assent.processes import serve as processes
+from assent.processes import stdio as stdio_process
+from assent.settings.load import load_settings
+from assent.testing.connector import EmulatedConnector
+from assent.testing.operator import TOOL
+from assent.tools.catalog import ALL_TOOLS, Catalog
+
+
+def main(command: str) -> int:
+    connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
+    parts: Any = processes
+    parts.App = partial(App, connectors={connector.id: connector})
+    parts.catalog_for = lambda settings: Catalog((*ALL_TOOLS, TOOL))
+    if dies_at := os.environ.get("GATE_DIES_AT"):
+        failpoints.arm(dies_at, die)
+    run = {"serve": processes.serve, "stdio": stdio_process.stdio}[command]
+    return run(load_settings({}).settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

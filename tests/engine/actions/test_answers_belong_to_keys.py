@@ -1,0 +1,90 @@
+"""A stored answer is the key's that got it (E7, C12): whoever repeats another key's call is handed nothing of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EXECUTE, STAGE, Gate
+from tests.engine.actions.test_idempotency import text
+
+from assent.engine.core import api_keys, tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
+from assent.engine.core.tenancy import KeyEntropy
+from assent.ports import Statement, Transaction
+
+pytestmark = pytest.mark.every_surface
+
+ALL = api_keys.SCOPES
+
+
+async def rotated(gate: Gate, key: str) -> str:
+    """The key that a human gets in its place."""
+    services, now_ms = gate.app.services, gate.clock.now_ms()
+    entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+    public = api_keys.parse(key)
+    assert public is not None
+    issued = await gate.app.store.write(
+        lambda: tenancy.rotate_key(gate.workspace_id, public.key_id, entropy, now_ms, by="test")
+    )
+    assert issued is not None
+    return issued.api_key
+
+
+async def stored_before_keys_had_answers(gate: Gate) -> None:
+    """Every stored answer as an earlier release left it."""
+    sql = "UPDATE idempotency SET holder = NULL WHERE workspace_id = {}"
+    unheld = Statement("unheld", sql.format("?"), sql.format("$1"), ("workspace_id",))
+
+    def begin() -> Transaction[None]:
+        yield unheld(workspace_id=gate.workspace_id)
+
+    await gate.app.store.write(begin)
+
+
+@pytest.mark.rule("E7", "E35")
+async def test_a_repetition_with_another_key_is_refused_and_hands_over_no_link(surface: Gate) -> None:
+    wanted = {"effects": [{}], "idempotencyKey": "monday"}
+    first = await surface.call(STAGE, wanted)
+    other = await surface.key_with("runs:write")
+
+    answer = await surface.call(STAGE, wanted, key=other)
+
+    assert (answer.reason, answer.payload["retryable"]) == ("idempotency_conflict", False)
+    assert "token=" not in str(answer.message)
+    assert len((await surface.done("chieflab_query_audit"))["actions"]) == 1
+    assert text(await surface.call(STAGE, wanted)) == text(first)
+
+
+@pytest.mark.rule("E7", "E27")
+async def test_two_keys_with_one_idempotency_key_fire_once(surface: Gate) -> None:
+    call = {"actionId": await surface.approved(connector="unaware"), "idempotencyKey": "monday"}
+    first = await surface.call(EXECUTE, call)
+    other = await surface.key_with(*ALL)
+
+    assert (await surface.call(EXECUTE, call, key=other)).reason == "idempotency_conflict"
+    assert text(await surface.call(EXECUTE, call)) == text(first)
+    assert len(surface.ledger) == surface.calls == 1
+
+
+@pytest.mark.rule("E7")
+@pytest.mark.parametrize("tool", [STAGE, APPROVE, EXECUTE])
+async def test_the_successor_of_a_rotated_key_gets_its_answers(surface: Gate, tool: str) -> None:
+    key = await surface.key_with(*ALL)
+    action_id = await (surface.approved() if tool == EXECUTE else surface.staged())
+    about: dict[str, Any] = {"effects": [{}]} if tool == STAGE else {"actionId": action_id}
+    call = {**about, "idempotencyKey": "monday"}
+    first = await surface.call(tool, call, key=key)
+    for _ in range(2):
+        key = await rotated(surface, key)
+        surface.clock.advance(hours=1)
+        assert text(await surface.call(tool, call, key=key)) == text(first)
+
+
+@pytest.mark.rule("E7")
+async def test_an_answer_that_was_stored_before_it_had_a_key_is_given_again(surface: Gate) -> None:
+    wanted = {"effects": [{}], "idempotencyKey": "monday"}
+    first = await surface.call(STAGE, wanted)
+    await stored_before_keys_had_answers(surface)
+    assert text(await surface.call(STAGE, wanted)) == text(first)
+    assert text(await surface.call(STAGE, wanted, key=await surface.key_with(*ALL))) == text(first)

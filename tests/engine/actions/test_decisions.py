@@ -1,0 +1,330 @@
+"""Approve, reject, edit, withdraw: who may move what where, and what a decision leaves behind."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import (
+    APPROVE,
+    BODY,
+    EDIT,
+    EXECUTE,
+    GET,
+    OTHER,
+    PENDING,
+    REJECT,
+    RESOLVE,
+    STATES,
+    WITHDRAW,
+    Gate,
+)
+
+from assent.engine.actions import decisions
+from assent.gate.records import Assurance
+from assent.gate.transitions import TABLE, Move
+from assent.kernel.times import iso_time
+from assent.tools.catalog import ALL_TOOLS, input_schema
+
+OPEN = {"awaiting_approval", "approved", "retryable"}
+LEADS_TO: dict[str, dict[str, str]] = {
+    APPROVE: {"awaiting_approval": "approved", "approved": "approved", "retryable": "retryable"},
+    REJECT: dict.fromkeys(OPEN, "rejected"),
+    EDIT: dict.fromkeys(OPEN, "awaiting_approval"),
+    WITHDRAW: {"approved": "awaiting_approval", "retryable": "awaiting_approval"},
+}
+"""Where each decision leads from the states in which it is possible."""
+
+MORE: dict[str, dict[str, Any]] = {APPROVE: {}, REJECT: {"reason": "no"}, EDIT: {"body": OTHER}, WITHDRAW: {}}
+
+REFUSED = {
+    "executing": "execution_in_progress",
+    "outcome_unknown": "outcome_unknown",
+    "rejected": "action_closed",
+    "executed": "action_closed",
+    "failed": "action_closed",
+    "awaiting_approval": "requires_approval",
+}
+
+
+@pytest.mark.rule("E10", "E22", "E66", "E67", "E68", "E23")
+@pytest.mark.parametrize("state", STATES)
+async def test_from_every_state_a_decision_leads_where_the_contract_says_or_changes_nothing(
+    surface: Gate, state: str
+) -> None:
+    for tool, leads_to in LEADS_TO.items():
+        action_id = await surface.bring_to(state)
+        before = await surface.stored(action_id)
+        answer = await surface.ask(tool, actionId=action_id, **MORE[tool])
+        if state in leads_to:
+            assert not answer.is_error, (tool, answer.payload)
+            assert await surface.where(action_id) == leads_to[state], tool
+        else:
+            assert answer.reason == REFUSED[state], tool
+            assert await surface.stored(action_id) == before
+
+
+@pytest.mark.rule("E67")
+async def test_a_rejected_action_stays_rejected_whatever_is_tried(surface: Gate) -> None:
+    action_id = await surface.bring_to("rejected")
+    before = await surface.stored(action_id)
+    for tool in (APPROVE, REJECT, EDIT, WITHDRAW):
+        assert (await surface.denied(tool, actionId=action_id, **MORE[tool]))["reason"] == "action_closed"
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    for outcome in ("happened", "did_not_happen"):
+        await surface.denied(RESOLVE, actionId=action_id, outcome=outcome, evidence="I looked")
+    surface.clock.advance(days=400)
+    await surface.run_jobs()
+    assert await surface.stored(action_id) == before
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E68")
+async def test_an_executed_action_stays_executed_and_says_what_it_is_to_whoever_tries(surface: Gate) -> None:
+    action_id = await surface.bring_to("executed")
+    before = await surface.stored(action_id)
+    for tool in (APPROVE, REJECT, EDIT, WITHDRAW):
+        answer = await surface.denied(tool, actionId=action_id, **MORE[tool])
+        assert (answer["reason"], answer["status"], answer["externalId"]) == (
+            "action_closed",
+            "executed",
+            before.external_id,
+        )
+    for outcome in ("happened", "did_not_happen"):
+        await surface.denied(RESOLVE, actionId=action_id, outcome=outcome, evidence="I looked")
+    surface.clock.advance(days=400)
+    await surface.run_jobs()
+    assert await surface.stored(action_id) == before
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.rule("E20")
+def test_approving_takes_an_id_and_rejecting_an_id_and_a_reason() -> None:
+    schemas = {tool.name: input_schema(tool.request) for tool in ALL_TOOLS}
+    assert schemas[APPROVE]["required"] == ["actionId"]
+    assert set(schemas[REJECT]["required"]) == {"actionId", "reason"}
+
+
+@pytest.mark.rule("E20", "E23")
+async def test_a_rejection_keeps_its_reason(surface: Gate) -> None:
+    action_id = await surface.staged()
+    reason = "„Zu laut“ – not our voice 🙃\nand it names a customer"
+    assert (await surface.denied(REJECT, actionId=action_id))["reason"] == "validation_error"
+    assert (await surface.denied(REJECT, actionId=action_id, reason=""))["reason"] == "validation_error"
+    answer = await surface.done(REJECT, actionId=action_id, reason=reason)
+    assert (answer["status"], answer["assurance"]) == ("rejected", None)
+    assert [(call["name"], set(call["needs"])) for call in answer["next"]] == [("chieflab_post", {"body"})]
+    assert (await surface.record(action_id))["rejectionReason"] == reason
+
+
+@pytest.mark.rule("E66", "E22")
+async def test_an_edit_needs_a_fresh_approval_even_when_it_leads_back_to_the_approved_text(
+    surface: Gate,
+) -> None:
+    action_id = await surface.approved()
+    first = await surface.record(action_id)
+    edited = await surface.done(EDIT, actionId=action_id, body=OTHER)
+    assert (edited["status"], edited["revision"], edited["approvedBy"], edited["approvedAt"]) == (
+        "awaiting_approval",
+        2,
+        None,
+        None,
+    )
+    assert edited["digest"] != first["digest"]
+    back = await surface.done(EDIT, actionId=action_id, body=BODY)
+    assert (back["status"], back["revision"], back["digest"]) == ("awaiting_approval", 3, first["digest"])
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert surface.calls == 0
+    await surface.done(APPROVE, actionId=action_id)
+    await surface.done(EXECUTE, actionId=action_id)
+    assert [(sent.revision, sent.body) for sent in surface.ledger] == [(3, BODY)]
+
+
+@pytest.mark.rule("E66")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"body": OTHER},
+        {"title": "Nine seconds"},
+        {"subject": "Nine seconds"},
+        {"to": ["ada@example.org"]},
+        {"scheduleFor": "2026-12-24T09:00:00+01:00"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+async def test_each_thing_that_can_be_edited_takes_the_approval_back(
+    surface: Gate, change: dict[str, Any]
+) -> None:
+    action_id = await surface.approved()
+    await surface.done(EDIT, actionId=action_id, **change)
+    record = await surface.record(action_id)
+    assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
+    assert (record["approvedBy"], record["approvedAt"], record["assurance"]) == (None, None, None)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert surface.calls == 0
+
+
+async def test_an_edit_that_changes_nothing_is_refused_and_keeps_the_approval(surface: Gate) -> None:
+    action_id = await surface.approved()
+    for change in ({}, {"body": BODY}, {"body": None}):
+        assert (await surface.denied(EDIT, actionId=action_id, **change))["reason"] == "validation_error"
+    assert await surface.where(action_id) == "approved"
+
+
+@pytest.mark.rule("E66")
+async def test_an_edit_to_something_that_is_no_text_is_refused_and_changes_nothing(surface: Gate) -> None:
+    action_id = await surface.approved()
+    before = await surface.stored(action_id)
+    for body in (
+        "",
+        "   ",
+        "{{body}}",
+        "You are an expert copywriter. Write a post about the importer.",
+        "x" * 100_001,
+    ):
+        assert (await surface.denied(EDIT, actionId=action_id, body=body))["reason"] == "validation_error"
+    assert (await surface.denied(EDIT, actionId=action_id, to=["nobody"]))["reason"] == "validation_error"
+    assert (await surface.denied(EDIT, actionId=action_id, scheduleFor="tomorrow"))[
+        "reason"
+    ] == "validation_error"
+    assert await surface.stored(action_id) == before
+
+
+async def test_an_approval_is_about_the_content_that_was_shown(surface: Gate) -> None:
+    run = await surface.run()
+    action_id = run["actions"][0]["id"]
+    shown = run["agentGuide"]["renderInChat"]["linkedin"]["digest"]
+    await surface.done(EDIT, actionId=action_id, body=OTHER)
+    for digest in (shown, run["actions"][0]["digest"], "", "0", "sha256:", "0" * 64):
+        answer = await surface.denied(APPROVE, actionId=action_id, digest=digest)
+        assert (answer["reason"], answer["retryable"]) == ("stale_revision", False)
+    assert await surface.where(action_id) == "awaiting_approval"
+    current = (await surface.record(action_id))["digest"]
+    for digest in (current, current.removeprefix("sha256:"), current.removeprefix("sha256:")[:8]):
+        await surface.done(APPROVE, actionId=action_id, digest=digest)
+    assert await surface.where(action_id) == "approved"
+
+
+@pytest.mark.rule("E62", "E69")
+async def test_an_approval_in_the_chat_is_stored_as_the_agents_word_and_never_shown_as_a_humans(
+    surface: Gate,
+) -> None:
+    action_id = await surface.staged()
+    answer = await surface.done(APPROVE, actionId=action_id)
+    key_id = (await surface.stored(action_id)).approval
+    assert key_id is not None
+    assert (answer["status"], answer["assurance"]) == ("approved", "agent")
+    assert answer["approvedBy"] == key_id.by
+    assert key_id.by.startswith("key:")
+    record = await surface.record(action_id)
+    assert (record["assurance"], record["contentNotAttested"]) == ("agent", True)
+    assert record["approvedAt"] == iso_time(surface.clock.now_ms())
+
+
+@pytest.mark.rule("E69", "E62")
+async def test_no_other_tool_makes_an_action_approved(surface: Gate) -> None:
+    action_id = await surface.staged()
+    good = {
+        "actionId": action_id,
+        "reason": "no",
+        "body": OTHER,
+        "evidence": "I looked",
+        "outcome": "happened",
+        "url": "https://example.org/live",
+    }
+    for tool in ALL_TOOLS:
+        schema = input_schema(tool.request)
+        if tool.name in (APPROVE, REJECT) or "actionId" not in schema["properties"]:
+            continue
+        arguments = {name: good[name] for name in good if name in schema["properties"]}
+        await surface.ask(tool.name, **arguments)
+        assert await surface.where(action_id) != "approved", tool.name
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E70", "E62")
+async def test_chat_and_page_move_the_same_record_through_the_same_machine(surface: Gate) -> None:
+    action_id = await surface.staged()
+    await surface.approve_as(Assurance.LINK, action_id, "Grace")
+    assert (await surface.record(action_id))["approvedBy"] == "Grace"
+    assert (await surface.done(WITHDRAW, actionId=action_id))["status"] == "awaiting_approval"
+    await surface.approve_as(Assurance.PERSON, action_id)
+    assert (await surface.done(EDIT, actionId=action_id, body=OTHER))["status"] == "awaiting_approval"
+    run_id = (await surface.record(action_id))["runId"]
+    moves = [(event["kind"], event["facts"].get("via")) for event in await surface.events(run_id)]
+    assert moves == [
+        ("run_prepared", None),
+        ("action_approve", "page"),
+        ("action_withdraw", "chat"),
+        ("action_approve", "page"),
+        ("action_edit", "chat"),
+    ]
+
+
+@pytest.mark.rule("E70")
+def test_every_decision_is_a_move_of_the_one_table() -> None:
+    moves = {move for _, move in TABLE}
+    assert {Move.APPROVE, Move.REJECT, Move.EDIT, Move.WITHDRAW} <= moves
+    for name in ("approve", "reject", "edit", "withdraw"):
+        assert inspect.isgeneratorfunction(getattr(decisions, name))
+
+
+@pytest.mark.rule("E22")
+async def test_a_withdrawn_approval_waits_again_and_can_be_given_again(surface: Gate) -> None:
+    action_id = await surface.approved()
+    answer = await surface.done(WITHDRAW, actionId=action_id, reason="wait for legal")
+    assert (answer["status"], answer["revision"], answer["approvedBy"]) == ("awaiting_approval", 1, None)
+    assert action_id in [a["id"] for a in (await surface.done(PENDING))["actions"]]
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    await surface.done(APPROVE, actionId=action_id)
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+async def test_what_waits_for_a_human_is_listed_until_it_is_decided_or_expired(surface: Gate) -> None:
+    waiting, decided, unknown = (
+        await surface.staged(),
+        await surface.approved(),
+        await surface.bring_to("outcome_unknown"),
+    )
+    await surface.bring_to("rejected")
+    shown = await surface.done(PENDING)
+    assert [action["id"] for action in shown["actions"]] == sorted([waiting, unknown])
+    assert decided not in str(shown)
+    for action in shown["actions"]:
+        assert f"/runs/{action['runId']}?token=" in shown["reviewUrls"][action["runId"]]
+        by_run = await surface.done(PENDING, runId=action["runId"])
+        assert [entry["id"] for entry in by_run["actions"]] == [action["id"]]
+    surface.clock.advance(days=31)
+    assert [action["id"] for action in (await surface.done(PENDING))["actions"]] == [unknown]
+
+
+async def test_the_list_of_what_waits_is_paged_without_loss_or_repetition(surface: Gate) -> None:
+    run = await surface.run(*[{"channel": f"channel{n}"} for n in range(5)])
+    await surface.run(*[{} for _ in range(4)])
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(9):
+        page = await surface.done(PENDING, limit=2, **cursor)
+        seen += [action["id"] for action in page["actions"]]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(seen) == len(set(seen)) == 9
+    assert {action["id"] for action in run["actions"]} <= set(seen)
+    for bad in (0, 101, "two"):
+        assert (await surface.denied(PENDING, limit=bad))["reason"] == "validation_error"
+
+
+async def test_get_action_shows_what_would_be_sent(surface: Gate) -> None:
+    action_id = await surface.staged(title="Nine seconds", target={"account": "company"})
+    content = (await surface.done(GET, actionId=action_id))["content"]
+    assert content == {
+        "channel": "linkedin",
+        "verb": "post",
+        "connector": "native",
+        "body": BODY,
+        "title": "Nine seconds",
+        "target": {"account": "company"},
+    }

@@ -1,0 +1,48 @@
+"""A local user whose very first call stages something: the store opens for it, once, and the answer has its review
+link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.actions.conftest import gate_over
+from tests.engine.actions.kit import STAGE
+from tests.engine.actions.provider import providers
+
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.serving.edge import Credentials
+
+pytestmark = pytest.mark.own_database
+
+
+async def test_the_first_call_of_a_local_process_may_stage(database_url: str, tmp_path: Path) -> None:
+    gate = gate_over(database_url, tmp_path, "stdio", providers())
+    try:
+        answer = await gate.surfaces.edge.answer(
+            STAGE, {"effects": [{}]}, Credentials(local=LOCAL_PRINCIPAL), "local"
+        )
+    finally:
+        await gate.close()
+    assert answer.reason is None, answer.text
+    run_id = answer.value["runId"]
+    assert f"/runs/{run_id}?token=" in answer.value["reviewUrl"]
+
+
+async def test_an_open_store_is_not_opened_again(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = gate_over(database_url, tmp_path, "stdio", providers())
+    opened: list[str] = []
+
+    async def noted(store: object, secrets: object) -> None:
+        opened.append("checked")
+
+    monkeypatch.setattr("assent.app.check_secrets", noted)
+    try:
+        for _ in range(3):
+            await gate.app.store.open()
+            await gate.app.prepare()
+    finally:
+        await gate.close()
+    assert opened == ["checked"]

@@ -1,0 +1,221 @@
+"""How sure the server must be that a human decided, by severity and by the workspace's policy (C8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, RESOLVE, Gate
+
+from assent.gate.policy import PRESETS, RANK, Policy, Requirement
+from assent.gate.preflight import Readiness
+from assent.gate.records import Assurance
+from assent.kernel.refusals import Refusal
+
+pytestmark = pytest.mark.rule("E62")
+
+EVERY = Requirement(Assurance.PERSON, 2)
+TWO = Policy(low=EVERY, medium=EVERY, high=EVERY)
+
+
+@pytest.mark.parametrize(
+    ("effect", "severity"),
+    [
+        ({"connector": "site"}, "low"),
+        ({"connector": "site", "warnings": ["It names a price."]}, "medium"),
+        ({}, "medium"),
+        ({"severity": "low"}, "medium"),
+        ({"warnings": ["It names a customer."]}, "medium"),
+        (
+            {"channel": "email", "verb": "email", "recipients": [f"a{n}@example.org" for n in range(50)]},
+            "medium",
+        ),
+        (
+            {"channel": "email", "verb": "email", "recipients": [f"a{n}@example.org" for n in range(51)]},
+            "high",
+        ),
+        ({"verb": "charge"}, "high"),
+        ({"verb": "delete"}, "high"),
+        ({"severity": "high"}, "high"),
+        ({"connector": "site", "severity": "high"}, "high"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+async def test_severity_follows_the_effect_and_decides_who_may_approve(
+    surface: Gate, effect: dict[str, Any], severity: str
+) -> None:
+    run = await surface.run(effect)
+    [action] = run["actions"]
+    assert action["preflight"]["severity"] == severity
+    answer = await surface.ask(APPROVE, actionId=action["id"])
+    if severity != "high":
+        assert answer.payload["assurance"] == "agent"
+        return
+    assert (answer.reason, answer.payload["recoveryTool"], answer.payload["retryable"]) == (
+        "requires_approval",
+        None,
+        False,
+    )
+    assert f"/runs/{run['runId']}?token=" in answer.payload["reviewUrl"]
+    assert "person" in answer.payload["userMessage"]
+    with pytest.raises(Refusal):
+        await surface.approve_as(Assurance.LINK, action["id"])
+    with pytest.raises(Refusal):
+        await surface.approve_as(Assurance.CLIENT, action["id"])
+    approved = await surface.approve_as(Assurance.PERSON, action["id"])
+    assert approved.approval is not None
+    assert (approved.approval.assurance, approved.status) == (Assurance.PERSON, "approved")
+
+
+async def test_an_edited_action_needs_the_approval_of_what_it_is_now(surface: Gate) -> None:
+    action_id = await surface.approved(channel="email", verb="email", recipients=["ada@example.org"])
+    many = [f"a{n}@example.org" for n in range(51)]
+    digest = (await surface.done(EDIT, actionId=action_id, to=many))["digest"]
+    answer = await surface.denied(APPROVE, actionId=action_id, digest=digest)
+    assert answer["reason"] == "requires_approval"
+    assert (await surface.record(action_id))["preflight"]["severity"] == "high"
+
+    digest = (await surface.done(EDIT, actionId=action_id, to=["ada@example.org"]))["digest"]
+
+    assert (await surface.record(action_id))["preflight"]["severity"] == "medium"
+    assert (await surface.done(APPROVE, actionId=action_id, digest=digest))["status"] == "approved"
+
+
+@pytest.mark.parametrize("connector", ["site", "native"])
+async def test_the_strict_preset_takes_nothing_but_a_person(surface: Gate, connector: str) -> None:
+    await surface.set_policy(PRESETS["strict"])
+    action_id = await surface.staged(connector=connector)
+    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
+    for assurance in (Assurance.AGENT, Assurance.LINK, Assurance.CLIENT):
+        with pytest.raises(Refusal):
+            await surface.approve_as(assurance, action_id)
+    assert await surface.where(action_id) == "awaiting_approval"
+    await surface.approve_as(Assurance.PASSKEY, action_id)
+    await surface.done(EXECUTE, actionId=action_id)
+    record = await surface.record(action_id)
+    assert (record["assurance"], record["contentNotAttested"], record["approvedBy"]) == (
+        "passkey",
+        False,
+        "Ada",
+    )
+
+
+async def test_an_approval_that_a_stricter_policy_would_not_take_is_not_executed(surface: Gate) -> None:
+    action_id = await surface.approved()
+    await surface.set_policy(PRESETS["strict"])
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+    assert (answer["reason"], answer["retryable"]) == ("requires_approval", False)
+    assert "/runs/" in answer["reviewUrl"]
+    assert surface.calls == 0
+    await surface.approve_as(Assurance.PERSON, action_id)
+    record = await surface.record(action_id)
+    assert (record["status"], record["assurance"], record["approvedBy"]) == ("approved", "person", "Ada")
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+async def test_a_surer_approval_is_not_overwritten_by_a_weaker_one(surface: Gate) -> None:
+    action_id = await surface.staged()
+    await surface.approve_as(Assurance.PERSON, action_id)
+    await surface.done(APPROVE, actionId=action_id)
+    assert (await surface.record(action_id))["assurance"] == "person"
+
+
+async def test_two_people_are_two_people(surface: Gate) -> None:
+    await surface.set_policy(TWO)
+    action_id = await surface.staged()
+    for _ in range(3):
+        first = await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+        assert (first.status, first.approval) == ("awaiting_approval", None)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    second = await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    assert second.approval is not None
+    assert (second.status, second.approval.approvers) == ("approved", 2)
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+async def test_two_people_approve_one_content_and_not_one_each(surface: Gate) -> None:
+    await surface.set_policy(TWO)
+    action_id = await surface.staged()
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    await surface.done(EDIT, actionId=action_id, body=OTHER)
+    alone = await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    assert alone.status == "awaiting_approval"
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Ada")).status == "approved"
+
+
+async def test_a_yes_that_was_taken_back_does_not_count_again(surface: Gate) -> None:
+    await surface.set_policy(TWO)
+    action_id = await surface.staged()
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    await surface.withdraw_as("Grace", action_id)
+    alone = await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    assert alone.status == "awaiting_approval"
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Grace")).status == "approved"
+
+
+async def test_only_yeses_that_the_policy_takes_are_counted(surface: Gate) -> None:
+    """A policy that became stricter between two approvals does not count the weaker one."""
+    lax = Requirement(Assurance.AGENT, 2)
+    await surface.set_policy(Policy(low=lax, medium=lax, high=lax))
+    action_id = await surface.staged()
+    assert (await surface.done(APPROVE, actionId=action_id))["status"] == "awaiting_approval"
+    await surface.set_policy(TWO)
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Ada")).status == "awaiting_approval"
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Grace")).status == "approved"
+
+
+async def test_a_second_approver_can_complete_what_a_stricter_policy_made_too_little(surface: Gate) -> None:
+    action_id = await surface.staged()
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    await surface.set_policy(TWO)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+async def test_that_something_did_not_happen_needs_a_person(surface: Gate) -> None:
+    action_id = await surface.bring_to("outcome_unknown")
+    answer = await surface.denied(
+        RESOLVE, actionId=action_id, outcome="did_not_happen", evidence="I looked at the page"
+    )
+    assert (answer["reason"], answer["recoveryTool"], answer["retryable"]) == (
+        "requires_approval",
+        None,
+        False,
+    )
+    assert "/runs/" in answer["reviewUrl"]
+    assert await surface.where(action_id) == "outcome_unknown"
+    await surface.answer_as_person(action_id, happened=False)
+    assert await surface.where(action_id) == "retryable"
+
+
+def test_the_order_of_assurance_is_the_contracts() -> None:
+    order = sorted(Assurance, key=RANK.__getitem__)
+    assert order == [Assurance.AGENT, Assurance.LINK, Assurance.CLIENT, Assurance.PERSON, Assurance.PASSKEY]
+    assert RANK[Assurance.AGENT] == RANK[Assurance.LINK]
+    assert PRESETS["default"] == Policy(
+        low=Requirement(Assurance.AGENT),
+        medium=Requirement(Assurance.AGENT),
+        high=Requirement(Assurance.PERSON),
+    )
+
+
+@pytest.mark.parametrize("tool", ["chieflab_use_manual_fallback", "chieflab_retry_blocked_action"])
+async def test_no_other_tool_makes_an_action_weigh_less(surface: Gate, tool: str) -> None:
+    provider = surface.providers["native"]
+    provider.ready = Readiness(False, "missing_connector", "Connect it.")
+    action_id = await surface.staged(severity="high")
+    provider.ready = Readiness(True)
+    answer = await surface.done(tool, actionId=action_id)
+    assert answer["status"] == "awaiting_approval"
+    assert (await surface.record(action_id))["preflight"]["severity"] == "high"
+    digest = (await surface.record(action_id))["digest"]
+    assert (await surface.denied(APPROVE, actionId=action_id, digest=digest))["reason"] == "requires_approval"

@@ -1,0 +1,163 @@
+"""A refusal says what holds for the action: its four texts, its content and its calls agree with its state."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import (
+    APPROVE,
+    BODY,
+    EDIT,
+    EXECUTE,
+    OTHER,
+    PUBLISH,
+    REJECT,
+    RESOLVE,
+    WITHDRAW,
+    Gate,
+)
+
+from assent.gate.policy import PRESETS
+from assent.kernel.times import full_time, iso_time
+
+TEXTS = ("summaryForUser", "userMessage", "fixActionForAgent", "stopRule")
+INTERNAL = re.compile(r"chieflab_|ASSENT_|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*")
+
+
+def calls_in(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Every call that an answer offers."""
+    said = [(each["tool"], each["args"], each.get("needs", {})) for each in answer.get("commands", ())]
+    return said + [(each["name"], each["args"], each.get("needs", {})) for each in answer.get("next", ())]
+
+
+def judge(answer: dict[str, Any]) -> str:
+    """What holds for every refusal that a person has to act on; returns all its texts."""
+    assert (answer["retry"], answer["retryable"], answer["recoveryTool"]) == ("never", False, None)
+    assert "retryAfterSeconds" not in answer
+    assert answer["fixActionForAgent"].startswith("STOP")
+    for name in ("summaryForUser", "userMessage"):
+        assert INTERNAL.search(answer[name]) is None, answer[name]
+    return " ".join(answer[name] for name in TEXTS)
+
+
+async def test_what_waits_is_shown_with_its_commands_and_they_work(surface: Gate) -> None:
+    action_id = await surface.staged()
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+
+    judge(answer)
+    assert BODY in answer["show"]
+    assert "/runs/" in answer["reviewUrl"]
+    approve = answer["commands"][0]
+    assert (approve["tool"], set(approve["args"])) == (APPROVE, {"actionId", "digest"})
+    assert EXECUTE not in {name for name, _, _ in calls_in(answer)}
+    await surface.done(approve["tool"], **approve["args"])
+    assert await surface.where(action_id) == "approved"
+
+
+async def test_a_decision_about_old_content_is_answered_with_the_present_one(surface: Gate) -> None:
+    action_id = await surface.staged()
+    old = (await surface.record(action_id))["digest"]
+    await surface.done(EDIT, actionId=action_id, body=OTHER)
+    answer = await surface.denied(APPROVE, actionId=action_id, digest=old)
+
+    judge(answer)
+    assert answer["reason"] == "stale_revision"
+    assert OTHER in answer["show"] and BODY not in answer["show"]
+    assert "/runs/" in answer["reviewUrl"]
+    approve = answer["commands"][0]
+    await surface.done(approve["tool"], **approve["args"])
+
+
+@pytest.mark.rule("E63")
+@pytest.mark.parametrize(
+    ("state", "said"), [("executed", "Already"), ("rejected", "rejected"), ("failed", "provider refused")]
+)
+@pytest.mark.parametrize("tool", [EXECUTE, PUBLISH, APPROVE, EDIT, REJECT, WITHDRAW])
+async def test_what_has_ended_says_so_and_asks_for_no_approval(
+    surface: Gate, state: str, said: str, tool: str
+) -> None:
+    action_id = await surface.bring_to(state)
+    more = {EDIT: {"body": OTHER}, REJECT: {"reason": "no"}}.get(tool, {})
+    answer = await surface.denied(tool, actionId=action_id, **more)
+
+    texts = judge(answer)
+    assert said in answer["summaryForUser"]
+    assert "not approved" not in texts and "approval commands" not in texts
+    assert ("show" in answer, "commands" in answer) == (False, False)
+    assert {name for name, _, _ in calls_in(answer)} & {APPROVE, EXECUTE, PUBLISH} == set()
+    assert answer["status"] == state
+
+
+async def test_withdrawing_what_is_not_approved_is_answered_as_that(surface: Gate) -> None:
+    action_id = await surface.staged()
+    answer = await surface.denied(WITHDRAW, actionId=action_id)
+
+    texts = judge(answer)
+    assert "nothing to withdraw" in answer["summaryForUser"]
+    assert "approval commands" not in texts and "executor" not in texts
+
+
+async def test_before_its_time_the_answer_says_when_and_offers_no_executor(surface: Gate) -> None:
+    later_ms = surface.clock.now_ms() + 3_600_000
+    action_id = await surface.approved(scheduleFor=iso_time(later_ms))
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+
+    texts = judge(answer)
+    assert full_time(later_ms) in answer["userMessage"]
+    assert "not approved" not in texts
+    assert EXECUTE not in {name for name, _, _ in calls_in(answer)}
+
+
+@pytest.mark.parametrize("state", ["awaiting_approval", "approved"])
+@pytest.mark.parametrize(("preset", "who"), [("strict", "signed-in person"), ("two_people", "signed-in")])
+async def test_where_people_decide_no_text_and_no_call_offers_the_chat(
+    surface: Gate, state: str, preset: str, who: str
+) -> None:
+    high = {"severity": "high"} if preset == "two_people" and state == "awaiting_approval" else {}
+    action_id = await (surface.approved() if state == "approved" else surface.staged(**high))
+    await surface.set_policy(PRESETS[preset])
+    for tool in (EXECUTE,) if state == "approved" else (EXECUTE, APPROVE):
+        answer = await surface.denied(tool, actionId=action_id)
+
+        texts = judge(answer)
+        assert who in answer["userMessage"]
+        assert "in the chat, or" not in texts and "only as a fallback" not in texts
+        offered = {name for name, _, _ in calls_in(answer)}
+        assert offered & {APPROVE, EXECUTE} == set()
+        assert answer["next"][0]["name"] == "chieflab_get_action"
+        assert BODY in answer["show"] and answer["reviewUrl"] in answer["show"]
+
+
+async def test_a_key_that_cannot_decide_is_told_who_does(surface: Gate) -> None:
+    action_id = await surface.staged()
+    sends = await surface.key_with("actions:execute")
+    answer = (await surface.call(EXECUTE, {"actionId": action_id}, key=sends)).payload
+
+    texts = judge(answer)
+    assert "in the chat, or" not in texts
+    assert APPROVE not in {name for name, _, _ in calls_in(answer)}
+    waits = answer["next"][0]
+    assert (waits["name"], waits["args"]["actionId"]) == ("chieflab_get_action", action_id)
+
+
+async def test_that_it_did_not_happen_is_asked_of_a_person_in_its_own_words(surface: Gate) -> None:
+    action_id = await surface.bring_to("outcome_unknown")
+    answer = await surface.denied(RESOLVE, actionId=action_id, outcome="did_not_happen", evidence="I looked")
+
+    texts = judge(answer)
+    assert "signed-in person" in answer["userMessage"]
+    assert "approv" not in texts and "show" not in answer
+
+
+async def test_what_is_published_by_hand_leads_to_its_record(surface: Gate) -> None:
+    action_id = await surface.approved(connector="manual", channel="hn")
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+
+    texts = judge(answer)
+    assert (answer["reason"], "not connected" in texts) == ("missing_connector", False)
+    name, args, needs = calls_in(answer)[0]
+    assert (name, set(needs)) == ("chieflab_record_manual_publish", {"url"})
+    done = await surface.done(name, **args, url="https://news.ycombinator.com/item?id=1")
+    assert done["status"] == "executed"

@@ -1,0 +1,253 @@
+"""The review link, read with nothing but the contract and RUN_TOKEN_SECRET in hand (S0 §4)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
+from tests.surfaces import BASE_URL, MASTER, SECRET
+
+from assent.gate.review_link import read_token
+from assent.kernel import tokens
+from assent.kernel.tokens import KeyRing, TokenInvalid
+
+WEEK = 7 * 24 * 3600
+RING = KeyRing((SECRET.encode(),))
+
+
+def b64url(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def unb64url(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def token_of(url: str) -> str:
+    [token] = parse_qs(urlsplit(url).query, strict_parsing=True)["token"]
+    return token
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    claims: dict[str, Any] = json.loads(unb64url(token.partition(".")[0]))
+    return claims
+
+
+def signed(claims: Any, secret: str = SECRET) -> str:
+    """A token made by hand, as the contract says."""
+    payload = b64url(claims if isinstance(claims, bytes) else json.dumps(claims).encode())
+    return f"{payload}.{b64url(hmac.new(secret.encode(), payload.encode(), hashlib.sha256).digest())}"
+
+
+@pytest.mark.rule("E6", "E34", "E35", "E36", "E37")
+async def test_the_link_is_the_contracts_and_its_signature_can_be_computed_by_anybody_with_the_secret(
+    surface: Gate,
+) -> None:
+    run = await surface.run()
+    url = urlsplit(run["reviewUrl"])
+    assert f"{url.scheme}://{url.netloc}" == BASE_URL
+    assert url.path == f"/runs/{run['runId']}"
+    assert (list(parse_qs(url.query)), url.fragment) == (["token"], "")
+    token = token_of(run["reviewUrl"])
+    now = surface.clock.now_ms() // 1000
+    assert claims_of(token) == {
+        "runId": run["runId"],
+        "workspaceId": surface.workspace_id,
+        "iat": now,
+        "exp": now + WEEK,
+        "scope": "review",
+    }
+    payload, _, signature = token.partition(".")
+    assert "=" not in token
+    assert signature == b64url(hmac.new(SECRET.encode(), payload.encode(), hashlib.sha256).digest())
+    assert len(unb64url(signature)) == 32
+
+
+@pytest.mark.rule("E6", "E35")
+@pytest.mark.parametrize("changed_settings", [{"review_ttl_seconds": 3600}], indirect=True, ids=["an hour"])
+async def test_a_link_lives_as_long_as_the_setting_says(surface: Gate) -> None:
+    claims = claims_of(token_of((await surface.run())["reviewUrl"]))
+    assert claims["exp"] - claims["iat"] == 3600
+
+
+@pytest.mark.rule("E6", "E88")
+async def test_every_answer_about_something_pending_carries_a_link_to_its_run(surface: Gate) -> None:
+    run = await surface.run({}, {"severity": "high"})
+    first, high = [action["id"] for action in run["actions"]]
+    answers = [
+        run["reviewUrl"],
+        (await surface.denied(EXECUTE, actionId=first))["reviewUrl"],
+        (await surface.denied(APPROVE, actionId=high))["reviewUrl"],
+        (await surface.done(PENDING))["reviewUrls"][run["runId"]],
+        (await surface.done(PENDING, runId=run["runId"]))["reviewUrls"][run["runId"]],
+    ]
+    for url in answers:
+        assert urlsplit(url).path == f"/runs/{run['runId']}"
+        claims = read_token(RING, token_of(url), run["runId"], surface.clock.now_ms())
+        assert claims.workspace_id == surface.workspace_id
+    await surface.done(REJECT, actionId=first, reason="no")
+    assert run["runId"] in (await surface.done(PENDING))["reviewUrls"]
+
+
+@pytest.fixture(scope="module")
+def good() -> tuple[str, dict[str, Any], int]:
+    """A good token, its claims, and a moment in its life."""
+    run_id = "01a0c8de-7a3b-7c1d-9f00-5b6c7d8e9fa0"
+    claims = {
+        "runId": run_id,
+        "workspaceId": "01a0c8de-7a3b-7c1d-9f00-5b6c7d8e9fa1",
+        "iat": 1_790_000_000,
+        "exp": 1_790_000_000 + WEEK,
+        "scope": "review",
+    }
+    return signed(claims), claims, 1_790_000_100_000
+
+
+Good = tuple[str, dict[str, Any], int]
+
+
+def test_a_token_made_by_hand_as_the_contract_says_is_read(good: Good) -> None:
+    token, claims, now_ms = good
+    assert read_token(RING, token, claims["runId"], now_ms).workspace_id == claims["workspaceId"]
+
+
+@pytest.mark.rule("E38", "E71")
+def test_a_token_of_another_run_is_refused(good: Good) -> None:
+    token, _, now_ms = good
+    for other in ("01a0c8de-7a3b-7c1d-9f00-5b6c7d8e9fa9", "", "*"):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, token, other, now_ms)
+
+
+@pytest.mark.rule("E39")
+def test_a_token_is_refused_from_the_second_of_its_expiry(good: Good) -> None:
+    token, claims, _ = good
+    read_token(RING, token, claims["runId"], claims["exp"] * 1000 - 1)
+    for now_ms in (claims["exp"] * 1000, claims["exp"] * 1000 + 1, claims["exp"] * 2000):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, token, claims["runId"], now_ms)
+
+
+@pytest.mark.rule("E36", "E38")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scope": "admin"},
+        {"scope": "Review"},
+        {"scope": None},
+        {"exp": "1790604800"},
+        {"exp": 1e300},
+        {"iat": None},
+        {"exp": 1_789_999_999},
+        {"admin": True},
+        {"alg": "none"},
+        {"runId": None},
+        {"workspaceId": 7},
+    ],
+    ids=str,
+)
+def test_a_token_with_other_claims_is_refused_although_it_is_signed(
+    good: Good, change: dict[str, Any]
+) -> None:
+    _, claims, now_ms = good
+    with pytest.raises(TokenInvalid):
+        read_token(RING, signed({**claims, **change}), claims["runId"], now_ms)
+
+
+@pytest.mark.rule("E36")
+def test_a_token_without_one_of_its_claims_is_refused(good: Good) -> None:
+    _, claims, now_ms = good
+    for name in claims:
+        left = {key: value for key, value in claims.items() if key != name}
+        with pytest.raises(TokenInvalid):
+            read_token(RING, signed(left), claims["runId"], now_ms)
+    for payload in (b"", b"null", b"[]", b'"review"', b"{", b"\xff\xfe", b"{}{}"):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, signed(payload), claims["runId"], now_ms)
+
+
+@pytest.mark.rule("E36", "E37")
+def test_a_token_changed_in_any_character_is_refused(good: Good) -> None:
+    token, claims, now_ms = good
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    for place, was in enumerate(token):
+        for becomes in (*alphabet[:: 1 if place >= len(token) - 2 else 9], ".", "=", "+", "é", ""):
+            if becomes == was:
+                continue
+            with pytest.raises(TokenInvalid):
+                read_token(RING, token[:place] + becomes + token[place + 1 :], claims["runId"], now_ms)
+    for other in (
+        "",
+        ".",
+        token + "=",
+        token + ".",
+        "." + token,
+        token.replace(".", ".."),
+        token[:-1],
+        token * 2,
+    ):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, other, claims["runId"], now_ms)
+
+
+@pytest.mark.rule("E36")
+def test_a_token_signed_with_anything_else_is_refused(good: Good) -> None:
+    token, claims, now_ms = good
+    payload = token.partition(".")[0]
+    for secret in (MASTER, SECRET.upper(), SECRET + " ", "", b64url(SECRET.encode())):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, signed(claims, secret), claims["runId"], now_ms)
+    for mac in (
+        hashlib.sha256(payload.encode()).digest(),
+        hmac.digest(SECRET.encode(), payload.encode(), "sha512")[:32],
+        hmac.digest(SECRET.encode(), unb64url(payload), "sha256"),
+        b"",
+        bytes(32),
+    ):
+        with pytest.raises(TokenInvalid):
+            read_token(RING, f"{payload}.{b64url(mac)}", claims["runId"], now_ms)
+
+
+@pytest.mark.rule("E40", "E37")
+def test_signatures_are_compared_in_constant_time_and_all_of_them(
+    good: Good, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, claims, now_ms = good
+    compared: list[tuple[bytes, bytes]] = []
+
+    def watched(mine: bytes, theirs: bytes) -> bool:
+        compared.append((mine, theirs))
+        return hmac.compare_digest(mine, theirs)
+
+    class Watching:
+        compare_digest = staticmethod(watched)
+        digest = staticmethod(hmac.digest)
+
+    monkeypatch.setattr(tokens, "hmac", Watching)
+    ring = KeyRing((SECRET.encode(), MASTER.encode()))
+    read_token(ring, token, claims["runId"], now_ms)
+    assert [len(mine) for mine, _ in compared] == [32, 32]
+    bad = token[:-4] + "AAAA"
+    compared.clear()
+    with pytest.raises(TokenInvalid):
+        read_token(ring, bad, claims["runId"], now_ms)
+    assert len(compared) == 2
+
+
+@pytest.mark.rule("E36")
+@pytest.mark.parametrize(
+    "changed_settings", [{"run_token_secrets": (MASTER, SECRET)}], indirect=True, ids=[""]
+)
+async def test_a_new_secret_signs_and_the_one_before_it_still_reads(surface: Gate) -> None:
+    run = await surface.run()
+    token = token_of(run["reviewUrl"])
+    payload, _, signature = token.partition(".")
+    assert signature == b64url(hmac.new(MASTER.encode(), payload.encode(), hashlib.sha256).digest())
+    old = signed(claims_of(token))
+    assert read_token(surface.app.review_keys, old, run["runId"], surface.clock.now_ms())

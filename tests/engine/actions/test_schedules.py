@@ -1,0 +1,182 @@
+"""When an action goes out is part of what is approved."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, Gate
+from tests.engine.actions.test_sending import HOUR
+
+from assent.gate.records import Assurance
+from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
+from assent.kernel.times import full_time, iso_time
+
+RETRY = "chieflab_retry_blocked_action"
+
+
+def at(surface: Gate, in_ms: int) -> str:
+    return iso_time(surface.clock.now_ms() + in_ms)
+
+
+@pytest.mark.rule("E66")
+async def test_a_schedule_moved_after_it_was_shown_makes_the_digest_of_it_stale(surface: Gate) -> None:
+    shown = (await surface.run({"scheduleFor": at(surface, 30 * HOUR)}))["actions"][0]
+    moved = await surface.done(EDIT, actionId=shown["id"], scheduleFor=at(surface, 3_000))
+    assert moved["digest"] != shown["digest"]
+    for tool, more in ((APPROVE, {}), (REJECT, {"reason": "no"}), (EDIT, {"body": OTHER})):
+        answer = await surface.denied(tool, actionId=shown["id"], digest=shown["digest"], **more)
+        assert answer["reason"] == "stale_revision", tool
+    surface.clock.advance(hours=40)
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(shown["id"])) == (0, "awaiting_approval")
+
+
+async def test_the_same_text_at_another_time_is_another_content(surface: Gate) -> None:
+    run = await surface.run({}, {"scheduleFor": at(surface, HOUR)}, {"scheduleFor": at(surface, 2 * HOUR)})
+    assert len({action["digest"] for action in run["actions"]}) == 3
+    record = await surface.record(run["actions"][1]["id"])
+    assert record["scheduleFor"] == at(surface, HOUR)
+    assert record["content"]["scheduleMs"] == surface.clock.now_ms() + HOUR
+
+
+@pytest.mark.rule("E5", "E63")
+async def test_what_was_approved_for_a_time_is_not_sent_before_it(surface: Gate) -> None:
+    action_id = await surface.approved(scheduleFor=at(surface, HOUR))
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+    assert (answer["reason"], answer["status"], answer["recoveryTool"]) == (
+        "requires_approval",
+        "approved",
+        None,
+    )
+    assert surface.calls == 0
+    surface.clock.advance(hours=1)
+    await surface.done(EXECUTE, actionId=action_id)
+    await surface.run_jobs()
+    assert len(surface.ledger) == surface.calls == 1
+
+
+@pytest.mark.rule("E64")
+async def test_a_stored_time_that_is_not_the_approved_one_sends_nothing(surface: Gate) -> None:
+    action_id = await surface.approved(scheduleFor=at(surface, 24 * HOUR))
+    await surface.overwrite(action_id, schedule_ms=surface.clock.now_ms() + HOUR)
+    surface.clock.advance(days=2)
+    await surface.run_jobs()
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert surface.calls == 0
+
+
+async def as_before(surface: Gate, action_id: str) -> None:
+    """The action as an earlier version stored it: its time beside the content, and not in the digest."""
+    stored = await surface.stored(action_id)
+    effect = msgspec.structs.replace(stored.effect, schedule_ms=None)
+    await surface.overwrite(action_id, effect=effect, digest=effect.digest())
+
+
+@pytest.mark.rule("E5")
+async def test_what_an_earlier_version_scheduled_goes_out_at_its_time(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    await as_before(surface, action_id)
+    await surface.approve_as(Assurance.PERSON, action_id)
+    await surface.run_jobs()
+    assert surface.calls == 0
+    surface.clock.advance(hours=1)
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (1, "executed")
+
+
+async def test_what_an_earlier_version_scheduled_is_edited_and_then_bound_to_its_time(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    due = at(surface, HOUR)
+    await as_before(surface, action_id)
+    for body in (OTHER, BODY):
+        await surface.done(EDIT, actionId=action_id, body=body)
+        record = await surface.record(action_id)
+        assert (record["scheduleFor"], "scheduleMs" in record["content"]) == (due, True)
+    answer = await surface.done(EDIT, actionId=action_id, scheduleFor=at(surface, 2 * HOUR))
+    await surface.done(APPROVE, actionId=action_id, digest=answer["digest"])
+    surface.clock.advance(hours=2)
+    await surface.run_jobs()
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.parametrize("in_ms", [-365 * DAY_MS, -1, 0, 10 * 366 * DAY_MS])
+async def test_a_time_that_is_over_or_years_ahead_is_refused(surface: Gate, in_ms: int) -> None:
+    answer = await surface.ask("gate_stage", effects=[{"scheduleFor": at(surface, in_ms)}])
+    assert (answer.is_error, answer.reason) == (True, "validation_error")
+    assert answer.payload["problems"][0]["path"].endswith("scheduleFor")
+    action_id = await surface.approved()
+    denied = await surface.denied(EDIT, actionId=action_id, scheduleFor=at(surface, in_ms))
+    assert (denied["reason"], denied["problems"][0]["path"]) == ("validation_error", "scheduleFor")
+    assert await surface.where(action_id) == "approved"
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_time_at_the_end_of_all_calendars_is_refused(surface: Gate, text: str) -> None:
+    action_id = await surface.staged()
+    answer = await surface.denied(EDIT, actionId=action_id, scheduleFor=text)
+    assert answer["reason"] == "validation_error"
+
+
+async def test_a_time_after_the_expiry_moves_the_expiry_and_says_so(surface: Gate) -> None:
+    for way in ("staged", "edited"):
+        due_ms = surface.clock.now_ms() + ACTION_TTL_MS + 9 * DAY_MS
+        if way == "staged":
+            action_id = await surface.staged(scheduleFor=iso_time(due_ms))
+        else:
+            action_id = await surface.staged()
+            await surface.done(EDIT, actionId=action_id, scheduleFor=iso_time(due_ms))
+        record = await surface.record(action_id)
+        assert record["expiresAt"] == iso_time(due_ms + DAY_MS), way
+        assert any(full_time(due_ms + DAY_MS) in said for said in record["preflight"]["recommendations"]), way
+        await surface.done(APPROVE, actionId=action_id, digest=record["digest"])
+        surface.clock.advance(days=39)
+        await surface.run_jobs()
+        assert await surface.where(action_id) == "executed", way
+
+
+async def test_a_time_before_the_expiry_leaves_it_and_says_nothing(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    record = await surface.record(action_id)
+    assert record["expiresAt"] == at(surface, ACTION_TTL_MS)
+    assert record["preflight"]["recommendations"] == []
+
+
+async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_time(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    surface.clock.advance(hours=2)
+    shown = await surface.record(action_id)
+    assert APPROVE not in [call["name"] for call in shown["next"]]
+    assert "a time that has passed" in shown["show"] and "“approve" not in shown["show"]
+    denied = await surface.denied(APPROVE, actionId=action_id, digest=shown["digest"])
+    assert (denied["reason"], denied["recoveryTool"]["name"]) == ("validation_error", EDIT)
+    assert set(denied["recoveryTool"]["needs"]) == {"scheduleFor"}
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (0, "awaiting_approval")
+
+    again = await surface.done(EDIT, **denied["recoveryTool"]["args"], scheduleFor=at(surface, HOUR))
+    await surface.done(APPROVE, actionId=action_id, digest=again["digest"])
+    await surface.run_jobs()
+    assert surface.calls == 0
+    surface.clock.advance(hours=1)
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (1, "executed")
+
+
+async def test_what_was_approved_in_time_and_is_late_is_said_as_it_is(surface: Gate) -> None:
+    action_id = await surface.approved(scheduleFor=at(surface, HOUR))
+    surface.clock.advance(hours=2)
+    shown = await surface.record(action_id)
+    assert "It goes out on" not in shown["show"] and "“send linkedin”" in shown["show"]
+
+
+async def test_looking_again_at_an_unknown_outcome_or_an_expired_action_promises_nothing(
+    surface: Gate,
+) -> None:
+    unknown = await surface.bring_to("outcome_unknown")
+    approved = await surface.approved()
+    answer = await surface.done(RETRY, actionId=unknown)
+    assert "can go out now" not in answer["userMessage"] + answer["show"]
+    assert (await surface.done(RETRY, actionId=approved))["userMessage"].startswith("It can go out now")
+    surface.clock.advance(days=40)
+    late = await surface.done(RETRY, actionId=approved)
+    assert "expired" in late["userMessage"] and "can go out now" not in late["show"]

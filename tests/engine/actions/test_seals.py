@@ -1,0 +1,114 @@
+"""An approval that was written into the database by somebody without the secret executes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
+
+from assent.app import seal_approvals
+from assent.engine.audit import earlier_approvals
+from assent.gate.records import Approval, Assurance, Status
+from assent.gate.seals import Seals
+from assent.ports import Single, Statement
+
+FORGET = tuple(f"DELETE FROM {table} WHERE stream_id = 'approval seals'" for table in ("streams", "events"))
+"""As it is in a database of a version without seals."""
+
+
+def forged(surface: Gate, digest: str) -> Approval:
+    return Approval(
+        by="Ada", at_ms=surface.clock.now_ms(), assurance=Assurance.PERSON, digest=digest, since=1
+    )
+
+
+@pytest.mark.rule("E63", "E64")
+async def test_an_approval_written_into_the_database_executes_nothing(surface: Gate) -> None:
+    action_id = await surface.staged()
+    digest = (await surface.stored(action_id)).digest
+    await surface.overwrite(action_id, status=Status.APPROVED, approval=forged(surface, digest))
+    answer = await surface.denied(EXECUTE, actionId=action_id)
+    assert (answer["reason"], answer["recoveryTool"]) == ("requires_approval", None)
+    assert surface.calls == 0
+    await surface.done(APPROVE, actionId=action_id)
+    await surface.done(EXECUTE, actionId=action_id)
+    assert (await surface.record(action_id))["assurance"] == "agent"
+    assert len(surface.ledger) == 1
+
+
+ANOTHER: dict[str, Any] = {
+    "by": "Grace",
+    "assurance": Assurance.PERSON,
+    "approvers": 2,
+    "person_id": "01a0c450-6c00-7df4-94bd-64574b5d7a3f",
+    "policy": "sha256:" + "0" * 64,
+    "mac": "",
+    "at_ms": 1,
+    "since": 7,
+}
+
+
+@pytest.mark.rule("E64")
+@pytest.mark.parametrize("field", list(ANOTHER))
+async def test_a_changed_word_of_an_approval_breaks_its_seal(surface: Gate, field: str) -> None:
+    action_id = await surface.approved()
+    approval = (await surface.stored(action_id)).approval
+    assert approval is not None
+    changed = msgspec.structs.replace(approval, **{field: ANOTHER[field]})
+    await surface.overwrite(action_id, approval=changed)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert surface.calls == 0
+
+
+@pytest.mark.rule("E64", "E66")
+async def test_a_seal_is_worth_nothing_on_another_action_or_revision(surface: Gate) -> None:
+    first, second = await surface.approved(), await surface.staged()
+    given = (await surface.stored(first)).approval
+    await surface.overwrite(second, status=Status.APPROVED, approval=given)
+    assert (await surface.denied(EXECUTE, actionId=second))["reason"] == "requires_approval"
+    await surface.done(EDIT, actionId=first, body=OTHER)
+    await surface.overwrite(first, status=Status.APPROVED, approval=given)
+    assert (await surface.denied(EXECUTE, actionId=first))["reason"] == "requires_approval"
+    assert surface.calls == 0
+
+
+async def test_a_seal_of_an_earlier_secret_holds_and_is_renewed(surface: Gate) -> None:
+    action_id = await surface.approved()
+    earlier = await surface.stored(action_id)
+    newer, both = b"another secret that is long enough, 0123", surface.app.known_secrets.master
+    rotated = Seals.of((newer, *both))
+    assert rotated.hold(earlier)
+    assert not Seals.of((newer,)).hold(earlier)
+    await seal_approvals(surface.app.store, rotated, surface.clock.now_ms())
+    assert Seals.of((newer,)).hold(await surface.stored(action_id))
+
+
+async def as_before(surface: Gate, action_id: str) -> None:
+    """The approval as a version without seals stored it."""
+    approval = (await surface.stored(action_id)).approval
+    assert approval is not None
+    await surface.overwrite(action_id, approval=msgspec.structs.replace(approval, mac="", policy=""))
+
+
+@pytest.mark.own_database
+async def test_what_was_approved_before_seals_is_sealed_once_where_the_journal_knows_it(
+    surface: Gate,
+) -> None:
+    genuine, later, invented = await surface.approved(), await surface.approved(), await surface.staged()
+    await as_before(surface, genuine)
+    digest = (await surface.stored(invented)).digest
+    await surface.overwrite(invented, status=Status.APPROVED, approval=forged(surface, digest))
+    for text in FORGET:
+        await surface.app.store.write(Single(Statement("forget", text, text, ())()))
+    assert not await surface.app.store.read(earlier_approvals.has_sealed)
+
+    await seal_approvals(surface.app.store, surface.app.seals, surface.clock.now_ms())
+    await as_before(surface, later)
+    await seal_approvals(surface.app.store, surface.app.seals, surface.clock.now_ms())
+
+    for action_id in (later, invented):
+        assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    await surface.done(EXECUTE, actionId=genuine)
+    assert len(surface.ledger) == 1

@@ -1,0 +1,58 @@
+"""Every state of an action is in its section of the status, and in no other."""
+
+from __future__ import annotations
+
+import pytest
+from tests.engine.actions.kit import APPROVE, BODY, STATES, Gate
+
+pytestmark = pytest.mark.anyio
+
+HOME = {
+    "awaiting_approval": "waiting",
+    "approved": "approvedNotSent",
+    "executing": "approvedNotSent",
+    "outcome_unknown": "unknown",
+    "retryable": "approvedNotSent",
+    "rejected": None,
+    "executed": "wentOut",
+    "failed": "failed",
+}
+
+
+async def test_every_state_has_one_section_with_a_reason(surface: Gate) -> None:
+    brought = {state: await surface.bring_to(state) for state in STATES}
+
+    told = await surface.done("chieflab_status")
+
+    sections = ("wentOut", "approvedNotSent", "waiting", "byHand", "failed", "unknown")
+    found = {entry["actionId"]: section for section in sections for entry in told[section]}
+    assert found == {brought[state]: home for state, home in HOME.items() if home is not None}
+    why = {entry["actionId"]: entry.get("why", "") for section in sections for entry in told[section]}
+    for state in ("approved", "executing", "outcome_unknown", "retryable", "failed"):
+        assert why[brought[state]], state
+    assert told["next"][0]["args"] == {"actionId": brought["outcome_unknown"]}
+    assert told["counts"]["approvedNotSent"] == 3
+
+
+async def test_what_was_approved_and_expired_is_told_and_offered_again(surface: Gate) -> None:
+    approved = await surface.approved()
+    by_hand = await surface.approved(connector="manual", channel="hn")
+    waiting = await surface.staged()
+    surface.clock.advance(days=31)
+
+    told = await surface.done("chieflab_status")
+
+    assert {entry["actionId"] for entry in told["expired"]} == {approved, by_hand}
+    assert told["counts"]["expired"] == 2 and "Expired" in told["show"]
+    for action_id in (approved, waiting):
+        shown = await surface.record(action_id)
+        denied = await surface.denied(APPROVE, actionId=action_id)
+        assert denied["reason"] == "action_expired"
+        for answer in (shown, denied):
+            assert [call["name"] for call in answer["next"]] == ["chieflab_post"], action_id
+            assert answer["next"][0]["args"]["body"] == BODY
+        assert "“approve" not in shown["show"] and "“send" not in shown["show"]
+    names = [call["name"] for call in (await surface.record(by_hand))["next"]]
+    assert names == ["chieflab_post", "chieflab_record_manual_publish"]
+    surface.clock.advance(days=31)
+    assert (await surface.done("chieflab_status"))["expired"] == []

@@ -1,0 +1,24 @@
+"""A signed-in agent over every transport and store, with a folder of definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.workflows.kit import Player, three_steps
+from tests.surfaces import Surface
+
+
+@pytest.fixture
+def changed_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    given: dict[str, Any] = getattr(request, "param", {})
+    return given
+
+
+@pytest.fixture
+async def play(surface: Surface, tmp_path: Path) -> Player:
+    player = Player(surface, tmp_path / "workflows")
+    player.write(three_steps())
+    await surface.sign_in()
+    return player

@@ -1,0 +1,167 @@
+"""Whoever comes back to a run, or leaves it for a new branch, hears of its other branches (W12, W20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine.workflows.kit import Payload, Player, definition
+from tests.surfaces import Outcome
+from tests.workflow.library import step
+
+from assent.engine.workflows import bundles
+from assent.workflow import bundle as files
+
+
+def text_of(answer: Outcome) -> str:
+    return str(answer.message["result"]["content"][0]["text"])
+
+
+async def investigated(play: Player) -> tuple[Payload, Payload]:
+    """A first answer, and how far a branch came from it: two steps, with a finding."""
+    start = await play.start(sessionId="T-7")
+    second = await play.advance(start, notesMarkdown="# Guess\nThe header is read wrongly.")
+    return start, await play.advance(second, notesMarkdown="\nIndexError in sniff_header.\nLine 12.")
+
+
+@pytest.mark.every_surface
+@pytest.mark.rule("W12", "W24")
+async def test_other_notes_from_an_old_token_are_called_a_new_branch(play: Player) -> None:
+    start, far = await investigated(play)
+    answer = await play.send(start, notesMarkdown="The encoding, perhaps.")
+    assert [warning["code"] for warning in answer.payload["warnings"]] == ["new_branch"]
+    [other] = answer.payload["branches"]
+    assert (other["stepKey"], other["reached"], other["isComplete"]) == ("one", "three", False)
+    assert (other["notes"], other["found"]) == ("Guess", "IndexError in sniff_header.")
+    assert other["stateToken"] == far["stateToken"]
+    told = text_of(answer)
+    assert "new branch" in told and "IndexError in sniff_header." in told and far["stateToken"] in told
+    assert "Line 12" not in told
+    again = await play.send(start, notesMarkdown="The encoding, perhaps.")
+    assert again.message["result"] == answer.message["result"]
+    entered = await play.rehydrate(other)
+    assert entered["pending"]["stepId"] == "three" and "sniff_header" in entered["recap"]
+
+
+async def test_an_advance_that_parts_from_nothing_speaks_of_no_branch(play: Player) -> None:
+    start, _ = await investigated(play)
+    branch = await play.advance(start, notesMarkdown="Another guess.")
+    on = await play.send(branch, notesMarkdown="It was not that.")
+    assert not {"warnings", "branches", "otherBranches"} & set(on.payload)
+
+
+@pytest.mark.rule("W20")
+async def test_each_branch_from_here_can_be_told_apart_and_entered(play: Player) -> None:
+    start = await play.start()
+    ends = [await play.advance(start, notesMarkdown=f"Attempt {n}.") for n in range(3)]
+    ends[1] = await play.advance(ends[1], notesMarkdown="It went further.")
+    answer = await play.ask("workflow_advance", stateToken=start["stateToken"])
+    branches = answer.payload["branches"]
+    assert [each["notes"] for each in branches] == ["Attempt 0.", "Attempt 1.", "Attempt 2."]
+    assert [each["reached"] for each in branches] == ["two", "three", "two"]
+    assert [each["stateToken"] for each in branches] == [end["stateToken"] for end in ends]
+    for branch in branches:
+        assert branch["stateToken"] in text_of(answer) and branch["notes"] in text_of(answer)
+        assert not (await play.ask("workflow_advance", stateToken=branch["stateToken"])).is_error
+
+
+@pytest.mark.rule("W20")
+async def test_who_resumes_one_branch_hears_how_far_the_others_came(play: Player) -> None:
+    start, far = await investigated(play)
+    here = await play.advance(start, notesMarkdown="The encoding, perhaps.")
+    for answer in (
+        await play.ask("workflow_advance", stateToken=here["stateToken"]),
+        await play.ask("workflow_resume", sessionId="T-7"),
+    ):
+        told = answer.payload.get("resumed", answer.payload)
+        assert told["stateToken"] == here["stateToken"] and told["branches"] == []
+        [other] = told["otherBranches"]
+        assert (other["stepKey"], other["reached"], other["found"]) == (
+            "one",
+            "three",
+            "IndexError in sniff_header.",
+        )
+        assert other["stateToken"] == far["stateToken"] and far["stateToken"] in text_of(answer)
+    alone = await play.rehydrate(await play.start("three-steps", sessionId="alone"))
+    assert "otherBranches" not in alone and alone["branches"] == []
+
+
+@pytest.mark.rule("W20")
+async def test_a_complete_branch_is_called_complete(play: Player) -> None:
+    start, far = await investigated(play)
+    done = await play.advance(far, notesMarkdown="Written up.")
+    here = await play.advance(start, notesMarkdown="Again, from the top.")
+    [other] = (await play.rehydrate(here))["otherBranches"]
+    assert (other["isComplete"], other["stateToken"]) == (True, done["stateToken"])
+    assert "reached" not in other
+
+
+@pytest.mark.rule("W20")
+async def test_of_many_other_branches_the_newest_are_named(play: Player) -> None:
+    start = await play.start()
+    here = await play.advance(start, notesMarkdown="here")
+    for n in range(8):
+        await play.advance(start, notesMarkdown=f"other {n}")
+    told = await play.rehydrate(here)
+    assert [each["notes"] for each in told["otherBranches"]] == [f"other {n}" for n in range(3, 8)]
+    assert told["branchesOmitted"] == 3
+
+
+@pytest.mark.rule("W20", "W51")
+async def test_who_resumes_sees_the_values_of_the_context_in_short(play: Player) -> None:
+    context = {"rigorMode": "QUICK", "files": ["a.py", "b.py"], "long": "word " * 200, "n": 3}
+    at = await play.advance(await play.start(context=context))
+    answer = await play.ask("workflow_advance", stateToken=at["stateToken"])
+    told = text_of(answer)
+    assert "rigorMode: QUICK" in told and 'files: ["a.py","b.py"]' in told and "n: 3" in told
+    assert told.count("word ") < 40 and "context" not in answer.payload
+
+
+@pytest.mark.rule("W71")
+async def test_the_tokens_of_branches_in_a_kept_answer_are_those_of_the_importing_server(
+    play: Player,
+) -> None:
+    start, far = await investigated(play)
+    content = {"notesMarkdown": "The encoding, perhaps."}
+    told = await play.send(start, **content)
+    app, now_ms = play.surface.app, play.surface.clock.now_ms()
+    made: Any = await app.store.read(lambda: bundles.export(play.workspace_id, "T-7", now_ms))
+    raw = files.write(made)
+    assert far["stateToken"].encode() not in raw
+    await play.surface.sign_in()
+    imported = await app.store.write(
+        lambda: bundles.import_session(
+            play.workspace_id, files.read(raw), "d", app.workflow_keys, app.services.new_id, now_ms
+        )
+    )
+    found = (await play.ask("workflow_resume", sessionId=imported.session_id)).payload["resumed"]
+    [other] = found["otherBranches"]
+    answers = await play.sql("SELECT answer, text FROM workflow_answers WHERE run_id = ?", imported.runs[0])
+    assert [other["stateToken"] in part for row in answers for part in row] == [True, True]
+    assert far["stateToken"] not in str(answers)
+    assert told.payload["branches"][0]["stateToken"] == far["stateToken"] != other["stateToken"]
+
+
+async def test_a_branch_that_a_step_of_a_loop_waits_at_says_its_title(play: Player) -> None:
+    looped = definition(
+        "looped",
+        step("plan"),
+        {
+            "id": "again",
+            "title": "Again",
+            "type": "loop",
+            "loop": {"type": "for", "count": 3, "maxIterations": 3, "iterationVar": "round"},
+            "body": [step("look", title="Look, round {{round}}")],
+        },
+    )
+    start = await play.start(looped)
+    await play.advance(await play.advance(start, notesMarkdown="first"), notesMarkdown="looked")
+    [other] = (await play.advance(start, notesMarkdown="second"))["branches"]
+    assert other["reached"] == "Look, round 2"
+
+
+@pytest.mark.rule("W20")
+async def test_the_rules_of_a_run_are_repeated_only_to_a_chat_that_lost_its_tokens(play: Player) -> None:
+    at = await play.start(definition("ruled", step("one"), metaGuidance=["Be kind."]), sessionId="T-7")
+    assert "Be kind." not in text_of(await play.ask("workflow_advance", stateToken=at["stateToken"]))
+    assert "Be kind." in text_of(await play.ask("workflow_resume", sessionId="T-7"))

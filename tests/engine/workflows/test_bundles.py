@@ -1,0 +1,587 @@
+"""A session out of one server and into another: the same story, other tokens, and nothing that was tampered with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.engine.workflows.kit import APPROVE, Payload, Player, definition
+from tests.sqlite_files import new_sqlite
+from tests.surfaces import MASTER, ManualClock, Surface, settings_for
+from tests.workflow.library import step
+
+from assent.app import App
+from assent.engine.workflows import bundles, session_notes
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import handle_of
+from assent.engine.workflows.bundles import Imported
+from assent.engine.workflows.retention import FORGET_JOB
+from assent.engine.workflows.session_audit import find_flaws
+from assent.engine.workflows.session_notes import SessionNote
+from assent.engine.workflows.store import Tampered
+from assent.jobs.kinds import job_kinds
+from assent.kernel import tokens
+from assent.kernel.canonical import digest
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Refusal
+from assent.processes.serve import Surfaces
+from assent.workflow import Snapshot, reduce
+from assent.workflow import bundle as files
+from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
+from assent.workflow.text import sessions as session_text
+
+pytestmark = pytest.mark.own_database
+
+GATED = definition(
+    "story",
+    step("plan", notesOptional=False),
+    step("release", requireConfirmation=True),
+    step("review", outputContract={"contractRef": "mr_review.changed_files"}),
+    step("end"),
+)
+KEPT = ("workflow_nodes", "workflow_answers", "workflow_checkpoints", "workflow_programs", "workflow_runs")
+FILES = {"kind": "mr_review.changed_files", "changedFiles": [{"path": "a.py", "summary": "New", "risk": "L"}]}
+
+
+async def exported(play: Player, session_id: str = "S") -> Bundle:
+    of, now_ms = play.workspace_id, play.surface.clock.now_ms()
+    made = await play.surface.app.store.read(lambda: bundles.export(of, session_id, now_ms))
+    assert made is not None
+    return made
+
+
+async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) -> Imported:
+    app, now_ms, of = play.surface.app, play.surface.clock.now_ms(), into or play.workspace_id
+    made, digest = files.read(raw), files.digest_of(raw)
+    return await app.store.write(
+        lambda: bundles.import_session(of, made, digest, app.workflow_keys, app.services.new_id, now_ms)
+    )
+
+
+def story(run: ExportedRun) -> Any:
+    """What anybody can see of a run."""
+    told = bundles.lineage_of(run)
+    return (
+        [msgspec.structs.replace(each, latest=0) for each in told.steps],
+        told.tip,
+        told.branches,
+        [msgspec.structs.replace(node, event_seq=0) for node in run.nodes],
+        [(each.node, each.notes, each.created_ms) for each in run.checkpoints],
+        reduce([(node.step_key, artifact) for node in run.nodes for artifact in node.artifacts]),
+    )
+
+
+async def live(play: Player) -> Payload:
+    """A session with two runs: blocks, a branch, a confirmation, an output, checkpoints."""
+    first = await play.start(GATED, sessionId="S", context={"who": "Ada"})
+    blocked = await play.advance(first)
+    at = await play.advance(blocked, notesMarkdown="the plan")
+    await play.checkpoint(at, "half of it")
+    play.surface.clock.advance(hours=1)
+    refusal = (await play.send(at, notesMarkdown="ready")).payload
+    await play.decide(APPROVE, refusal["actionId"])
+    at = await play.advance(at, notesMarkdown="ready")
+    at = await play.advance(at, output=FILES)
+    await play.advance(at)
+    await play.advance(first, notesMarkdown="another plan")
+    await play.start(sessionId="S")
+    return first
+
+
+async def clean_server(
+    play: Player, tmp_path: Path, master: str = "quite another master secret, long"
+) -> Player:
+    """A server that has never seen any of it, with keys of its own unless it is told which."""
+    other = tmp_path / "other"
+    other.mkdir()
+    settings = settings_for(new_sqlite(other / "assent.db"), other, secrets=(master,))
+    clock = ManualClock()
+    app = App(settings, clock=clock)
+    player = Player(Surface(app, Surfaces(app), clock, play.surface.transport), other / "workflows")
+    await player.surface.sign_in()
+    return player
+
+
+@pytest.mark.rule("W71")
+async def test_an_imported_session_tells_the_same_story_with_other_tokens(
+    play: Player, tmp_path: Path
+) -> None:
+    first = await live(play)
+    before = await exported(play)
+    raw = files.write(before)
+    other = await clean_server(play, tmp_path)
+    try:
+        done = await imported(other, raw)
+        assert (done.session_id, done.renamed) == ("S", False)
+        after = await exported(other)
+        assert [run.run_id for run in after.runs] == [run.run_id for run in before.runs]
+        assert list(map(story, after.runs)) == list(map(story, before.runs))
+        assert after.programs == before.programs
+        assert await other.journal_holds()
+        assert await other.reason(first) == "token_bad_signature"
+        found = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
+        mine = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+        assert {run["runId"] for run in found} == {run["runId"] for run in mine}
+        assert not {run["stateToken"] for run in found} & {run["stateToken"] for run in mine}
+        here = next(run for run in found if run["workflowId"] == "story")
+        there = next(run for run in mine if run["workflowId"] == "story")
+        told, known = await other.rehydrate(here), await play.rehydrate(there)
+        assert told["recap"] == known["recap"] and told["pending"] == known["pending"]
+        # It goes on here: approvals stayed behind, so the confirmation is asked for anew.
+        answer = await other.send(told, notesMarkdown="ready")
+        assert answer.reason == "requires_approval"
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W71", "W10")
+async def test_answers_that_were_given_before_are_given_again_with_the_new_tokens(
+    play: Player, tmp_path: Path
+) -> None:
+    at = await play.start(sessionId="S")
+    second = await play.advance(at, notesMarkdown="one")
+    raw = files.write(await exported(play))
+    for token in (at["stateToken"], at["ackToken"], second["stateToken"], second["ackToken"]):
+        assert token.encode() not in raw
+    other = await clean_server(play, tmp_path)
+    try:
+        await imported(other, raw)
+        [run] = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
+        tip = await other.rehydrate(run)
+        third = await other.advance(tip)
+        assert third["pending"]["stepId"] == "three"
+        assert await other.advance(tip) == third
+        assert await other.journal_holds()
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W71")
+async def test_what_is_there_already_comes_in_as_new(play: Player) -> None:
+    await live(play)
+    raw = files.write(await exported(play))
+    before = [story(run) for run in (await exported(play)).runs]
+    for name in ("S (2)", "S (3)"):
+        done = await imported(play, raw)
+        assert (done.session_id, done.renamed) == (name, True)
+        assert [story(run) for run in (await exported(play, name)).runs] == before
+    assert [story(run) for run in (await exported(play)).runs] == before
+    assert await play.journal_holds()
+    runs = (await play.ask("workflow_resume", sessionId="S (2)")).payload["runs"]
+    told = await play.rehydrate(runs[0])
+    assert told["session"]["sessionId"] == "S (2)"
+
+
+@pytest.mark.rule("W71")
+async def test_an_imported_session_has_other_tokens_under_the_same_key_too(
+    play: Player, tmp_path: Path
+) -> None:
+    at = await play.start(sessionId="S")
+    second = await play.advance(at, notesMarkdown="one")
+    raw = files.write(await exported(play))
+    other = await clean_server(play, tmp_path, MASTER)
+    try:
+        await imported(other, raw)
+        [run] = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
+        assert run["runId"] == at["session"]["runId"]
+        for tokens in (at, second):
+            state = tokens["stateToken"]
+            assert await other.reason(tokens, notesMarkdown="one") == "token_unknown_node"
+            assert (await other.ask("workflow_advance", stateToken=state)).reason == "token_unknown_node"
+            kept = await other.ask("workflow_checkpoint", stateToken=state, notesMarkdown="x")
+            assert kept.reason == "token_unknown_node"
+        told = await other.rehydrate(run)
+        assert told["pending"] == second["pending"]
+        mixed = {"stateToken": told["stateToken"], "ackToken": second["ackToken"]}
+        assert await other.reason(mixed) == "token_scope_mismatch"
+        third = await other.advance(told, notesMarkdown="two")
+        assert third["pending"]["stepId"] == "three"
+        assert await other.advance(told, notesMarkdown="two") == third
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W8", "W71")
+async def test_what_comes_into_another_workspace_is_a_run_of_its_own(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    raw = files.write(await exported(play))
+    other = await play.surface.sign_in()
+    done = await imported(play, raw, WorkspaceId(other.workspace_id))
+    assert (done.session_id, done.renamed) == ("S", False)
+    assert at["session"]["runId"] not in done.runs
+    assert (await play.send(at)).reason == "token_unknown_node"
+    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert (await play.rehydrate(run))["pending"] == at["pending"]
+
+
+@pytest.mark.rule("W71", "W72")
+async def test_a_session_that_was_forgotten_comes_in_again(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    raw = files.write(await exported(play))
+    play.surface.clock.advance(days=91)
+    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    done = await imported(play, raw)
+    assert (done.session_id, done.renamed) == ("S", False)
+    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert (await play.rehydrate(run))["pending"] == at["pending"]
+    assert await play.journal_holds()
+
+
+@pytest.mark.rule("W68")
+@pytest.mark.parametrize("version", [0, 2, 99, "1", None])
+async def test_a_bundle_of_another_version_is_refused(play: Player, version: Any) -> None:
+    await play.start(sessionId="S")
+    document = json.loads(files.write(await exported(play)))
+    document["version"] = version
+    with pytest.raises(BundleRefused, match="version"):
+        files.read(json.dumps(document).encode())
+
+
+@pytest.mark.rule("W68")
+async def test_a_place_of_another_generation_is_not_gone_on_from(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    await play.sql("UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"format\":1', '\"format\":9')")
+    before = await play.tables()
+    assert (await play.send(at, notesMarkdown="on")).is_error
+    assert await play.tables() == before
+
+
+@pytest.mark.rule("W71")
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
+async def test_one_flipped_byte_anywhere_is_refused(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="grüße")
+    raw = files.write(await exported(play))
+    assert files.read(raw).session_id == "S"
+    for position in range(len(raw)):
+        flipped = bytearray(raw)
+        flipped[position] ^= 1 << (position % 8)
+        with pytest.raises(BundleRefused):
+            files.read(bytes(flipped))
+    for cut in (0, 1, len(raw) // 2, len(raw) - 1):
+        with pytest.raises(BundleRefused):
+            files.read(raw[:cut])
+    with pytest.raises(BundleRefused):
+        files.read(raw + b" ")
+
+
+@pytest.mark.rule("W67", "W71")
+@pytest.mark.parametrize(
+    ("table", "column"), [("workflow_nodes", "notes"), ("workflow_checkpoints", "notes"), ("events", "body")]
+)
+async def test_what_was_altered_in_the_store_is_not_exported(play: Player, table: str, column: str) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="the truth")
+    await play.checkpoint(at, "the truth")
+    await play.sql(f"UPDATE {table} SET {column} = replace({column}, 't', 'T')")
+    with pytest.raises(Tampered):
+        await exported(play)
+
+
+BEHIND = {
+    "notes": "UPDATE workflow_nodes SET notes = 'forged' WHERE node = 1",
+    "a title": "UPDATE workflow_nodes SET title = 'forged' WHERE node = 1",
+    "an output": "UPDATE workflow_nodes SET artifacts = '[]' WHERE node = 3",
+    "a place": "UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"at\":1', '\"at\":2')",
+    "half a place": "UPDATE workflow_nodes SET snapshot = '{' WHERE node = 1",
+    "a parent": "UPDATE workflow_nodes SET parent = 0 WHERE node = 2",
+    "a step gone": "DELETE FROM workflow_nodes WHERE node = 2",
+    "an end": "UPDATE workflow_nodes SET is_complete = 1 WHERE node = 1",
+    "a checkpoint": "UPDATE workflow_checkpoints SET notes = 'forged'",
+    "a checkpoint gone": "DELETE FROM workflow_checkpoints",
+    "the workflow": "UPDATE workflow_programs SET program = replace(program, 'plan', 'plot')",
+    "no workflow": "DELETE FROM workflow_programs",
+    "its name": "UPDATE workflow_runs SET workflow_id = 'another'",
+    "its session": "UPDATE workflow_runs SET session_id = 'another'",
+    "a way": "UPDATE workflow_nodes SET next_node = 2 WHERE node = 0",
+    "what led there": "UPDATE workflow_nodes SET next_edge = 'forged' WHERE node = 0",
+    "no way": "UPDATE workflow_nodes SET next_edge = NULL WHERE node = 0",
+    "the tokens of a way": "UPDATE workflow_nodes SET next_state = 'st.v1.' WHERE node = 0",
+    "another's tokens": "UPDATE workflow_nodes SET next_ack = "
+    "(SELECT next_ack FROM workflow_nodes WHERE node = 1) WHERE node = 0",
+    "where an answer led": "UPDATE workflow_answers SET child = 1",
+    "an answer gone": "DELETE FROM workflow_answers",
+    "the tokens of an answer": "UPDATE workflow_answers SET answer = "
+    "(SELECT answer FROM workflow_answers WHERE node = 0)",
+    "a short token": 'UPDATE workflow_answers SET answer = \'{"stateToken": "st.v1.AAAA", "ackToken": null}\'',
+    "half an answer": "UPDATE workflow_answers SET answer = '[]'",
+    "no place": "UPDATE workflow_nodes SET snapshot = 'null' WHERE node = 1",
+    "fewer branches": "UPDATE workflow_nodes SET children = 0 WHERE node = 2",
+    "more steps": "UPDATE workflow_runs SET nodes = nodes + 1",
+}
+
+
+@pytest.mark.rule("W67")
+async def test_what_was_altered_behind_the_server_is_found_by_verification(play: Player) -> None:
+    blocked = await play.advance(await play.start(GATED, sessionId="S"))
+    at = await play.advance(blocked, notesMarkdown="the plan")
+    await play.checkpoint(at, "the truth")
+    refusal = (await play.send(at, notesMarkdown="ready")).payload
+    await play.decide(APPROVE, refusal["actionId"])
+    at = await play.advance(at, notesMarkdown="ready")
+    await play.advance(at, output=FILES)
+    await play.advance(at, output=FILES, notesMarkdown="Another branch.")
+    assert await play.journal_holds()
+    app = play.surface.app
+    for name, change in BEHIND.items():
+        kept = {table: await play.sql(f"SELECT * FROM {table}") for table in KEPT}
+        await play.sql(change)
+        found = [each async for each in find_flaws(app.store)]
+        verdict = await play.journal_holds()
+        for table, rows in kept.items():
+            await play.sql(f"DELETE FROM {table}")
+            for row in rows:
+                await play.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+        assert [each.run_id for each in found] == [at["session"]["runId"]] and not verdict, name
+    assert await play.journal_holds()
+
+
+@pytest.mark.rule("W67", "W71")
+async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Player) -> None:
+    """They said plainly what they name. Nobody takes them any more, and the answer stays what was answered."""
+    blocked = await play.advance(await play.start(GATED, sessionId="S"))
+    before = await exported(play)
+    for name in ("stateToken", "ackToken"):
+        kind, version, payload = blocked[name].split(".")
+        raw = tokens.decode(payload)
+        handle = handle_of(play.surface.app.workflow_keys, blocked[name], kind)
+        plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
+        plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
+        earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"
+        for column in ("answer", "text"):
+            await play.sql(
+                f"UPDATE workflow_answers SET {column} = replace({column}, ?, ?)", blocked[name], earlier
+            )
+    assert await play.journal_holds()
+    assert (await exported(play)).runs == before.runs
+
+
+@pytest.mark.rule("W71")
+async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="one")
+    made = await exported(play)
+    run = made.runs[0]
+    forged_node = msgspec.structs.replace(run.nodes[1], notes="forged")
+    forged = [
+        msgspec.structs.replace(run, nodes=[run.nodes[0], forged_node]),
+        msgspec.structs.replace(run, nodes=run.nodes[:1]),
+        msgspec.structs.replace(run, workflow_hash="sha256:" + "0" * 64),
+        msgspec.structs.replace(run, events=run.events[:1]),
+    ]
+    before = await play.tables()
+    for each in forged:
+        raw = files.write(msgspec.structs.replace(made, session_id="F", runs=[each]))
+        with pytest.raises(BundleRefused):
+            await imported(play, raw)
+    assert await play.tables() == before
+
+
+def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
+    """A run whose second step says otherwise where it came from or stands, with a seal that fits: anybody can make
+    one."""
+    first, second, *others = run.nodes
+    second = msgspec.structs.replace(
+        second,
+        parent=changes.get("parent", second.parent),
+        snapshot=second.snapshot | {"context": changes.pop("context", second.snapshot["context"])},
+    )
+    sealed = stored.seal(
+        second.parent,
+        second.step_key,
+        second.title,
+        second.notes,
+        stored.artifacts_text(second.artifacts),
+        msgspec.convert(second.snapshot, Snapshot),
+    )
+    events = list(run.events)
+    events[1] = msgspec.structs.replace(events[1], body={**events[1].body, **changes, "seal": sealed})
+    return msgspec.structs.replace(run, nodes=[first, second, *others], events=events)
+
+
+@pytest.mark.rule("W67", "W71")
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
+async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play: Player) -> None:
+    call = {"tool": "chieflab_post", "args": {"within": {"it": "{{what}}"}}}
+    at = await play.start(definition("calling", step("one"), step("two", action=call)), sessionId="S")
+    await play.advance(at, notesMarkdown="one")
+    await play.advance(at, notesMarkdown="another branch")
+    await play.checkpoint(at, "noted")
+    made = await exported(play)
+    run = made.runs[0]
+    assert grown(run) == run
+    branch = run.events[2].body["ackHash"]
+    before = await play.tables()
+    for each in (
+        grown(run, parent=1),
+        grown(run, parent=2),
+        grown(run, parent=-1),
+        grown(run, ackHash=branch),
+        grown(run, context={"what": json.loads("[" * 64 + "]" * 64)}),
+        msgspec.structs.replace(run, answers=run.answers * 2),
+        msgspec.structs.replace(run, checkpoints=run.checkpoints * 2),
+    ):
+        with pytest.raises(BundleRefused):
+            await imported(play, files.write(msgspec.structs.replace(made, session_id="F", runs=[each])))
+    assert await play.tables() == before
+
+
+def changed(document: Payload, path: str, value: Any) -> bytes:
+    """A bundle with one thing changed and a digest that fits all the same: anybody can make one."""
+    *way, last = path.split(".")
+    place: Any = document
+    for part in way:
+        place = place[int(part) if part.isdigit() else part]
+    place[last] = value
+    sealed = {key: document[key] for key in ("format", "version", "content")}
+    return msgspec.json.encode({**sealed, "digest": digest(sealed)}, order="sorted") + b"\n"
+
+
+@pytest.mark.rule("W67", "W71")
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("content.sessionId", ""),
+        ("content.sessionId", "x" * 201),
+        ("content.runs", []),
+        ("content.runs.0.runId", "../../etc"),
+        ("content.runs.0.workflowId", "another"),
+        ("content.runs.0.createdMs", -(10**14)),
+        ("content.runs.0.nodes.1.eventSeq", 77),
+        ("content.runs.0.events.1.kind", "action_approved"),
+        ("content.runs.0.events.1.seq", 1),
+        ("content.runs.0.events.0.kind", "step_blocked"),
+        ("content.runs.0.events.0.body.workflowHash", "another"),
+        ("content.runs.0.events.1.body.node", [1]),
+        ("content.runs.0.events.1.body.node", 1.0),
+        ("content.runs.0.events.1.body.ackHash", ""),
+        ("content.runs.0.name", "a\0b"),
+        ("content.runs.0.answers.0.text", "a\0b"),
+        ("content.runs.0.answers", []),
+        ("content.runs.0.answers.0.at", 77),
+        ("content.runs.0.answers.0.at", 1),
+        ("content.runs.0.answers.0.child", 1),
+        ("content.runs.0.answers.0.edge", "0" * 64),
+        ("content.runs.0.answers.0.node", -1),
+        ("content.runs.0.answers.0.attempt", -1),
+        ("content.runs.0.answers.0.answer", {}),
+        ("content.notes", [{"noteId": "n", "author": "A", "notes": "x", "createdMs": 1}] * 2),
+    ],
+)
+@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
+async def test_a_bundle_that_no_server_would_write_is_refused_whatever_its_digest(
+    play: Player, path: str, value: Any
+) -> None:
+    at = await play.start(sessionId="S")
+    await play.advance(at, notesMarkdown="one")
+    await play.advance(at, notesMarkdown="another branch")
+    document = json.loads(files.write(await exported(play)))
+    before = await play.tables()
+    with pytest.raises(BundleRefused):
+        await imported(play, changed(document, path, value))
+    assert await play.tables() == before
+
+
+@pytest.mark.rule("W71")
+async def test_an_imported_session_exports_as_what_it_was_imported_from(play: Player, tmp_path: Path) -> None:
+    await live(play)
+    before = await exported(play)
+    other = await clean_server(play, tmp_path)
+    try:
+        await imported(other, files.write(before))
+        after = await exported(other)
+        assert msgspec.structs.replace(after, exported_ms=before.exported_ms) == before
+    finally:
+        await other.surface.close()
+
+
+@pytest.mark.rule("W71", "W72")
+async def test_an_old_session_that_comes_in_is_kept_as_if_it_was_just_touched(play: Player) -> None:
+    await play.start(sessionId="S" * 200)
+    raw = files.write(await exported(play, "S" * 200))
+    play.surface.clock.advance(days=200)
+    done = await imported(play, raw)
+    assert len(done.session_id) == 200 and done.session_id.endswith(" (2)")
+    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    [kept] = (await play.ask("workflow_resume", sessionId=done.session_id)).payload["runs"]
+    assert (await play.rehydrate(kept))["pending"]["stepId"] == "one"
+    assert (await play.ask("workflow_resume", sessionId="S" * 200)).payload["runs"] == []
+
+
+async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None:
+    await play.start(sessionId="S")
+    app, of = play.surface.app, play.workspace_id
+    note = SessionNote("n1", "Ada", "We ship on Monday.", play.surface.clock.now_ms())
+    await app.store.write(lambda: session_notes.add(of, "S", note))
+    for session_id, text in (("nobody", "x"), ("S", " ")):
+        bad = SessionNote("n2", "Ada", text, 1)
+        with pytest.raises(Refusal):
+            await app.store.write(lambda sid=session_id, bad=bad: session_notes.add(of, sid, bad))  # type: ignore[misc]
+    made = await exported(play)
+    assert [each.notes for each in made.notes] == ["We ship on Monday."]
+    assert "We ship on Monday." in session_text.markdown(made, bundles.lineage_of, str)
+    done = await imported(play, files.write(made))
+    again = await app.store.read(lambda: session_notes.listing(of, done.session_id))
+    assert again == (note,)
+    assert await play.journal_holds()
+
+
+async def test_a_session_is_readable_as_markdown(play: Player) -> None:
+    await live(play)
+    text = session_text.markdown(await exported(play), bundles.lineage_of, lambda ms: f"at {ms}")
+    assert text.startswith("# Session S") and "## Test" in text
+    assert "another plan" in text and "2 branches" in text
+    assert "2 run(s)" in text
+
+
+async def test_markdown_holds_everything_that_a_review_came_to(play: Player) -> None:
+    contract = {"contractRef": "mr_review.findings"}
+    at = await play.start(
+        definition("reviewed", step("triage"), step("find", outputContract=contract), step("free")),
+        sessionId="R",
+    )
+    review = {"mrTitle": "fix(di): wire it", "classification": "Standard", "focusAreas": ["wiring", "use"]}
+    triage = {"kind": "mr_review.phase_0_triage", "review": review, "revisionLogEntry": "Triage done."}
+    at = await play.advance(at, output=triage)
+    place = {"file": "src/a.py", "line": 79}
+    why = {"rationale": "Agents fail.", "suggestion": "Say it."}
+    finding = {"severity": "Major", "location": place, "title": "It drifts", **why}
+    comment = {"location": place, "title": "Mend the drift", "body": "```\ncode\n```"}
+    at = await play.advance(
+        at, output={"kind": "mr_review.findings", "findings": [finding], "mrComments": [comment]}
+    )
+    await play.advance(at, output={"kind": "mr_review.findings", "findings": "none, really"})
+    text = session_text.markdown(await exported(play, "R"), bundles.lineage_of, str)
+    for said in (
+        "fix(di): wire it",
+        "wiring, use",
+        "Triage done.",
+        "`src/a.py:79`",
+        "Agents fail.",
+        "Say it.",
+    ):
+        assert said in text, said
+    assert "````markdown\n`src/a.py:79` **Mend the drift**\n\n```\ncode\n```\n````" in text
+    assert "### Output `mr_review.findings`" in text and "none, really" in text
+
+
+@pytest.mark.rule("W71")
+async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_once(play: Player) -> None:
+    start = await play.start(sessionId="B")
+    first = await play.advance(start, notesMarkdown="note-a1")
+    deep = await play.advance(first, notesMarkdown="note-a2", output={"kind": "plan", "text": "plan-a"})
+    await play.checkpoint(deep, "checkpoint-a")
+    await play.advance(first, notesMarkdown="note-a3")
+    await play.advance(await play.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
+    end = await play.advance(start, notesMarkdown="note-c1")
+    text = session_text.markdown(await exported(play, "B"), bundles.lineage_of, str)
+    for said in ("a1", "a2", "a3", "b1", "b2", "c1"):
+        assert text.count(f"note-{said}") == 1, said
+    assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1
+    assert "4 branches" in text and text.count("### Branch from “one”") == 2
+    assert text.count("### Branch from “two”") == 1
+    # The branch with the latest event comes first, whole.
+    assert text.index("note-c1") < text.index("note-a1") and end["stateToken"]

@@ -1,0 +1,332 @@
+"""Checkpoints, what may be stored and how much of it, and what an answer looks like (W41–W54, W76)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.engine.workflows.kit import Payload, Player, definition
+from tests.workflow.library import step
+
+CONTEXT_BYTES = 262_144
+NOTES_BYTES = 65_536
+DEPTH = 64
+
+
+# ── checkpoints ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.rule("W41", "W42", "W43", "W46")
+async def test_a_checkpoint_keeps_notes_once_each_and_moves_nothing(play: Player) -> None:
+    at = await play.advance(await play.start(), notesMarkdown="first step done")
+    kept = await play.checkpoint(at, "halfway there")
+    assert (kept["kind"], kept["pending"], kept["stateToken"], kept["ackToken"]) == (
+        "checkpoint",
+        at["pending"],
+        at["stateToken"],
+        at["ackToken"],
+    )
+    before = await play.tables()
+    assert await play.checkpoint(at, "halfway there") == kept
+    assert await play.tables() == before
+    await play.checkpoint(at, "nearly there")
+    recap = (await play.rehydrate(at))["recap"]
+    assert [recap.count(text) for text in ("first step done", "halfway there", "nearly there")] == [1, 1, 1]
+    later = await play.rehydrate(await play.advance(at, notesMarkdown="second step done"))
+    positions = [later["recap"].index(text) for text in ("first", "halfway", "nearly", "second")]
+    assert positions == sorted(positions)
+    assert await play.journal_holds()
+
+
+@pytest.mark.rule("W44")
+async def test_a_checkpoint_on_an_older_node_does_not_move_the_tip(play: Player) -> None:
+    at = await play.start(sessionId="S")
+    tip = await play.advance(await play.advance(at))
+    await play.checkpoint(at, "looked back")
+    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert run["stateToken"] == tip["stateToken"]
+    assert "looked back" in (await play.rehydrate(tip))["recap"]
+
+
+@pytest.mark.rule("W41")
+async def test_a_checkpoint_needs_a_run_and_notes(play: Player) -> None:
+    at = await play.start()
+    blank = {"stateToken": at["stateToken"], "notesMarkdown": " \n"}
+    for arguments in ({"notesMarkdown": "x"}, {"stateToken": at["stateToken"]}, {}, blank):
+        assert (await play.ask("workflow_checkpoint", **arguments)).reason == "validation_error"
+    done = at
+    for _ in range(3):
+        done = await play.advance(done)
+    kept = await play.checkpoint(done, "after the end")
+    assert (kept["isComplete"], kept["pending"]) == (True, None)
+
+
+@pytest.mark.parametrize("changed_settings", [{"workflow_checkpoints": False}], indirect=True, ids=["hidden"])
+async def test_a_setting_hides_the_checkpoint_tool(play: Player) -> None:
+    at = await play.start()
+    kept = await play.ask("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown="x")
+    assert kept.is_error and kept.reason == "unknown_tool"
+    listed = await play.surface.rpc("tools/list")
+    assert "workflow_checkpoint" not in {tool["name"] for tool in listed["result"]["tools"]}
+
+
+# ── bounds ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def context_of(size: int, filler: str = "x") -> Payload:
+    """A context of exactly so many canonical bytes: `{"k":"…"}`."""
+    room = size - len('{"k":""}')
+    width = len(filler.encode())
+    return {"k": filler * (room // width) + "y" * (room % width)}
+
+
+@pytest.mark.rule("W47", "W48")
+@pytest.mark.parametrize("filler", ["x", "é", "€", "😀"])
+async def test_context_is_bounded_in_bytes_of_canonical_json(play: Player, filler: str) -> None:
+    exact, over = context_of(CONTEXT_BYTES, filler), context_of(CONTEXT_BYTES + 1, filler)
+    at = await play.start(context=exact)
+    assert (await play.advance(at))["pending"]["stepId"] == "two"
+    for answer in (
+        await play.ask("workflow_start", workflowId="three-steps", context=over),
+        await play.send(await play.start(), context=over),
+        await play.send(at, context={"l": ""}),
+    ):
+        assert answer.reason == "context_too_large"
+        told = json.dumps(answer.payload)
+        assert str(CONTEXT_BYTES) in told
+    assert str(CONTEXT_BYTES + 1) in json.dumps(
+        (await play.ask("workflow_start", workflowId="three-steps", context=over)).payload
+    )
+    # Room is made by deleting.
+    assert (await play.advance(at, context={"k": None, "l": "fits"}))["pending"]["stepId"] == "two"
+
+
+@pytest.mark.rule("W49")
+async def test_deep_nesting_is_refused_and_not_a_crash(play: Player) -> None:
+    def nested(levels: int) -> Any:
+        value: Any = "x"
+        for _ in range(levels):
+            value = [value]
+        return value
+
+    at = await play.start(context={"start": nested(DEPTH - 1)})
+    for levels in (61, 62, DEPTH - 1):
+        again = await play.start(context={"k": nested(levels)})
+        assert (await play.advance(again, context={"k": nested(levels)}))["pending"]["stepId"] == "two"
+        assert (await play.advance(again, output={"kind": "x", "k": nested(levels)}))["pending"][
+            "stepId"
+        ] == "two"
+    nodes = await play.sql("SELECT count(*) FROM workflow_nodes")
+    for levels in (DEPTH, DEPTH + 1, 100, 400, 900):
+        for call in (
+            play.send(at, context={"k": nested(levels)}),
+            play.ask("workflow_start", workflowId="three-steps", context={"k": nested(levels)}),
+        ):
+            answer = await call
+            problems = answer.payload["problems"]
+            assert (answer.reason, [problem["path"] for problem in problems]) == (
+                "validation_error",
+                ["context"],
+            )
+    answer = await play.send(at, output={"kind": "x", "k": nested(DEPTH)})
+    assert answer.reason == "validation_error"
+    assert await play.sql("SELECT count(*) FROM workflow_nodes") == nodes
+    assert (await play.advance(at, context={"k": nested(DEPTH - 1)}))["pending"]["stepId"] == "two"
+
+
+@pytest.mark.rule("W50")
+@pytest.mark.parametrize("filler", ["x", "é", "€", "😀"])
+async def test_notes_are_stored_whole_up_to_their_bound_and_shown_cut_between_characters(
+    play: Player, filler: str
+) -> None:
+    width = len(filler.encode())
+    for shift in range(4):
+        at = await play.start()
+        room = NOTES_BYTES - shift
+        notes = "a" * shift + filler * (room // width) + "b" * (room % width)
+        assert len(notes.encode()) == NOTES_BYTES
+        second = await play.advance(at, notesMarkdown=notes)
+        [(stored,)] = await play.sql(
+            "SELECT notes FROM workflow_nodes WHERE run_id = ? AND node = 1", at["session"]["runId"]
+        )
+        assert stored == notes
+        recap = (await play.rehydrate(second))["recap"]
+        assert len(recap.encode()) <= 24 * 1024 and recap.endswith("bytes in all]")
+        assert "\ufffd" not in recap
+        for answer in (
+            await play.send(at, notesMarkdown=notes + "c"),
+            await play.send(at, context={"notesMarkdown": notes + "c"}),
+            await play.ask("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown=notes + "c"),
+        ):
+            assert answer.reason == "validation_error"
+            told = json.dumps(answer.payload)
+            assert str(NOTES_BYTES) in told and str(NOTES_BYTES + 1) in told
+
+
+@pytest.mark.rule("W51")
+async def test_no_answer_echoes_the_context_that_came_with_the_call(play: Player) -> None:
+    at = await play.start(context={"secret": "MARKER-1"})
+    second = await play.send(at, context={"other": "MARKER-2"})
+    told = await play.ask("workflow_advance", stateToken=second.payload["stateToken"])
+    kept = await play.ask(
+        "workflow_checkpoint", stateToken=second.payload["stateToken"], notesMarkdown="notes"
+    )
+    for answer in (second, kept):
+        assert "MARKER" not in json.dumps(answer.message)
+    assert "MARKER" not in json.dumps(told.payload)
+    assert "MARKER" not in json.dumps(at)
+
+
+@pytest.mark.rule("W52")
+async def test_null_deletes_a_key_and_other_values_replace_the_old_one_whole(play: Player) -> None:
+    shown = definition(
+        "shown",
+        *[step(f"step-{n}", prompt="{{plain}}|{{deep.left}}|{{deep.right}}|{{list}}") for n in range(4)],
+    )
+    at = await play.start(
+        shown, context={"plain": "p", "deep": {"left": "l", "right": "r"}, "list": ["a", "b"]}
+    )
+    assert at["pending"]["prompt"].startswith("p|l|r|")
+    at = await play.advance(at, context={"deep": {"left": "new"}, "list": ["c"]})
+    plain, left, right, listed = at["pending"]["prompt"].split("|")
+    assert (plain, left) == ("p", "new") and right != "r" and "c" in listed and "a" not in listed
+    at = await play.advance(at, context={"plain": None, "never": None})
+    assert not at["pending"]["prompt"].startswith("p|")
+    assert (await play.advance(at))["pending"]["prompt"] == at["pending"]["prompt"]
+
+
+@pytest.mark.rule("W53")
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"__proto__": 1},
+        {"constructor": 1},
+        {"prototype": {}},
+        {"wr.decisions": 1},
+        {"deep": [{"wr.x": 1}]},
+        {"wr": {"decisions": {}}},
+        {"deep": [{"__proto__": 1}]},
+    ],
+    ids=str,
+)
+async def test_reserved_keys_are_a_mistake(play: Player, context: Payload) -> None:
+    assert (await play.ask("workflow_start", workflowId="three-steps", context=context)).reason == (
+        "validation_error"
+    )
+    assert await play.reason(await play.start(), context=context) == "validation_error"
+
+
+@pytest.mark.rule("W54")
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"k": NaN}',
+        '{"k": Infinity}',
+        '{"k": "\\ud800"}',
+        '{"\\udfff": 1}',
+        '{"k": 9007199254740993}',
+        '{"k": -9007199254740993}',
+        '{"k": 1e400}',
+    ],
+)
+async def test_json_that_is_not_plain_is_answered_the_same_way_every_time(play: Player, raw: str) -> None:
+    at = await play.start()
+    before = await play.tables()
+    call = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "workflow_advance",
+                "arguments": {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "context": "HERE"},
+            },
+        }
+    ).replace('"HERE"', raw)
+    answers = [await play.surface.send(call.encode()) for _ in range(3)]
+    assert answers[0][0] == answers[1][0] == answers[2][0]
+    answer = answers[0][0]
+    assert answer is not None
+    assert "error" in answer or answer["result"]["isError"], answer
+    reason = (
+        answer.get("error", {}).get("data") or answer.get("result", {}).get("structuredContent", {})
+    ).get("reason")
+    assert reason in (None, "validation_error"), answer
+    assert await play.tables() == before
+
+
+@pytest.mark.rule("W54")
+async def test_of_a_key_that_is_written_twice_the_last_counts(play: Player) -> None:
+    at = await play.start()
+    raw = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "workflow_advance",
+                "arguments": {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "context": "HERE"},
+            },
+        }
+    ).replace('"HERE"', '{"k": 1, "k": 2}')
+    answers = [(await play.surface.send(raw.encode()))[0] for _ in range(2)]
+    assert answers[0] is not None and answers[0] == answers[1]
+    assert await play.advance(at, context={"k": 2}) == answers[0]["result"]["structuredContent"]
+
+
+@pytest.mark.rule("W54")
+async def test_numbers_that_are_written_differently_are_the_same_content(play: Player) -> None:
+    at = await play.start()
+    first = await play.advance(at, context={"n": 1.0, "big": 9007199254740991})
+    assert await play.advance(at, context={"big": 9007199254740991, "n": 1}) == first
+    assert await play.advance(at, context={"n": 1.5}) != first
+
+
+# ── the answer ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.rule("W76")
+async def test_execution_answers_are_text_first_with_the_payload_behind(play: Player) -> None:
+    started = await play.ask("workflow_start", workflowId="three-steps", sessionId="S")
+    at = started.payload
+    advanced = await play.send(at)
+    answers = [
+        started,
+        advanced,
+        await play.ask("workflow_advance", stateToken=at["stateToken"]),
+        await play.ask("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown="x"),
+        await play.ask("workflow_resume", sessionId="S"),
+    ]
+    for answer in answers:
+        result = answer.message["result"]
+        text, backbone = result["content"]
+        assert text["type"] == backbone["type"] == "text"
+        assert not text["text"].lstrip().startswith("{")
+        assert json.loads(backbone["text"]) == result["structuredContent"]
+        assert "template" not in text["text"].lower()
+    assert at["pending"]["prompt"] in started.message["result"]["content"][0]["text"]
+    assert set(at) == {
+        "ok",
+        "kind",
+        "stateToken",
+        "pending",
+        "ackToken",
+        "isComplete",
+        "session",
+        "workflowId",
+        "nextCall",
+    }
+    assert set(at["session"]) == {"sessionId", "runId"}
+    assert {"stepId", "title", "prompt", "requireConfirmation"} <= set(at["pending"])
+    call = at["nextCall"]
+    assert (await play.ask(call["tool"], **call["args"])).payload == advanced.payload
+
+
+@pytest.mark.rule("W76")
+async def test_every_execution_tool_publishes_an_output_schema(play: Player) -> None:
+    listed = await play.surface.rpc("tools/list")
+    tools = {tool["name"]: tool for tool in listed["result"]["tools"]}
+    for name in ("start", "advance", "checkpoint", "resume", "list", "inspect"):
+        assert tools[f"workflow_{name}"]["outputSchema"]["type"] == "object"
+        assert tools[f"workflow_{name}"]["inputSchema"]["type"] == "object"

@@ -1,0 +1,562 @@
+"""A step that needs a person's consent is an action in the approval machine (W40, C31)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from tests.engine.workflows.kit import APPROVE, EDIT, REJECT, Payload, Player, definition
+from tests.workflow.library import step
+
+from assent.engine.actions import change_requests, decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.actions.execution import EXECUTE_TOOL
+from assent.engine.workflows import confirmations as workflow_confirmations
+from assent.gate.policy import PRESETS
+from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.ports import Single
+from assent.sql.loader import statements
+
+pytestmark = pytest.mark.rule("W40")
+
+GATED = definition(
+    "gated",
+    step("plan"),
+    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
+    step("after"),
+)
+NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
+
+
+async def at_gate(play: Player, workflow: Payload = GATED) -> Payload:
+    return await play.advance(await play.start(workflow, sessionId="R"))
+
+
+async def asked(play: Player, at: Payload, **content: Any) -> Payload:
+    """The refusal of an advance that waits for a person."""
+    answer = await play.send(at, **content)
+    assert answer.is_error and answer.reason == "requires_approval", answer.payload
+    return answer.payload
+
+
+async def test_the_step_waits_for_a_person_and_passes_once_they_agreed(play: Player) -> None:
+    at = await at_gate(play)
+    assert at["pending"]["requireConfirmation"] is True
+    run_id = at["session"]["runId"]
+    refusal = await asked(play, at, **NOTES)
+    assert (refusal["status"], refusal["retryable"], refusal["recoveryTool"]) == (
+        "awaiting_approval",
+        False,
+        None,
+    )
+    assert f"/runs/{run_id}?token=" in refusal["reviewUrl"]
+    action_id = refusal["actionId"]
+    again = await asked(play, at, **NOTES)
+    assert again["actionId"] == action_id
+    record = await play.action(action_id)
+    assert record["runId"] == run_id
+    assert (record["type"], record["connector"], record["executorTool"]) == (
+        "workflow_confirm",
+        "workflow",
+        "workflow_advance",
+    )
+    await play.decide(APPROVE, action_id)
+    passed = await play.advance(at, **NOTES)
+    assert passed["pending"]["stepId"] == "after"
+    for _ in range(3):
+        assert await play.advance(at, **NOTES) == passed
+    done = await play.action(action_id)
+    assert (done["status"], done["executionState"]) == ("executed", "done")
+    kinds = await play.kinds(run_id)
+    assert [kinds.count(kind) for kind in ("confirmation_asked", "action_approve", "action_hand_over")] == [
+        1,
+        1,
+        1,
+    ]
+    assert kinds.index("action_hand_over") < len(kinds) - 1 == kinds.index("step_acked", 3)
+    assert await play.journal_holds()
+
+
+@pytest.mark.rule("E33")
+async def test_a_decision_about_a_step_is_not_remembered_as_a_text(play: Player) -> None:
+    at = await at_gate(play)
+    refused = await asked(play, at, notesMarkdown="Release everything at once.")
+    await play.decide(REJECT, refused["actionId"], reason="Never say “everything”.")
+    agreed = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, agreed["actionId"])
+    await play.advance(at, **NOTES)
+
+    assert await play.sql("SELECT kind FROM brain_entries") == []
+
+
+async def test_a_person_reads_the_title_and_what_was_submitted_and_never_the_prompt(play: Player) -> None:
+    at = await at_gate(play)
+    output = {"kind": "plan", "version": "1.4"}
+    refusal = await asked(play, at, output=output, **NOTES)
+    [(effect,)] = await play.sql("SELECT effect FROM actions WHERE action_id = ?", refusal["actionId"])
+    body = msgspec.json.decode(effect)["body"]
+    assert body.startswith("Release it") and NOTES["notesMarkdown"] in body and '"1.4"' in body
+    assert "SECRET PROMPT" not in effect
+    details = msgspec.json.decode(effect)["details"]
+    assert (details["stepKey"], details["node"]) == ("release", 1) and details["content"]
+
+
+async def test_a_person_reads_every_value_of_the_context_that_the_step_changes(play: Player) -> None:
+    start = await play.start(GATED, sessionId="R", context={"target": "staging", "region": "eu"})
+    at = await play.advance(start)
+    context = {"target": "PRODUCTION-DB", "amount": 100000, "region": "eu", "old": None}
+    refusal = await asked(play, at, context=context, **NOTES)
+    body = (await play.action(refusal["actionId"]))["content"]["body"]
+    assert 'target: "PRODUCTION-DB" (before: "staging")' in body and "amount: 100000" in body
+    assert "region" not in body and "old" not in body
+    gone = await asked(play, at, context={"target": None}, **NOTES)
+    assert 'target: removed (before: "staging")' in (await play.action(gone["actionId"]))["content"]["body"]
+
+
+@pytest.mark.parametrize("part", ["output", "context"])
+async def test_what_cannot_be_shown_whole_is_not_asked_about(play: Player, part: str) -> None:
+    at = await at_gate(play)
+    answer = await play.send(at, **NOTES, **{part: {"kind": "plan", "text": "word " * 22_000}})
+    assert (answer.is_error, answer.reason) == (True, "validation_error")
+    assert answer.payload["problems"][0]["path"] == part
+    assert await play.sql("SELECT 1 FROM actions WHERE workspace_id = ?", play.workspace_id) == []
+    assert (await asked(play, at, **NOTES))["status"] == "awaiting_approval"
+
+
+def as_it_was_cut(title: str, content: Any, before: Any) -> str:
+    """The text as a version before made it: as much as fits, and a word about the rest."""
+    body = f"{title}\n\n{content.output}"
+    marker = f"\n\n[… {len(body)} characters in all; the rest is not shown here]"
+    return body[: MAX_CONTENT_CHARS - len(marker)] + marker
+
+
+@pytest.mark.parametrize("approved", [False, True], ids=["waiting", "approved"])
+async def test_what_an_earlier_version_cut_is_neither_approved_nor_passed(
+    play: Player, monkeypatch: pytest.MonkeyPatch, approved: bool
+) -> None:
+    at, long = await at_gate(play), {"output": {"kind": "plan", "text": "word " * 22_000}}
+    with monkeypatch.context() as before:
+        before.setattr(workflow_confirmations, "confirmation_body", as_it_was_cut)
+        before.setattr(decisions, "refuse_cut", lambda action: None)
+        action_id = (await asked(play, at, **long))["actionId"]
+        if approved:
+            await play.decide(APPROVE, action_id)
+
+    refused = await play.ask(APPROVE, actionId=action_id)
+    passed = await play.send(at, **long)
+
+    assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
+    assert (passed.reason, passed.payload["problems"][0]["path"]) == ("validation_error", "output")
+    assert (await asked(play, at, **NOTES))["status"] == "awaiting_approval"
+
+
+async def test_twenty_callers_at_once_ask_once_and_pass_once(play: Player) -> None:
+    at = await at_gate(play)
+    arguments = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], **NOTES}
+    refusals = await play.surface.gather(20, "workflow_advance", arguments)
+    assert len({refusal.payload["actionId"] for refusal in refusals}) == 1
+    await play.decide(APPROVE, refusals[0].payload["actionId"])
+    passed = await play.surface.gather(20, "workflow_advance", arguments)
+    assert all(answer.payload == passed[0].payload and not answer.is_error for answer in passed)
+    kinds = await play.kinds(at["session"]["runId"])
+    assert (kinds.count("confirmation_asked"), kinds.count("action_hand_over")) == (1, 1)
+
+
+async def test_validation_comes_before_approval(play: Player) -> None:
+    both = definition(
+        "both", step("plan"), step("release", requireConfirmation=True, notesOptional=False), step("after")
+    )
+    at = await at_gate(play, both)
+    blocked = await play.advance(at)
+    assert blocked["kind"] == "blocked"
+    assert await play.sql("SELECT 1 FROM actions WHERE workspace_id = ?", play.workspace_id) == []
+    await asked(play, blocked, **NOTES)
+
+
+async def test_after_a_rejection_the_step_stays_and_new_content_is_asked_about_anew(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(REJECT, first["actionId"], reason="Not before Monday")
+    again = await asked(play, at, **NOTES)
+    assert (again["actionId"], again["status"]) == (first["actionId"], "rejected")
+    assert "Not before Monday" in again["userMessage"]
+    assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
+    other = await asked(play, at, notesMarkdown="Release 1.4 on Monday.")
+    assert other["actionId"] != first["actionId"] and other["status"] == "awaiting_approval"
+    await play.decide(APPROVE, other["actionId"])
+    assert (await play.advance(at, notesMarkdown="Release 1.4 on Monday."))["pending"]["stepId"] == "after"
+    assert (await play.action(first["actionId"]))["status"] == "rejected"
+    assert (await asked(play, at, **NOTES))["actionId"] == first["actionId"]
+
+
+async def test_a_rejection_can_be_what_the_workflow_branches_on(play: Player) -> None:
+    branching = definition(
+        "branching",
+        step("release", requireConfirmation=True, onReject="continue"),
+        step("go-on", runCondition={"var": "wr.decisions.release.decision", "equals": "approved"}),
+        step(
+            "stop",
+            runCondition={"var": "wr.decisions.release.decision", "equals": "rejected"},
+            prompt="Because: {{wr.decisions.release.reason}}",
+        ),
+    )
+    at = await play.start(branching)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(REJECT, refusal["actionId"], reason="Too early")
+    on = await play.advance(at, **NOTES)
+    assert (on["pending"]["stepId"], on["pending"]["prompt"]) == ("stop", "Because: Too early")
+    assert (await play.action(refusal["actionId"]))["status"] == "rejected"
+    assert await play.advance(at, **NOTES) == on
+    yes = await asked(play, at, notesMarkdown="another plan")
+    await play.decide(APPROVE, yes["actionId"])
+    assert (await play.advance(at, notesMarkdown="another plan"))["pending"]["stepId"] == "go-on"
+
+
+async def test_an_approval_covers_exactly_its_content(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    for other in ({"notesMarkdown": "Release 2.0."}, {**NOTES, "context": {"to": "all"}}, {}):
+        assert (await asked(play, at, **other))["actionId"] != refusal["actionId"]
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    edited = await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
+    approved = await play.decide(APPROVE, refusal["actionId"], digest=edited["digest"])
+    assert "exactly as it was sent" not in approved["next"][0]["when"]
+    assert set(approved["next"][0]["needs"]) == {"notesMarkdown"}
+    assert "changed" in approved["userMessage"]
+    told = await asked(play, at, **NOTES)
+    assert "was changed" in told["userMessage"] and "A person" not in told["userMessage"]
+    assert set(told["next"][0]["needs"]) == {"notesMarkdown"}
+    assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
+
+
+async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    fired = await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])
+    assert fired.is_error
+    assert (await play.action(refusal["actionId"]))["status"] == "approved"
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_an_executor_called_on_a_waiting_step_is_told_about_the_step(play: Player) -> None:
+    refusal = await asked(play, await at_gate(play), **NOTES)
+    told = (await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])).payload
+    assert told["reason"] == "requires_approval" and "workflow_advance" in told["fixActionForAgent"]
+    assert "sent" not in told["userMessage"] and "step" in told["userMessage"]
+    report = (await play.ask("chieflab_report")).payload
+    assert report["refusedAttempts"] == []
+
+
+async def test_a_key_that_may_not_decide_is_not_told_to_approve_in_the_chat(play: Player) -> None:
+    issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
+    play.surface.key = issued.api_key
+    told = await asked(play, await at_gate(play), **NOTES)
+    assert "in the chat" not in told["userMessage"] + told["show"] and "commands" not in told
+    assert "review" in told["show"] and "review link" in told["fixActionForAgent"]
+
+
+async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:
+    policy = msgspec.json.encode(PRESETS["strict"]).decode()
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    await play.surface.app.store.write(
+        Single(statements.set_policy(workspace_id=play.workspace_id, policy=policy))
+    )
+    told = await asked(play, at, **NOTES)
+    assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
+    chat = await play.ask(APPROVE, actionId=refusal["actionId"])
+    assert chat.reason == "requires_approval"
+    person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.PERSON, "page")
+    now_ms = play.surface.clock.now_ms()
+    await play.surface.app.store.write(
+        lambda: decisions.approve(
+            person,
+            ActionId(refusal["actionId"]),
+            Seen(),
+            lambda _: None,
+            now_ms,
+            seals=play.surface.app.seals,
+        )
+    )
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_an_expired_question_is_asked_anew(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    play.surface.clock.advance(days=400)
+    second = await asked(play, at, **NOTES)
+    assert second["actionId"] != first["actionId"]
+    await play.decide(APPROVE, second["actionId"])
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_a_rewound_branch_neither_inherits_an_approval_nor_repeats_its_effect(play: Player) -> None:
+    start = await play.start(GATED, sessionId="R")
+    at = await play.advance(start)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    await play.advance(at, **NOTES)
+    rewound = await play.advance(start, notesMarkdown="another plan")
+    assert [warning["code"] for warning in rewound["warnings"]] == ["new_branch", "decided_before"]
+    assert "executed" in rewound["warnings"][1]["message"]
+    assert [w["code"] for w in (await play.rehydrate(rewound))["warnings"]] == ["decided_before"]
+    second = await asked(play, rewound, **NOTES)
+    assert second["actionId"] != first["actionId"] and "executed" in second["userMessage"]
+    assert second["status"] == "awaiting_approval"
+    statuses = await play.sql(
+        "SELECT status FROM actions WHERE workspace_id = ? ORDER BY status", play.workspace_id
+    )
+    assert [status for (status,) in statuses] == ["awaiting_approval", "executed"]
+    assert (await play.kinds(start["session"]["runId"])).count("action_hand_over") == 1
+    await play.decide(APPROVE, second["actionId"])
+    assert (await play.advance(rewound, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_the_same_content_after_a_block_is_a_new_effect_and_needs_a_new_action(play: Player) -> None:
+    at = await at_gate(play)
+    first = await asked(play, at, **NOTES)
+    await play.decide(APPROVE, first["actionId"])
+    await play.advance(at, **NOTES)
+    blocked = await play.advance(at, output={"no": "kind"})
+    assert blocked["kind"] == "blocked"
+    second = await asked(play, blocked, **NOTES)
+    assert second["actionId"] != first["actionId"]
+
+
+async def test_an_action_step_shows_its_call_and_waits(play: Player) -> None:
+    acting = definition(
+        "acting",
+        step(
+            "post",
+            action={"tool": "chieflab_post", "args": {"topic": "{{topic}}"}},
+            requireConfirmation=True,
+        ),
+    )
+    at = await play.start(acting, context={"topic": "importers"})
+    assert at["pending"]["action"] == {"tool": "chieflab_post", "args": {"topic": "importers"}}
+    refusal = await asked(play, at, **NOTES)
+    [(effect,)] = await play.sql("SELECT effect FROM actions WHERE action_id = ?", refusal["actionId"])
+    assert msgspec.json.decode(effect)["details"]["call"]["args"] == {"topic": "importers"}
+
+
+async def test_nothing_that_sends_or_publishes_touches_a_confirmation(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    action_id = refusal["actionId"]
+    for approved in (False, True):
+        if approved:
+            await play.decide(APPROVE, action_id)
+        before = await play.action(action_id)
+        for tool, more in (
+            (EXECUTE_TOOL, {}),
+            ("chieflab_use_manual_fallback", {}),
+            ("chieflab_retry_blocked_action", {}),
+            ("chieflab_record_manual_publish", {"url": "https://example.org/1"}),
+        ):
+            answer = await play.ask(tool, actionId=action_id, **more)
+            assert answer.is_error, tool
+            if approved:
+                assert "workflow_advance" in answer.payload["problems"][0]["expected"], tool
+        assert await play.action(action_id) == before
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    assert "exactly as it was sent" in refusal["fixActionForAgent"]
+    approved = await play.decide(APPROVE, refusal["actionId"])
+    assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
+    following = approved["next"][0]
+    assert following["name"] == "workflow_advance" and "needs" not in following
+    passed = await play.ask("workflow_advance", **following["args"])
+    assert passed.payload["pending"]["stepId"] == "after"
+    other = await asked(play, at, notesMarkdown="Release 2.0.")
+    rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
+    [again] = rejected["next"]
+    assert (again["name"], set(again["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
+    assert set(again["needs"]) == {"notesMarkdown"}
+    assert "call" not in (await play.action(other["actionId"]))["metadata"]
+
+
+async def test_of_a_long_submission_the_next_call_says_what_to_add(play: Player) -> None:
+    at = await at_gate(play)
+    content = {"notesMarkdown": "word " * 2_000, "context": {"a": 1}}
+    approved = await play.decide(APPROVE, (await asked(play, at, **content))["actionId"])
+    following = approved["next"][0]
+    assert set(following["needs"]) == {"notesMarkdown", "context"}
+    passed = await play.ask("workflow_advance", **following["args"], **content)
+    assert passed.payload["pending"]["stepId"] == "after"
+
+
+async def test_a_text_that_was_changed_back_is_what_the_agent_submitted(play: Player) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    submitted = (await play.action(action_id))["content"]["body"]
+    await play.decide(EDIT, action_id, body="Release it\n\nTo nobody.")
+    await play.decide(EDIT, action_id, body=submitted)
+    told = await asked(play, at, **NOTES)
+    assert told["actionId"] == action_id and "changed" not in told["userMessage"]
+    await play.decide(APPROVE, action_id)
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+
+
+async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: Player) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.LINK, "page")
+    now_ms = play.surface.clock.now_ms()
+    await play.surface.app.store.write(
+        lambda: change_requests.ask_for_changes(
+            person, ActionId(action_id), "Only to the pilots.", Seen(), lambda _: None, now_ms
+        )
+    )
+    assert "Only to the pilots." in (await asked(play, at, **NOTES))["userMessage"]
+
+
+@pytest.mark.rule("E3", "W28")
+async def test_a_run_that_came_to_its_end_says_so(play: Player) -> None:
+    at = await at_gate(play)
+    run_id = at["session"]["runId"]
+
+    async def status() -> str:
+        answer = await play.ask("chieflab_get_run", runId=run_id)
+        said: str = answer.payload["status"]
+        return said
+
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, action_id)
+    last = await play.advance(at, **NOTES)
+    assert await status() == "running"
+    assert (await play.advance(last))["isComplete"]
+    assert await status() == "complete"
+
+
+@pytest.mark.rule("E19")
+async def test_the_review_page_opens_and_says_what_became_of_the_step(play: Player) -> None:
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+
+    async def page() -> str:
+        http = play.surface.http
+        response = await http.get(
+            refusal["reviewUrl"], follow_redirects=True, headers={"Accept": "text/html"}
+        )
+        assert response.status_code == 200
+        return response.text
+
+    waiting = await page()
+    assert NOTES["notesMarkdown"] in waiting and "SECRET PROMPT" not in waiting
+    await play.decide(APPROVE, refusal["actionId"])
+    await play.advance(at, **NOTES)
+    done = await page()
+    assert "The workflow went on past this step" in done
+    assert "by hand" not in done and "provider calls it" not in done
+
+
+@pytest.mark.rule("W20")
+async def test_whoever_comes_back_to_a_step_is_told_which_question_is_open_there(play: Player) -> None:
+    at = await at_gate(play)
+    assert (await play.rehydrate(at)).get("warnings", []) == []
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    for status in ("being asked", "has approved"):
+        [told] = (await play.rehydrate(at))["warnings"]
+        assert told["code"] == "asked_already" and action_id in told["message"] and status in told["message"]
+        if status == "being asked":
+            await play.decide(APPROVE, action_id)
+    resumed = (await play.ask("workflow_resume", sessionId="R")).payload["resumed"]
+    assert [told["code"] for told in resumed["warnings"]] == ["asked_already"]
+    assert (await play.advance(resumed, **NOTES))["pending"]["stepId"] == "after"
+    assert [told["code"] for told in (await play.rehydrate(at))["warnings"]] == ["decided_before"]
+    play.surface.clock.advance(days=400)
+    other = (await asked(play, at, notesMarkdown="other"))["actionId"]
+    codes = {told["code"]: told["message"] for told in (await play.rehydrate(at))["warnings"]}
+    assert other in codes["asked_already"] and "executed" in codes["decided_before"]
+
+
+async def waiting(play: Player) -> list[str]:
+    """What waits for a person, as an agent lists it."""
+    listed = (await play.ask("chieflab_list_pending_actions")).payload["actions"]
+    return [action["id"] for action in listed]
+
+
+async def test_only_the_last_of_several_attempts_at_a_step_waits_for_a_person(play: Player) -> None:
+    at = await at_gate(play)
+    first = (await asked(play, at, **NOTES))["actionId"]
+    second = (await asked(play, at, notesMarkdown="Release 1.5."))["actionId"]
+    assert await waiting(play) == [second]
+    assert (await play.action(first))["expired"] is True
+    refused = await play.ask(APPROVE, actionId=first)
+    assert refused.reason == "action_expired" and "another version" in refused.payload["userMessage"]
+    again = (await asked(play, at, **NOTES))["actionId"]
+    assert again not in (first, second) and await waiting(play) == [again]
+    events = await play.events(at["session"]["runId"])
+    replaced = [(body["actionId"], body["by"]) for kind, body in events if kind == "confirmation_superseded"]
+    assert replaced == [(first, second), (second, again)]
+    assert await play.journal_holds()
+
+
+async def test_a_step_that_was_passed_leaves_no_other_attempt_waiting(play: Player) -> None:
+    at = await at_gate(play)
+    yes = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, yes)
+    await asked(play, at, notesMarkdown="Release 1.5.")
+    assert len(await waiting(play)) == 1
+    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
+    assert await waiting(play) == []
+    assert await play.journal_holds()
+
+
+async def test_questions_of_two_branches_both_wait(play: Player) -> None:
+    start = await play.start(GATED)
+    for notes in ("one plan", "another plan"):
+        await asked(play, await play.advance(start, notesMarkdown=notes), **NOTES)
+    assert len(await waiting(play)) == 2
+
+
+async def test_attempts_at_once_leave_one_question(play: Player) -> None:
+    at = await at_gate(play)
+    answers = await asyncio.gather(*(play.send(at, notesMarkdown=f"Release 1.{n}.") for n in range(6)))
+    assert {answer.reason for answer in answers} == {"requires_approval"}
+    assert len(await waiting(play)) == 1
+    assert await play.journal_holds()
+
+
+async def test_approving_and_sending_a_step_approves_it_and_names_the_next_advance(play: Player) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    approved = await play.decide(APPROVE, action_id, send=True)
+    assert approved["status"] == "approved" and not {"notSent", "sent"} & set(approved)
+    assert "sent" not in approved["show"] and approved["next"][0]["name"] == "workflow_advance"
+
+
+async def test_who_looks_at_a_step_that_was_decided_elsewhere_is_given_the_call_that_goes_on(
+    play: Player,
+) -> None:
+    at = await at_gate(play)
+    action_id = (await asked(play, at, **NOTES))["actionId"]
+    await play.decide(APPROVE, action_id)
+    told = await play.action(action_id)
+    assert "sent" not in told["show"].lower() and "go out" not in told["show"]
+    passed = await play.ask("workflow_advance", **told["next"][0]["args"])
+    assert passed.payload["pending"]["stepId"] == "after"
+    done = await play.action(action_id)
+    assert done["next"] == [] and "went on" in done["userMessage"]
+    no = (await asked(play, at, notesMarkdown="Release 2.0."))["actionId"]
+    await play.decide(REJECT, no, reason="Too big")
+    rejected = await play.action(no)
+    assert "Too big" in rejected["show"] and rejected["next"][0]["name"] == "workflow_advance"

@@ -1,0 +1,138 @@
+"""A run goes on with what it was started with; a bad file harms nobody but itself (W55–W59, W67, W68)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.engine.workflows.kit import Player, definition, three_steps
+from tests.workflow.library import step
+
+from assent.engine.workflows import store as workflow_store
+from assent.workflow.definition import compiler
+
+
+@pytest.mark.rule("W55")
+async def test_an_edited_file_is_for_new_runs_and_the_old_one_is_told(play: Player) -> None:
+    at = await play.start()
+    changed = definition("three-steps", step("one"), step("two", prompt="Do it otherwise."), step("new"))
+    play.write(changed)
+    second = await play.advance(at)
+    assert second["pending"]["prompt"] == "Do two."
+    assert [(w["code"], w["path"]) for w in second["warnings"]] == [("workflow_drifted", "three-steps")]
+    assert [w["code"] for w in (await play.rehydrate(second))["warnings"]] == ["workflow_drifted"]
+    fresh = await play.advance(await play.start())
+    assert fresh["pending"]["prompt"] == "Do it otherwise." and "warnings" not in fresh
+    play.write(three_steps())
+    # The answer keeps what it said; the next one sees the file as it is now.
+    assert await play.advance(at) == second
+    assert "warnings" not in await play.advance(second)
+
+
+@pytest.mark.rule("W55", "W57")
+async def test_white_space_and_order_are_no_drift(play: Player) -> None:
+    at = await play.start()
+    path = play.folder / "three-steps.json"
+    path.write_text(json.dumps(dict(reversed(json.loads(path.read_text()).items())), indent=7))
+    assert "warnings" not in await play.advance(at)
+
+
+@pytest.mark.rule("W55", "W57")
+async def test_a_run_that_was_pinned_before_there_was_re2_keeps_the_engine_it_had(
+    play: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = {"type": "regex", "pattern": r"^(?![\s\S]*TODO)", "message": "Leave no TODO."}
+    file = definition("todo", step("write", validationCriteria=[rule]), step("after"))
+    with monkeypatch.context() as before:
+        before.setattr(compiler, "with_engine", lambda program: program)
+        play.write(file)
+        at = await play.start("todo")
+    play.write({**file, "version": "1.0.1"})  # read again by today's server
+    play.write(file)
+
+    after = await play.advance(at, notesMarkdown="a" * 20_000)
+
+    assert after["pending"]["stepId"] == "after" and "warnings" not in after
+    fresh = await play.advance(await play.start("todo"), notesMarkdown="a" * 20_000)
+    assert fresh["kind"] == "blocked"
+
+
+@pytest.mark.rule("W56")
+async def test_a_run_completes_without_its_file(play: Player) -> None:
+    at = await play.start()
+    (play.folder / "three-steps.json").unlink()
+    for _ in range(3):
+        at = await play.advance(at)
+        assert [warning["code"] for warning in at["warnings"]] == ["workflow_drifted"]
+    assert at["isComplete"] is True
+    assert (await play.ask("workflow_start", workflowId="three-steps")).reason == "workflow_not_found"
+
+
+@pytest.mark.rule("W59")
+async def test_a_bad_file_is_listed_with_what_is_wrong_and_the_others_are_served(play: Player) -> None:
+    play.write({**three_steps("broken"), "steps": [{"id": "only"}], "version": 7}, "broken.json")
+    (play.folder / "not.json").write_text('{"id": ')
+    (play.folder / "deep" / "er").mkdir(parents=True)
+    (play.folder / "deep" / "er" / "fine.yaml").write_text(
+        "id: fine-yaml\nname: Fine\ndescription: D.\nversion: 1.0.0\nsteps:\n- {id: one, title: One, prompt: Do.}\n"
+    )
+    listed = (await play.ask("workflow_list")).payload
+    ids = {workflow["workflowId"] for workflow in listed["workflows"]}
+    assert {"three-steps", "fine-yaml"} <= ids and "broken" not in ids
+    invalid = {Path(each["file"]).name: each["issues"] for each in listed["invalid"]}
+    assert set(invalid) == {"broken.json", "not.json"}
+    assert len(invalid["broken.json"]) >= 2
+    assert all(issue["path"] and issue["message"] for issues in invalid.values() for issue in issues)
+    assert (await play.start("fine-yaml"))["pending"]["stepId"] == "one"
+    refused = await play.ask("workflow_start", workflowId="broken")
+    assert refused.reason == "validation_error" and "steps" in json.dumps(refused.payload["problems"])
+    play.write(three_steps("broken"))
+    assert (await play.start("broken"))["pending"]["stepId"] == "one"
+
+
+@pytest.mark.parametrize("mode", ["metadata", "preview"])
+async def test_inspecting_shows_a_workflow_and_starts_nothing(play: Player, mode: str) -> None:
+    before = await play.tables()
+    shown = (await play.ask("workflow_inspect", workflowId="three-steps", mode=mode)).payload
+    assert shown["workflowId"] == "three-steps" and shown["workflowHash"]
+    assert (shown["diagram"] is not None) is (mode == "preview")
+    assert mode == "metadata" or all(name in shown["diagram"] for name in ("one", "two", "three"))
+    assert await play.tables() == before
+    missing = await play.ask("workflow_inspect", workflowId="three-stepz")
+    assert missing.reason == "workflow_not_found" and "three-steps" in missing.payload["fixActionForAgent"]
+
+
+# ── what is stored is what was stored ────────────────────────────────────────────────────────────
+
+
+@pytest.mark.rule("W67")
+async def test_an_event_altered_in_the_store_is_found(play: Player) -> None:
+    at = await play.start()
+    await play.advance(at, notesMarkdown="the truth")
+    assert await play.journal_holds()
+    run_id = at["session"]["runId"]
+    await play.sql(
+        "UPDATE events SET body = replace(body, '\"parent\":0', '\"parent\":1') WHERE stream_id = ?", run_id
+    )
+    assert not await play.journal_holds()
+
+
+@pytest.mark.own_database
+@pytest.mark.rule("W67", "W68")
+@pytest.mark.parametrize("change", ["another text", "another format"])
+async def test_a_program_that_is_not_what_was_pinned_is_not_run(
+    play: Player, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    at = await play.start()
+    before, after = {
+        "another text": ("Do two.", "Do evil."),
+        "another format": ('"format":1', '"format":99'),
+    }[change]
+    await play.sql("UPDATE workflow_programs SET program = replace(program, ?, ?)", before, after)
+    monkeypatch.setattr(workflow_store, "_programs", {})
+    answer = await play.send(at)
+    assert answer.reason == "internal_error"
+    assert (await play.kinds(at["session"]["runId"])).count("step_acked") == 0
+    await play.sql("UPDATE workflow_programs SET program = replace(program, ?, ?)", after, before)
+    assert (await play.advance(at))["pending"]["stepId"] == "two"

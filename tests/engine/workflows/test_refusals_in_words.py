@@ -1,0 +1,124 @@
+"""A refused call of an execution tool is text first, as an answer is (W76)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.engine.workflows.kit import APPROVE, REJECT, Payload, Player, definition
+from tests.surfaces import Outcome
+from tests.workflow.library import step
+
+GATED = definition(
+    "gated",
+    step("plan"),
+    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
+    step("after"),
+)
+NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
+
+
+def words(refused: Outcome) -> str:
+    """The readable text, once the payload behind it was found whole."""
+    result: dict[str, Any] = refused.message["result"]
+    text, payload = (part["text"] for part in result["content"])
+    assert json.loads(payload) == result["structuredContent"] == refused.payload
+    assert not text.lstrip().startswith("{")
+    return str(text)
+
+
+@pytest.mark.every_surface
+@pytest.mark.rule("W76")
+async def test_a_refused_advance_is_text_before_data(play: Player) -> None:
+    at = await play.advance(await play.start(GATED, sessionId="R"))
+    refused = await play.send(at, **NOTES)
+    assert refused.reason == "requires_approval"
+    told = words(refused)
+    assert refused.payload["show"] in told and refused.payload["reviewUrl"] in told
+
+
+def called(refused: Outcome, tool: str) -> Payload:
+    [call] = [each for each in refused.payload["next"] if each["name"] == tool]
+    return dict(call)
+
+
+async def at_gate(play: Player) -> Payload:
+    start = await play.start(GATED, sessionId="R", context={"target": "staging"})
+    return await play.advance(start)
+
+
+@pytest.mark.rule("W40")
+async def test_the_refusal_shows_what_is_confirmed_and_its_calls_lead_past_the_step(play: Player) -> None:
+    at = await at_gate(play)
+    output = {"kind": "plan", "version": "1.4"}
+    refused = await play.send(at, context={"target": "production"}, output=output, **NOTES)
+    shown = refused.payload["show"]
+    assert NOTES["notesMarkdown"] in shown and '"1.4"' in shown and "SECRET PROMPT" not in shown
+    assert 'target: "production" (before: "staging")' in shown and "approve this step" in shown
+    for word in ("publish", "send"):
+        assert word not in words(refused).replace("sent", "").lower(), word
+    assert {each["say"] for each in refused.payload["commands"]} == {"approve this step", "reject this step"}
+    assert refused.payload["recoveryTool"] is None and refused.payload["retry"] == "never"
+    yes = called(refused, APPROVE)
+    assert (
+        set(yes["args"]) == {"actionId", "digest"} and not (await play.ask(APPROVE, **yes["args"])).is_error
+    )
+    again = called(refused, "workflow_advance")
+    assert "needs" not in again
+    passed = await play.ask("workflow_advance", **again["args"])
+    assert passed.payload["pending"]["stepId"] == "after"
+
+
+@pytest.mark.rule("W40")
+async def test_a_rejected_step_says_why_and_how_to_submit_another_version(play: Player) -> None:
+    at = await at_gate(play)
+    refused = await play.send(at, **NOTES)
+    no = called(refused, REJECT)
+    assert list(no["needs"]) == ["reason"]
+    await play.ask(REJECT, **no["args"], reason="Not before Monday")
+    told = await play.send(at, **NOTES)
+    assert "Not before Monday" in told.payload["show"] and "Not before Monday" in words(told)
+    assert "commands" not in told.payload
+    again = called(told, "workflow_advance")
+    other = await play.ask("workflow_advance", **again["args"], notesMarkdown="On Monday.")
+    assert other.reason == "requires_approval" and "On Monday." in other.payload["show"]
+
+
+@pytest.mark.rule("W40")
+async def test_a_caller_who_may_not_decide_is_given_the_page_and_a_call_that_waits(play: Player) -> None:
+    issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
+    play.surface.key, play.surface.workspace_id = issued.api_key, issued.workspace_id
+    refused = await play.send(await at_gate(play), **NOTES)
+    assert refused.payload["reviewUrl"] in refused.payload["show"]
+    assert "approve this step" not in words(refused) and "commands" not in refused.payload
+    waiting = called(refused, "chieflab_get_action")["args"]
+    assert waiting["waitSeconds"] and waiting["actionId"] == refused.payload["actionId"]
+    assert {each["name"] for each in refused.payload["next"]} == {"chieflab_get_action", "workflow_advance"}
+
+
+@pytest.mark.rule("W40")
+async def test_a_long_submission_is_not_repeated_beside_what_is_shown(play: Player) -> None:
+    at = await at_gate(play)
+    refused = await play.send(at, notesMarkdown="word " * 3_000)
+    again = called(refused, "workflow_advance")
+    assert set(again["args"]) == {"stateToken", "ackToken"} and list(again["needs"]) == ["notesMarkdown"]
+    assert refused.payload["show"].count("word") == 3_000
+
+
+@pytest.mark.rule("W76")
+async def test_every_execution_tool_refuses_in_words(play: Player) -> None:
+    at = await play.start()
+    calls: list[tuple[str, dict[str, Any], str]] = [
+        ("workflow_start", {"workflowId": "no-such-workflow"}, "workflow_not_found"),
+        ("workflow_advance", {"stateToken": "st.v9.x"}, "token_unsupported_version"),
+        ("workflow_advance", {"stateToken": at["stateToken"], "notesMarkdown": "x"}, "validation_error"),
+        ("workflow_checkpoint", {"stateToken": at["stateToken"], "notesMarkdown": " "}, "validation_error"),
+    ]
+    for tool, arguments, reason in calls:
+        refused = await play.ask(tool, **arguments)
+        assert refused.reason == reason
+        told = words(refused)
+        assert refused.payload["fixActionForAgent"] in told, tool
+        for problem in refused.payload.get("problems", ()):
+            assert problem["path"] in told and problem["expected"] in told, tool

@@ -1,0 +1,82 @@
+"""A transaction touches nothing but its statements: no file, no socket, no workflow library."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from tests.engine.actions.guarded import Watched, guarded
+from tests.engine.workflows.kit import Player, three_steps
+
+from assent.engine.workflows.library import WorkflowLibrary
+
+__all__ = ["guarded"]
+
+
+@pytest.mark.usefixtures("guarded")
+async def test_a_transaction_touches_nothing_but_its_statements(play: Player) -> None:
+    await used(play)
+    Watched.around(play.surface.app)
+    await used(play)
+
+
+async def used(play: Player) -> None:
+    at = await play.start()
+    for _ in range(3):
+        at = await play.advance(at)
+        play.write(three_steps())
+        await play.rehydrate(at)
+    surface = play.surface
+    for tool, given in (
+        ("workflow_resume", {"workflowId": "three-steps"}),
+        ("workflow_list", {}),
+        ("chieflab_status", {}),
+        ("chieflab_list_pending_actions", {}),
+    ):
+        done = await surface.call(tool, given)
+        assert not done.is_error, done.payload
+    posted = await surface.call(
+        "chieflab_post", {"channel": "site", "title": "Hi", "body": "We made a thing."}
+    )
+    action_id = posted.payload["publishAction"]["id"]
+    for tool, given in (
+        ("chieflab_edit_action", {"body": "We made a small thing."}),
+        ("chieflab_reject_action", {"reason": "Not now."}),
+    ):
+        done = await surface.call(tool, {"actionId": action_id, **given})
+        assert not done.is_error, done.payload
+
+
+def test_a_library_that_several_threads_use_answers_each_of_them(tmp_path: Path) -> None:
+    library, faults = WorkflowLibrary([tmp_path]), list[BaseException]()
+    path = tmp_path / "one.json"
+    path.write_text(_one("first"))
+
+    def look() -> None:
+        try:
+            for _ in range(150):
+                library.find_again("one")
+                library.listing()
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(60):
+        path.write_text(_one(f"text {number}"))
+        library.find_again("one")
+    for thread in threads:
+        thread.join()
+
+    assert faults == []
+
+
+def _one(prompt: str) -> str:
+    import json
+
+    from tests.engine.workflows.kit import definition
+    from tests.workflow.library import step
+
+    return json.dumps(definition("one", step("one", prompt=prompt)))

@@ -1,0 +1,77 @@
+"""A server with its pages, a signed-in browser, and every provider behind it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+import httpx
+from tests.serving.web.connections.kit import Providers, consent, providers
+from tests.serving.web.review.kit import House, forms
+from tests.surfaces import ManualClock
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.connection import Connection
+
+WHERE = f"?workspace={LOCAL_WORKSPACE}"
+
+
+def way_out(page: str) -> str:
+    """Where the page that leaves for a provider goes on to."""
+    found = re.search(r'http-equiv="refresh" content="0;url=([^"]+)"', page)
+    assert found is not None, page
+    return html.unescape(found.group(1))
+
+
+class Desk:
+    """A server with its pages, a signed-in browser, and the providers."""
+
+    def __init__(self, house: House, far: Providers, browser: httpx.AsyncClient) -> None:
+        self.house = house
+        self.far = far
+        self.browser = browser
+
+    async def ask(self, provider: str, browser: httpx.AsyncClient | None = None) -> str:
+        """Press the button; where the page goes on to."""
+        browser = browser or self.browser
+        page = await browser.get(f"/connect/{provider}{WHERE}")
+        form = next(each for each in forms(page.text) if "/consent" in each.address)
+        answer = await browser.post(form.address, data=form.fields)
+        assert answer.status_code == 200, answer.text
+        return way_out(answer.text)
+
+    async def back(
+        self, provider: str, brought: dict[str, str], browser: httpx.AsyncClient | None = None
+    ) -> httpx.Response:
+        return await (browser or self.browser).get(f"/connect/{provider}/callback?{urlencode(brought)}")
+
+    async def connect(self, provider: str) -> None:
+        answer = await self.back(provider, await consent(await self.ask(provider)))
+        assert (answer.status_code, answer.headers.get("location")) == (
+            303,
+            f"/connect/{provider}{WHERE}&did=connected",
+        ), answer.text
+
+    async def connection(self, provider: str) -> Connection | None:
+        return await self.house.app.connections.find(LOCAL_WORKSPACE, provider)
+
+    async def press(self, provider: str, ending: str, **fields: str) -> httpx.Response:
+        page = await self.browser.get(f"/connect/{provider}{WHERE}")
+        form = next(each for each in forms(page.text) if f"/{ending}?" in each.address)
+        return await self.browser.post(form.address, data={**form.fields, **fields})
+
+
+@asynccontextmanager
+async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    async with providers(folder, clock) as far:
+        given = {**far.settings(), **changes}
+        house = House(database_url, folder, clock=clock, built_in=True, **given)
+        try:
+            yield Desk(house, far, await house.owner())
+        finally:
+            await house.close()

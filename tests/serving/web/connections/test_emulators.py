@@ -1,0 +1,147 @@
+"""The emulated providers keep what the documents promise, so that what passes here would pass there."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import httpx
+import pytest
+from tests.serving.web.connections.kit import BACK, HUBSPOT, Connected, consent
+
+from assent.suite.connectors import oauth
+from assent.suite.connectors.oauth import GrantEnded, GrantFailed
+from assent.testing.emulator import Outcome
+from assent.testing.google import DailyVisits, Query
+from assent.testing.provider_server import json_answer
+
+PROOF = "a-verifier-of-at-least-43-characters-in-length-00"
+
+
+async def code_of(world: Connected, provider: str, **changes: str) -> str:
+    known = world.access(provider).provider
+    url = oauth.consent_url(known, redirect_uri=BACK.format(provider), state="s", verifier=PROOF)
+    for name, value in changes.items():
+        url = url.replace(f"{name}=offline", f"{name}={value}")
+    return (await consent(url))["code"]
+
+
+async def exchanged(world: Connected, provider: str, code: str, verifier: str = PROOF) -> oauth.OAuthTokens:
+    known = world.access(provider).provider
+    return await oauth.exchange_code(known, code, redirect_uri=BACK.format(provider), verifier=verifier)
+
+
+@pytest.mark.parametrize("provider", ["ga4", "hubspot"])
+async def test_a_code_works_once_and_a_second_use_ends_what_it_gave(world: Connected, provider: str) -> None:
+    code = await code_of(world, provider)
+    granted = await exchanged(world, provider, code)
+    far = world.far.granting(provider)
+    assert far.valid(granted.access_token)
+
+    with pytest.raises(GrantEnded):
+        await exchanged(world, provider, code)
+
+    assert not far.valid(granted.access_token)
+
+
+@pytest.mark.parametrize("provider", ["ga4", "hubspot"])
+async def test_a_code_without_its_verifier_is_worth_nothing(world: Connected, provider: str) -> None:
+    code = await code_of(world, provider)
+    with pytest.raises(GrantEnded):
+        await exchanged(world, provider, code, verifier=PROOF[:-1] + "1")
+
+
+async def test_google_gives_a_refresh_token_only_for_offline_access(world: Connected) -> None:
+    online = await exchanged(world, "ga4", await code_of(world, "ga4", access_type="online"))
+    offline = await exchanged(world, "ga4", await code_of(world, "ga4"))
+    assert (online.refresh_token is None, offline.refresh_token is None) == (True, False)
+
+
+async def test_a_rotated_refresh_token_that_is_used_again_ends_the_grant(world: Connected) -> None:
+    known = world.access("hubspot").provider
+    first = await exchanged(world, "hubspot", await code_of(world, "hubspot"))
+    second = await oauth.refresh(known, first.refresh_token or "")
+    assert second.refresh_token != first.refresh_token
+
+    with pytest.raises(GrantEnded):
+        await oauth.refresh(known, first.refresh_token or "")
+    with pytest.raises(GrantEnded):
+        await oauth.refresh(known, second.refresh_token or "")
+
+
+async def test_revoking_ends_access_at_once(world: Connected) -> None:
+    known = world.access("ga4").provider
+    granted = await exchanged(world, "ga4", await code_of(world, "ga4"))
+    assert await oauth.revoke(known, granted.refresh_token or "")
+    assert not world.far.google.valid(granted.access_token)
+    assert not await oauth.revoke(known, granted.refresh_token or "")
+
+
+async def test_a_wrong_client_is_no_ended_grant(world: Connected) -> None:
+    known = world.access("hubspot").provider
+    wrong = oauth.providers(
+        {"google": oauth.OAuthClient(), "hubspot": oauth.OAuthClient(HUBSPOT.client_id, "wrong")},
+        {"google": None, "hubspot": known.base},
+    )["hubspot"]
+    with pytest.raises(GrantFailed, match="invalid_client"):
+        await oauth.refresh(wrong, "x")
+
+
+async def test_tokens_are_read_in_either_spelling(world: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"accessToken": "a", "refreshToken": "r", "expiresIn": 1800, "hubId": 7, "scopes": ["x"]}
+    monkeypatch.setattr(world.far.hubspot, "token", lambda asked: json_answer(200, said))
+    granted = await oauth.refresh(world.access("hubspot").provider, "r")
+    assert (granted.access_token, granted.refresh_token, granted.expires_in) == ("a", "r", 1800)
+    assert (granted.account, granted.scopes) == ("7", ("x",))
+
+
+async def ask(world: Connected, url: str, body: Any, provider: str = "ga4") -> httpx.Response:
+    granted = await exchanged(world, provider, await code_of(world, provider))
+    async with httpx.AsyncClient() as client:
+        return await client.post(url, json=body, headers={"Authorization": f"Bearer {granted.access_token}"})
+
+
+async def test_a_report_speaks_in_strings_and_has_no_rows_when_nothing_was_counted(
+    world: Connected,
+) -> None:
+    url = f"{world.far.ga4.url}/v1beta/properties/1234:runReport"
+    body = {
+        "dateRanges": [{"startDate": "2026-01-01", "endDate": "2026-01-02"}],
+        "metrics": [{"name": "sessions"}],
+    }
+    assert "rows" not in (await ask(world, url, body)).json()
+    world.far.ga4.visits.append(DailyVisits(date(2026, 1, 2), "example.org", "/", 3))
+    report = (await ask(world, url, body)).json()
+    assert report["rows"] == [{"metricValues": [{"value": "3"}]}]
+    assert report["kind"] == "analyticsData#runReport"
+
+    world.far.ga4.plan(Outcome.REFUSE_429)
+    refused = await ask(world, url, body)
+    assert (refused.status_code, refused.json()["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")
+    assert (await ask(world, url.replace("1234", "99"), body)).status_code == 403
+
+
+async def test_search_numbers_come_three_days_late(world: Connected) -> None:
+    today = datetime.fromtimestamp(world.clock.now_ms() / 1000, UTC).date()
+    world.far.search.queries.append(Query(today, "https://example.org/", 2, 40))
+    url = f"{world.far.search.url}/webmasters/v3/sites/https%3A%2F%2Fexample.org%2F/searchAnalytics/query"
+    body = {"startDate": today.isoformat(), "endDate": today.isoformat(), "dimensions": ["page"]}
+
+    assert "rows" not in (await ask(world, url, body, "search_console")).json()
+    assert (await ask(world, url, {**body, "dataState": "all"}, "search_console")).json()["rows"]
+    world.clock.advance(days=3)
+    rows = (await ask(world, url, body, "search_console")).json()["rows"]
+    assert (rows[0]["clicks"], rows[0]["impressions"]) == (2, 40)
+
+
+async def test_hubspot_names_the_contact_that_is_there(world: Connected) -> None:
+    url = f"{world.far.hubspot.url}/crm/v3/objects/contacts"
+    body = {"properties": {"email": "Ada@example.org", "firstname": "Ada"}}
+    made = await ask(world, url, body, "hubspot")
+    again = await ask(world, url, body, "hubspot")
+    assert made.status_code == 201
+    assert again.status_code == 409
+    assert again.json()["message"] == f"Contact already exists. Existing ID: {made.json()['id']}"
+    filters = [{"filters": [{"propertyName": "email", "operator": "EQ", "value": "ada@example.org"}]}]
+    found = await ask(world, f"{url}/search", {"filterGroups": filters}, "hubspot")
+    assert found.json()["results"][0]["id"] == made.json()["id"]

@@ -1,0 +1,211 @@
+"""Connecting in a real browser, against the emulated providers: on a phone and at a desk, with script and without."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, expect
+from tests.chromium import closed
+from tests.serving.web.connections.kit import Providers, providers
+from tests.serving.web.console.screen import Screen, every_look, sign_in
+from tests.serving.web.review.browser import served
+from tests.serving.web.review.kit import House
+from tests.surfaces import ManualClock
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.testing import resend, zernio
+
+pytestmark = pytest.mark.slow
+
+
+class Room:
+    """A server that a browser reaches, the providers behind it, and every answer that the browser got."""
+
+    def __init__(self, house: House, far: Providers, browser: Browser) -> None:
+        self.house = house
+        self.far = far
+        self.seen: list[str] = []
+        self._browser = browser
+        self._stack = AsyncExitStack()
+
+    async def context(self, *, width: int = 1280, dark: bool = False, script: bool = True) -> BrowserContext:
+        context = await self._browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+        )
+        self._stack.push_async_callback(closed, context)
+        await sign_in(context, self.house)
+        return context
+
+    async def open(self, context: BrowserContext, path: str) -> Screen:
+        allow = (self.far.google.url, self.far.hubspot.url)
+        screen = await Screen.open(context, self.house, path, allow)
+        screen.page.on("response", lambda answer: self.seen.append(f"{answer.url} {answer.headers}"))
+        return screen
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+
+@pytest.fixture
+async def room(browser: Browser, tmp_path: Path) -> AsyncIterator[Room]:
+    clock = ManualClock()
+    async with (
+        providers(tmp_path, clock) as far,
+        served(tmp_path, clock=clock, built_in=True, **far.settings()) as house,
+    ):
+        await house.app.prepare()
+        made = Room(house, far, browser)
+        try:
+            yield made
+        finally:
+            await made.close()
+
+
+async def allow(page: Page, label: str, grantor: str) -> None:
+    """From the page of a provider to its consent page and back."""
+    await page.get_by_role("button", name=f"Continue to {grantor}").click()
+    await page.get_by_role("button", name="Allow").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text(label)
+    await expect(page.get_by_role("status")).to_contain_text("Connected")
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+async def test_google_and_hubspot_are_connected_by_consent(room: Room, script: bool) -> None:
+    context = await room.context(width=390, script=script)
+    at = await room.open(context, "/connect")
+    page = at.page
+    await page.get_by_role("link", name="Google Analytics 4").click()
+    await allow(page, "Google Analytics 4", "Google")
+    assert "code=" not in page.url and "state=" not in page.url
+    await page.get_by_role("radio", name="Assent").check()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved")
+    await expect(page.locator("dl.facts")).to_contain_text("1234")
+
+    await page.get_by_role("link", name="All providers").click()
+    await page.get_by_role("link", name="Google Search Console").click()
+    await allow(page, "Google Search Console", "Google")
+    await page.get_by_role("radio", name="https://example.org/").check()
+    await page.get_by_role("button", name="Save").click()
+
+    await page.get_by_role("link", name="All providers").click()
+    await page.get_by_role("link", name="HubSpot").click()
+    await allow(page, "HubSpot", "HubSpot")
+    await expect(page.locator("dl.facts")).to_contain_text("HubSpot account 62515")
+
+    for provider in ("ga4", "search_console", "hubspot"):
+        connection = await room.house.app.connections.find(LOCAL_WORKSPACE, provider)
+        assert connection is not None and connection.live
+    assert at.unexpected() == []
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+async def test_zernio_and_resend_are_connected_by_key(room: Room, script: bool) -> None:
+    context = await room.context(width=390, script=script)
+    at = await room.open(context, "/connect/zernio")
+    page = at.page
+    field = page.get_by_label("Key")
+    assert await field.get_attribute("type") == "password"
+    assert await field.get_attribute("autocomplete") == "off"
+    await field.fill("sk_wrong")
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.locator(".wrong")).to_contain_text("does not accept this key")
+    await expect(page.get_by_label("Key")).to_have_value("")
+
+    await page.get_by_label("Key").fill(zernio.KEY)
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.get_by_role("status")).to_contain_text("Connected")
+    await page.get_by_role("group", name="LinkedIn").get_by_label("Ada").check()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved")
+    connection = await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio")
+    assert connection is not None
+    assert [account.name for account in connection.accounts_on("linkedin")] == ["Ada"]
+
+    await page.get_by_role("link", name="All providers").click()
+    await page.get_by_role("link", name="Resend").click()
+    await page.get_by_label("Key").fill(resend.KEY)
+    await page.get_by_role("button", name="Check and connect").click()
+    await expect(page.get_by_role("status")).to_contain_text("Connected")
+    assert await room.house.app.connections.access(LOCAL_WORKSPACE, "resend") is not None
+    for key in (zernio.KEY, resend.KEY):
+        assert key not in await page.content() + "".join(room.seen)
+    expected = [alarm for alarm in at.unexpected() if "400" not in alarm]
+    assert expected == []
+
+
+async def test_a_no_at_the_provider_is_a_page_that_leads_back(room: Room) -> None:
+    at = await room.open(await room.context(), "/connect/hubspot")
+    await at.page.get_by_role("button", name="Continue to HubSpot").click()
+    await at.page.get_by_role("button", name="Deny").click()
+    await expect(at.page.get_by_role("heading", level=1)).to_have_text("HubSpot was not connected")
+    await at.check()
+    await at.page.get_by_role("link", name="Back to HubSpot").click()
+    await expect(at.page.get_by_role("button", name="Continue to HubSpot")).to_be_visible()
+
+
+async def test_disconnecting_asks_once_more(room: Room) -> None:
+    at = await room.open(await room.context(width=390), "/connect/hubspot")
+    await allow(at.page, "HubSpot", "HubSpot")
+    button = at.page.get_by_role("button", name="Yes, disconnect")
+    await expect(button).to_be_hidden()
+    await at.page.locator("summary", has_text="Disconnect").click()
+    await button.click()
+    await expect(at.page.get_by_role("status")).to_contain_text("destroyed")
+    connection = await room.house.app.connections.find(LOCAL_WORKSPACE, "hubspot")
+    assert connection is not None and connection.state == "revoked"
+
+
+@every_look
+async def test_every_state_of_the_pages_is_readable_by_everybody(room: Room, width: int, dark: bool) -> None:
+    context = await room.context(width=width, dark=dark)
+    at = await room.open(context, "/connect")
+    await at.check()
+    await at.goto("/connect/ga4")
+    await at.check()
+    await allow(at.page, "Google Analytics 4", "Google")
+    await at.check()
+    await at.page.get_by_role("button", name="Save").click()
+    await at.page.locator("summary", has_text="Disconnect").click()
+    await at.check()
+    await at.goto("/connect/ga4?choose=1")
+    await at.check()
+    connection = await room.house.app.connections.find(LOCAL_WORKSPACE, "ga4")
+    assert connection is not None
+    await room.house.app.connections.mark_expired(connection, "Google does not accept it any more")
+    await at.goto("/connect/ga4")
+    await expect(at.page.get_by_role("heading", name="The connection has ended")).to_be_visible()
+    await at.check()
+    await at.goto("/connect/ga4/callback?state=wrong&code=wrong")
+    await at.check()
+    await at.goto("/connect/zernio")
+    await at.check()
+    await at.page.get_by_label("Key").fill(zernio.KEY)
+    await at.page.get_by_role("button", name="Check and connect").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Connected")
+    await at.page.locator("summary", has_text="Connect with another key").click()
+    await at.check()
+
+
+@pytest.mark.rule("E8")
+async def test_a_browser_that_connects_sees_no_token(room: Room, whole_log: io.StringIO) -> None:
+    at = await room.open(await room.context(), "/connect/hubspot")
+    await allow(at.page, "HubSpot", "HubSpot")
+    page = await at.page.content()
+    cookies = repr(await at.page.context.cookies())
+    rows = repr(await room.house.everything())
+
+    tokens = [*room.far.hubspot.access, *room.far.hubspot.refresh, room.far.hubspot.client.client_secret]
+    assert len(tokens) == 3
+    seen = {"pages": page, "answers": "".join(room.seen), "cookies": cookies, "rows": rows}
+    for name, text in {**seen, "log": whole_log.getvalue()}.items():
+        assert [token for token in tokens if token in text] == [], name
+    # The code passes through the browser, and stays nowhere on our side.
+    for name, text in (("page", page), ("rows", rows), ("log", whole_log.getvalue())):
+        assert [code for code in room.far.hubspot.codes if code in text] == [], name

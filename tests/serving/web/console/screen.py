@@ -1,0 +1,76 @@
+"""A screen of the console in a real browser, watched for everything that should not happen on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+from tests.effort import pairs
+from tests.serving.web.review.browser import Watched, violations, watched
+from tests.serving.web.review.kit import House
+
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+LOOKS = pairs((390, 1280), (False, True))
+"""Every screen is looked at on a phone and at a desk, light and dark."""
+
+
+def every_look(test: Test) -> Test:
+    """Run a test once for each width and colour scheme."""
+    marked: Test = pytest.mark.prove(pytest.mark.parametrize(("width", "dark"), LOOKS)(test))
+    return marked
+
+
+_REPORTS = """addEventListener("securitypolicyviolation",
+  event => console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))"""
+
+
+async def sign_in(context: BrowserContext, house: House, path: str | None = None) -> None:
+    """Sign this browser in, by a form post as a browser sends it."""
+    answer = await context.request.post(
+        house.base_url + (path or await house.sign_in_path()),
+        form={"name": "Ada Lovelace"},
+        headers={"Origin": house.base_url, "Sec-Fetch-Site": "same-origin"},
+        max_redirects=0,
+    )
+    assert answer.status == 303, await answer.text()
+
+
+class Screen:
+    """An open page and the alarms it raised."""
+
+    def __init__(self, seen: Watched, house: House, allow: tuple[str, ...]) -> None:
+        self.page: Page = seen.page
+        self.house = house
+        self._alarms = seen.alarms
+        self._allow = allow
+
+    @classmethod
+    async def open(
+        cls, context: BrowserContext, house: House, path: str, allow: tuple[str, ...] = ()
+    ) -> Screen:
+        seen = await watched(context, house.base_url)
+        await seen.page.add_init_script(_REPORTS)
+        made = cls(seen, house, allow)
+        await made.goto(path)
+        return made
+
+    async def goto(self, path: str) -> None:
+        await self.page.goto(path if path.startswith("http") else self.house.base_url + path)
+
+    def unexpected(self) -> list[str]:
+        return [alarm for alarm in self._alarms if not any(text in alarm for text in self._allow)]
+
+    async def check(self) -> None:
+        """No axe violation, nothing wider than the window, and one main heading."""
+        problems = await violations(self.page)
+        assert problems == [], f"{self.page.url}: {problems}"
+        assert await self.page.locator("h1").count() == 1, self.page.url
+        sizes = await self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert sizes[0] <= sizes[1], f"{self.page.url} is {sizes[0]} wide in a window of {sizes[1]}"
+
+    async def ready(self) -> None:
+        """The live connection is open."""
+        await expect(self.page.locator("body")).to_have_attribute("data-live", "on")

@@ -1,0 +1,63 @@
+"""Every event of the journal has a sentence."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import assent
+from assent.engine.audit.views import Recorded
+from assent.gate.transitions import Move
+from assent.serving.web.audit.sentences import WORDS
+from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
+
+ENGINE = Path(assent.__file__).parent / "engine"
+APPENDING = {"NewEvent", "note", "_note", "log", "_journal"}
+"""Functions that are handed the kind of an event."""
+
+MADE_UP = {f"action_{move}" for move in Move} | {"webhook_delivered", "webhook_failed"}
+"""Kinds whose name the code puts together."""
+
+
+def kinds_in_the_code() -> set[str]:
+    found = set(MADE_UP)
+    for path in ENGINE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for part in _candidates(node):
+                for each in ast.walk(part):
+                    if isinstance(each, ast.Constant) and re.fullmatch(r"[a-z]+(_[a-z]+)+", str(each.value)):
+                        found.add(str(each.value))
+    return found
+
+
+def _candidates(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return node.args if name in APPENDING else []
+    if isinstance(node, ast.Assign) and any(getattr(each, "id", "") == "kind" for each in node.targets):
+        return [node.value]
+    return []
+
+
+def test_every_kind_of_event_that_the_code_appends_has_a_sentence_and_a_group() -> None:
+    kinds = kinds_in_the_code()
+    assert {"run_prepared", "step_acked", "key_issued", "webhook_resent", "memory_decided"} <= kinds
+    assert kinds - set(WORDS) == set()
+    assert set(WORDS) == set(GROUP_OF)
+
+
+@pytest.mark.parametrize("kind", sorted(WORDS))
+def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
+    for facts in ({}, {"by": "key:0011", "issues": 3, "metrics": 7, "totals": "x", "provider": None}):
+        said = sentence(kind, facts)
+        assert said
+        assert said[0].isupper() or not said[0].isalpha()
+
+
+def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_object() -> None:
+    line = audit_line(Recorded("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
+    assert line.what == "Moon landed"
+    assert line.seq == 7

@@ -1,0 +1,250 @@
+"""Inbox, review, edit, batch, unknown outcome and the action in a real browser, on a phone and at a desk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+from tests.serving.web.console.conftest import OpenScreen
+from tests.serving.web.console.screen import every_look
+from tests.serving.web.review.hostile import CORPUS
+from tests.serving.web.review.kit import House, mail, post
+
+from assent.engine.actions import decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId
+from assent.ports import Delivered, OutcomeUnknown
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+LONG = "We built a gate for agents. " * 14
+HTML = '<h1 style="color:#0b6a4f">Hello</h1><p>Read <a href="https://example.org">more</a>.</p>'
+
+
+def silence(action: object) -> Any:
+    raise OutcomeUnknown("the connection broke")
+
+
+def works(action: object) -> Delivered:
+    return Delivered("post-1", "https://social.example/posts/1")
+
+
+@every_look
+async def test_review_edit_approve_and_look_at_the_action(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    house.provider.then = works
+    thread = ["First of the thread. 1/2", "And the second. 2/2"]
+    run = await house.stage(
+        post(body=LONG),
+        post("x", body="\n\n".join(thread), details={"thread": thread}),
+        mail(html=HTML),
+        post("site", connector="site", title="Note", body="# Hello\n\nIt **works**."),
+    )
+    first = run.actions[0].id
+    at = await screen(f"/runs/{run.run_id}", width=width, dark=dark)
+    await expect(at.page.locator(".as-post .fold").first).to_be_visible()
+    await expect(at.page.locator(".thread > li")).to_have_count(2)
+    await expect(at.page.locator(".as-page strong")).to_have_text("works")
+    frame = at.page.frame_locator("iframe.mail-frame")
+    await expect(frame.locator("h1")).to_have_text("Hello")
+    await at.check()
+
+    await at.goto(f"/runs/{run.run_id}/actions/{first}/edit")
+    await at.page.locator("#text").fill("A shorter text that says what we built.")
+    await expect(at.page.locator("#text-count")).to_contain_text("39 of 3000")
+    await at.page.get_by_role("button", name="See what changes").click()
+    await expect(at.page.locator(".diff ins").first).to_be_visible()
+    await at.check()
+    await at.page.get_by_role("button", name="Save the changes").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Saved.")
+
+    await at.goto(f"/runs/{run.run_id}?action={first}&open=approve")
+    await at.page.get_by_role("button", name="Approve and send now").click()
+    await expect(at.page.locator(f"#action-{first}")).to_contain_text("in the queue")
+    await house.run_jobs()
+    await at.goto(f"/actions/{first}")
+    await expect(at.page.locator(".timeline")).to_contain_text("Viewed by Ada Lovelace")
+    await expect(at.page.locator("main")).to_contain_text("https://social.example/posts/1")
+    await at.ready()
+    await at.check()
+
+
+@every_look
+async def test_select_several_decide_together_and_answer_an_unknown_outcome(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    run = await house.stage(
+        *(post("site", connector="site", title=f"Note {n}", body=f"Note {n}: it works.") for n in (1, 2)),
+        post(body="Something whose outcome nobody knows, because the line broke."),
+    )
+    house.provider.then = silence
+    at = await screen(f"/runs/{run.run_id}?action={run.actions[2].id}&open=approve", width=width, dark=dark)
+    await at.page.get_by_role("button", name="Approve and send now").click()
+    await house.run_jobs()
+
+    await at.goto("/inbox")
+    await at.ready()
+    await expect(at.page.get_by_role("heading", name="Was this sent?")).to_be_visible()
+    for action in run.actions[:2]:
+        await at.page.locator(f"#pick-{action.id}").check()
+    await expect(at.page.locator("#batch-said")).to_have_text("2 selected")
+    await at.check()
+    await at.page.get_by_role("button", name="Approve together").click()
+    await expect(at.page.get_by_role("heading", level=1)).to_have_text("Approve 2 together?")
+    await at.check()
+    await at.page.get_by_role("button", name="Approve all 2", exact=True).click()
+    await expect(at.page.get_by_text("2 approved.")).to_be_visible()
+    assert (await house.action(run.actions[1].id)).status == "approved"
+
+    await at.goto(f"/runs/{run.run_id}#action-{run.actions[2].id}")
+    await expect(at.page.locator("main")).to_contain_text("linkedin.com/in/me/recent-activity")
+    await at.check()
+    card = at.page.locator(f"#action-{run.actions[2].id}")
+    await card.get_by_text("It happened.").click()
+    await card.locator("[name=evidence]").fill("https://social.example/posts/7")
+    await card.get_by_role("button", name="Record this answer").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Your answer is on record")
+    assert (await house.action(run.actions[2].id)).status == "executed"
+
+
+async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
+    screen: OpenScreen, house: House
+) -> None:
+    run = await house.stage(mail(60, subject="A key to this one"), post(body="Another one for the keys."))
+    at = await screen("/inbox?q=key")
+    await at.ready()
+    await at.page.keyboard.press("j")
+    await expect(at.page.locator("[data-row][aria-current]")).to_have_count(1)
+    await at.page.keyboard.press("j")
+    await at.page.keyboard.press("k")
+    await at.page.keyboard.press("Shift+A")
+    await expect(at.page.locator(f"#action-{run.actions[0].id} details.approve")).to_have_attribute(
+        "open", ""
+    )
+    assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
+    await at.page.go_back()
+    await at.page.keyboard.press("?")
+    await expect(at.page.locator("#keys-help")).to_be_visible()
+    await at.page.keyboard.press("Escape")
+    await at.page.keyboard.press("/")
+    await expect(at.page.locator("#q")).to_be_focused()
+
+    await at.goto("/settings")
+    await at.page.get_by_text("Single-key shortcuts").click()
+    await at.page.get_by_text("Dark", exact=True).click()
+    await at.page.get_by_role("button", name="Save", exact=True).click()
+    await expect(at.page.get_by_role("status").first).to_contain_text("Saved for this browser.")
+    await expect(at.page.locator("html")).to_have_attribute("data-theme", "dark")
+    await at.goto("/inbox")
+    await at.page.keyboard.press("j")
+    await expect(at.page.locator("[data-row][aria-current]")).to_have_count(0)
+
+
+async def test_of_two_tabs_that_race_one_decides_and_the_other_is_told(
+    screen: OpenScreen, house: House
+) -> None:
+    run = await house.stage(post(body="Two tabs look at this text at the same time."))
+    action_id = run.actions[0].id
+    path = f"/runs/{run.run_id}?action={action_id}&open=reject"
+    one, two = await screen(path), await screen(path, allow=("409",))
+    for at in (one, two):
+        await at.page.locator("details.reject [name=reason]").fill("Not today.")
+    await one.page.get_by_role("button", name="Reject for good").click()
+    await expect(one.page.get_by_role("status")).to_contain_text("Rejected.")
+    await two.page.get_by_role("button", name="Reject for good").click()
+    await expect(two.page.get_by_role("alert")).to_contain_text("This was decided already")
+
+
+async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
+    screen: OpenScreen, house: House
+) -> None:
+    run = await house.stage(post(body="Somebody else is faster with this one."))
+    at = await screen("/inbox")
+    await at.ready()
+    row = at.page.locator(f"#row-{run.actions[0].id}")
+    await expect(row).to_be_visible()
+    decider = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "test", "grace")
+    await house.app.store.write(
+        lambda: decisions.reject(
+            decider, ActionId(run.actions[0].id), "No.", Seen(), lambda action: None, house.clock.now_ms()
+        )
+    )
+
+    await expect(row).to_have_count(0)
+
+
+async def test_no_payload_does_anything_in_the_inbox_or_at_an_action(
+    screen: OpenScreen, house: House
+) -> None:
+    ids = [(await house.store_as_is(mail(subject=text, body=text, html=text)))[1] for text in CORPUS[:12]]
+    at = await screen("/inbox")
+    await at.ready()
+    for action_id in ids[:4]:
+        await at.goto(f"/actions/{action_id}")
+        await at.ready()
+    action = await house.action(ids[0])
+    await at.goto(f"/runs/{action.run_id}/actions/{ids[0]}/html")
+    assert await at.page.locator("script, form, a[href]").count() == 0
+    for action_id in ids:
+        decider = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test", "ada")
+        await house.app.store.write(
+            lambda action_id=action_id, decider=decider: decisions.reject(  # type: ignore[misc]
+                decider, ActionId(action_id), "No.", Seen(), lambda action: None, house.clock.now_ms()
+            )
+        )
+
+
+async def test_unknown_and_foreign_actions_get_one_answer(screen: OpenScreen, house: House) -> None:
+    at = await screen("/actions/nonsense", allow=("404",))
+    first = await at.page.locator("main").inner_text()
+    await at.goto(f"/actions/{house.services.new_id(house.clock.now_ms())}")
+    assert await at.page.locator("main").inner_text() == first
+    await at.check()
+
+
+async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen, house: House) -> None:
+    run = await house.stage(post(body="A text that is edited without any script at all."))
+    action_id = run.actions[0].id
+    at = await screen(run.review_url, signed_in=False, script=False)
+    await at.goto(f"/runs/{run.run_id}/actions/{action_id}/edit")
+    await at.page.locator("#text").fill("A text that was edited without any script at all.")
+    await at.page.locator("#name").fill("Ada Reviewer")
+    await at.page.get_by_role("button", name="See what changes").click()
+    await expect(at.page.locator(".diff ins")).to_have_text("was")
+    await expect(at.page.locator(".diff del")).to_have_text("is")
+    await at.page.get_by_role("button", name="Save the changes").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Saved.")
+    await at.page.locator("details.approve > summary").click()
+    await at.page.get_by_role("button", name="Approve", exact=True).click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Approved.")
+    assert (await house.action(action_id)).revision == 2
+
+
+@every_look
+async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_card(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    house.provider.then = works
+    run = await house.stage(post(body=LONG), mail(), post("x", body="A short one."))
+    decided = run.actions[2].id
+    at = await screen(f"/runs/{run.run_id}?action={decided}&open=ask", width=width, dark=dark)
+    card = at.page.locator(f"#action-{decided}")
+    await card.locator("form[data-decision=ask] textarea").fill("Shorter, please.")
+    await card.get_by_role("button", name="Ask for changes").click()
+
+    await expect(card.get_by_role("status")).to_be_in_viewport()
+    assert await at.page.evaluate("document.activeElement.id") == f"action-{decided}"
+    await at.check()
+
+    await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")
+    await card.get_by_role("button", name="Approve", exact=True).click()
+    await expect(card.get_by_role("status")).to_be_in_viewport()
+    await at.goto("/inbox")
+    await at.ready()
+    await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()
+    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("It has not been sent yet.")
+    await at.check()

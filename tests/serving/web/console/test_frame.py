@@ -1,0 +1,81 @@
+"""The frame of the console in a real browser: navigation, live updates, keys, colours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+from tests.serving.web.console.conftest import OpenScreen
+from tests.serving.web.console.screen import every_look
+from tests.serving.web.review.kit import House, post
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+
+def test_vendored_scripts_are_what_their_record_says() -> None:
+    vendor = files("assent.serving.web").joinpath("static", "vendor")
+    record: list[dict[str, Any]] = json.loads(vendor.joinpath("vendored.json").read_text())
+    scripts = {each.name for each in vendor.iterdir() if each.name.endswith(".js")}
+
+    assert {row["file"] for row in record} == scripts
+    for row in record:
+        content = vendor.joinpath(row["file"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == row["sha256"], row["file"]
+        assert row["version"] and row["package"]
+        assert "BSD" in vendor.joinpath(row["licenseFile"]).read_text()
+
+
+@every_look
+async def test_every_screen_of_the_navigation_is_accessible(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    await house.stage(post())
+    at = await screen("/inbox", width=width, dark=dark)
+    addresses = await at.page.locator("nav.tabs a").evaluate_all("all => all.map(each => each.pathname)")
+    for address in addresses:
+        await at.goto(address)
+        await at.ready()
+        await at.check()
+
+
+async def test_a_change_reaches_an_open_page_and_its_title(screen: OpenScreen, house: House) -> None:
+    at = await screen("/inbox")
+    await at.ready()
+    before = await at.page.locator("[data-row]").count()
+
+    await house.stage(post(body="Something new that somebody should read before it goes out."))
+
+    await expect(at.page.locator("[data-row]")).to_have_count(before + 1)
+    await expect(at.page).to_have_title(f"({before + 1}) Inbox · Assent")
+
+
+async def test_what_happened_while_the_connection_was_lost_is_there_when_it_is_back(
+    screen: OpenScreen, house: House
+) -> None:
+    at = await screen("/inbox", allow=("ERR_", "sseError", "Failed to load"))
+    await at.ready()
+    before = await at.page.locator("[data-row]").count()
+    await house.doors.close()
+    await expect(at.page.locator("body")).to_have_attribute("data-live", "lost")
+    await house.stage(post(body="Prepared while nobody could hear of it, and shown all the same."))
+    house.doors.open(house)
+
+    await expect(at.page.locator("[data-row]")).to_have_count(before + 1, timeout=15_000)
+
+
+async def test_a_paused_page_stays_as_it_is_until_it_is_resumed(screen: OpenScreen, house: House) -> None:
+    at = await screen("/inbox")
+    await at.ready()
+    before = await at.page.locator("[data-row]").count()
+    await at.page.get_by_role("button", name="Pause live updates").click()
+    await house.stage(post(body="Prepared while the page was paused by whoever looks at it."))
+    await expect(at.page.get_by_text("Paused.")).to_be_visible()
+    assert await at.page.locator("[data-row]").count() == before
+
+    await at.page.get_by_role("button", name="Resume live updates").click()
+
+    await expect(at.page.locator("[data-row]")).to_have_count(before + 1)

@@ -1,0 +1,534 @@
+"""The screens that look back, as a browser asks for them: what they show, to whom, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from sqlite3 import connect
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.serving.web.console import stories
+from tests.serving.web.review.kit import House, forms, mail, post
+from tests.sqlite_files import new_sqlite
+
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.learning import measurement
+from assent.engine.people import people
+from assent.engine.people.people import Person, Role
+from assent.engine.workflows import session_notes
+from assent.engine.workflows.session_notes import SessionNote
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.serving.web.audit.screens import inert
+
+pytestmark = pytest.mark.anyio
+
+OTHER = WorkspaceId("01999999-0000-7000-8000-000000000002")
+GET_PAGES = ("", "/compare", "/timeline", "/export", "/markdown", "/print")
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    directory = tmp_path_factory.mktemp("world")
+    house = House(new_sqlite(directory / "assent.db"), directory)
+    made = World(house, directory / "assent.db")
+    made.owner = await house.owner(name="Ada Lovelace")
+    made.review = await stories.review(house)
+    made.second = await stories.second_run(house, made.review.session_id)
+    made.launch = await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
+    await stories.remember(house, "We write British English everywhere.", state="proposed")
+    yield made
+    await house.close()
+
+
+class World:
+    """A server on which something has happened, and its owner."""
+
+    owner: httpx.AsyncClient
+    review: stories.Review
+    second: str
+    launch: Any
+
+    def __init__(self, house: House, database: Path) -> None:
+        self.house = house
+        self.database = database
+
+    async def page(self, path: str, browser: httpx.AsyncClient | None = None) -> str:
+        answer = await (browser or self.owner).get(path)
+        assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[:300]}"
+        return answer.text
+
+    async def member(self, name: str) -> httpx.AsyncClient:
+        """Somebody who is in another workspace only."""
+        from assent.engine.people import members
+
+        store, now_ms = self.house.app.store, self.house.clock.now_ms()
+        await store.write(lambda: tenancy.create_workspace(OTHER, "Other", now_ms, by="a test"))
+        person = Person(f"person-{name}", name, Role.MEMBER)
+        entropy = os.urandom(people.ENTROPY_BYTES)
+        token = await store.write(partial(members.invite, person, (OTHER,), entropy, now_ms, by="Ada"))
+        browser = self.house.browser()
+        answer = await browser.post(f"/sign-in/{token}", data={"name": name})
+        assert answer.status_code == 303
+        return browser
+
+
+async def test_whoever_is_not_signed_in_is_told_how(world: World) -> None:
+    stranger = world.house.browser()
+    for path in ("/runs", "/sessions", "/measure", "/memory", "/connectors", "/audit", "/audit/export"):
+        assert (await stranger.get(path)).status_code == 401
+    for path in GET_PAGES:
+        assert (await stranger.get(f"/sessions/{world.review.run_id}{path}")).status_code == 401
+
+
+async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) -> None:
+    member = await world.member("Bob")
+    unknown = "01999999-0000-7000-8000-00000000dead"
+    for path in (*(f"/sessions/%s{each}" for each in GET_PAGES), "/runs/%s/story"):
+        answers = [
+            await member.get(path % run_id) for run_id in (world.review.run_id, unknown, "no-id-at-all")
+        ]
+        assert {answer.status_code for answer in answers} == {404}, path
+        assert len({answer.text.replace(world.review.run_id, unknown) for answer in answers[:2]}) == 1, path
+    for path in ("/runs", "/sessions", "/measure", "/memory", "/audit"):
+        page = await world.page(path, member)
+        assert "AUTH-1234" not in page
+        assert "Launch Assent" not in page
+        assert "British English everywhere" not in page
+    exported = (await member.get("/audit/export")).text
+    assert world.review.run_id not in exported
+    foreign = await member.get(f"/audit?run={world.review.run_id}&scope=server")
+    assert "No event fits" in foreign.text
+    assert LOCAL_WORKSPACE not in exported
+
+
+async def test_looking_changes_nothing(world: World) -> None:
+    paths = [f"/sessions/{world.review.run_id}{each}" for each in GET_PAGES]
+    paths += ["/runs?q=launch&state=executed", f"/runs/{world.launch.run_id}/story", "/sessions?q=auth"]
+    paths += ["/measure", "/memory?q=british", "/connectors", "/audit?group=decisions", "/audit/export"]
+    paths += ["/audit/export?format=csv", "/sessions/import", "/audit/verify"]
+    before = await world.house.everything()
+    for path in paths:
+        await world.owner.get(path)
+    assert await world.house.everything() == before
+
+
+async def test_runs_are_found_by_goal_state_and_operator(world: World) -> None:
+    assert "Launch Assent to developers" in await world.page("/runs?q=ASSENT+to")
+    assert "Launch Assent to developers" in await world.page("/runs?state=executed&operator=chieflab-launch")
+    assert "Launch Assent to developers" not in await world.page("/runs?state=rejected")
+    assert "Nothing found" in await world.page("/runs?q=100%25_")
+
+
+async def test_the_pages_of_a_run_tell_its_status_from_its_actions(world: World) -> None:
+    assert "Sent and measured" in await world.page("/runs?q=ASSENT+to")
+    assert "Sent and measured" in await world.page(f"/runs/{world.launch.run_id}/story")
+
+
+async def test_pages_of_runs_cover_all_of_them_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assent.serving.web.runs import screens as runs_screens
+
+    for number in range(5):
+        await stories.launch(world.house, f"Run number {number}", post())
+    monkeypatch.setattr(runs_screens, "RUNS", 2)
+    path: str | None = "/runs?operator=chieflab-launch"
+    seen: list[str] = []
+    while path is not None:
+        page = await world.page(path)
+        seen += re.findall(r'data-key="Enter" href="([^"]+)"', page)
+        after = page.split('rel="next" href="')
+        path = after[1].split('"')[0].replace("&amp;", "&") if len(after) > 1 else None
+    assert len(seen) == len(set(seen)) >= 6
+
+
+async def test_the_story_of_a_run_says_what_happened_to_which_action(world: World) -> None:
+    page = await world.page(f"/runs/{world.launch.run_id}/story")
+    for text in ("LinkedIn post", "E-mail", "Sent; the provider confirmed it", "2 done", "Follow up on"):
+        assert text in page
+
+
+async def test_a_run_with_many_actions_is_shown_a_page_at_a_time(world: World) -> None:
+    run = await stories.launch(
+        world.house, "Many", *(post(body=f"Text number {n} of it.") for n in range(60))
+    )
+    first = await world.page(f"/runs/{run.run_id}/story")
+    assert first.count("data-row") == 50
+    after = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+    second = await world.page(after.partition("#")[0])
+    assert second.count("data-row") == 10
+    assert "Text number 59 of it." in second
+
+
+async def test_a_step_shows_what_was_asked_noted_and_sent(world: World) -> None:
+    run_id = world.review.run_id
+    page = await world.page(f"/sessions/{run_id}?node=1")
+    assert "<strong>small</strong>" in page
+    assert "fix(di): wire the description provider explicitly" in page
+    assert "What the agent was asked" in page
+    files = await world.page(f"/sessions/{run_id}?node=2")
+    assert "src/di/container.ts" in files
+    assert "One attempt was refused" in files
+    assert "output.findings" in files
+    findings = await world.page(f"/sessions/{run_id}?node=3")
+    assert "The description names a field that is gone" in findings
+    assert "Fix the description of workflow_next" in findings
+    assert "Halfway" in findings
+    assert (await world.owner.get(f"/sessions/{run_id}?node=99")).status_code == 404
+
+
+async def test_two_branches_are_compared_from_where_they_part(world: World) -> None:
+    page = await world.page(f"/sessions/{world.review.run_id}/compare")
+    assert "Changed files" in page
+    assert "<del>" in page and "<ins>" in page
+    assert "Only on the first" in page and "Only on the second" in page
+    assert "complexity" in page
+    same = await world.page(f"/sessions/{world.review.run_id}/compare?a=5&b=5")
+    assert "Both are the same branch" in same
+    assert (await world.owner.get(f"/sessions/{world.review.run_id}/compare?a=5&b=99")).status_code == 404
+
+
+async def test_the_timeline_has_every_run_of_the_session(world: World) -> None:
+    page = await world.page(f"/sessions/{world.second}/timeline")
+    for text in ("Review a merge request", "Fix a bug", "Checkpoint", "Started"):
+        assert text in page
+
+
+async def test_people_write_notes_on_a_session(world: World) -> None:
+    path = f"/sessions/{world.second}"
+    form = next(each for each in forms(await world.page(path)) if each.address.endswith("/notes"))
+    empty = await world.owner.post(form.address, data={**form.fields, "notes": "  "})
+    assert empty.status_code == 400
+    done = await world.owner.post(form.address, data={**form.fields, "notes": "Decided **today**: merge."})
+    assert (done.status_code, done.headers["location"]) == (303, f"{path}#session-notes")
+    page = await world.page(path)
+    assert "Decided <strong>today</strong>" in page
+    assert "Ada Lovelace" in page
+    forged = await world.owner.post(form.address, data={"notes": "x", "nonce": "forged"})
+    assert forged.status_code == 403
+
+
+async def test_a_session_goes_out_and_comes_in_and_is_the_same(world: World) -> None:
+    run_id = world.review.run_id
+    out = await world.owner.get(f"/sessions/{run_id}/export")
+    assert out.headers["content-disposition"] == 'attachment; filename="AUTH-1234.assent.json"'
+    answer = await bring_in(world, out.content)
+    assert answer.status_code == 303, answer.text
+    there = answer.headers["location"].partition("?")[0]
+    page = await world.page(there)
+    assert "AUTH-1234 (2)" in page
+    assert "2 branches" in page
+    text = await world.owner.get(f"{there}/markdown")
+    assert "# Session AUTH-1234 (2)" in text.text
+    assert "Found one major issue" in text.text or "second pass" in text.text
+    assert "Session AUTH-1234 (2)" in await world.page(f"{there}/print")
+
+
+async def bring_in(world: World, content: bytes, name: str = "bundle") -> httpx.Response:
+    form = next(
+        each for each in forms(await world.page("/sessions/import")) if each.address.endswith("/import")
+    )
+    return await world.owner.post(
+        form.address,
+        data={"nonce": form.fields["nonce"]},
+        files={name: ("s.json", content, "application/json")},
+    )
+
+
+async def test_a_file_that_was_changed_is_refused_with_the_reason_and_stores_nothing(world: World) -> None:
+    whole = (await world.owner.get(f"/sessions/{world.second}/export")).content
+    before = await world.house.everything()
+    for content, said in (
+        (whole.replace(b"3.2", b"4.2"), "digest does not fit"),
+        (whole[:-40], "it is not JSON"),
+        (b"{}", "no bundle of a session"),
+        (b"\xff\xfe\x00", "it is not JSON"),
+        (b"", "Choose a file first"),
+    ):
+        answer = await bring_in(world, content)
+        assert answer.status_code == 400
+        assert said in answer.text
+    assert (await bring_in(world, whole, name="other")).status_code == 400
+    assert await world.house.everything() == before
+
+
+async def test_a_form_that_is_no_upload_of_ours_is_refused(world: World) -> None:
+    for content, kind in (
+        (b"x=1", "application/x-www-form-urlencoded"),
+        (b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", "multipart/form-data; boundary=b"),
+        (b"no boundary anywhere", "multipart/form-data; boundary=b"),
+        (b"x", "multipart/form-data"),
+    ):
+        answer = await world.owner.post("/sessions/import", content=content, headers={"Content-Type": kind})
+        assert answer.status_code in (400, 415), (content, answer.status_code)
+    foreign = world.house.browser()
+    assert (await foreign.post("/sessions/import", files={"bundle": b"{}"})).status_code == 401
+
+
+async def test_a_file_over_the_limit_is_refused_before_it_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assent.serving.web.sessions import files as session_files
+
+    monkeypatch.setattr(session_files, "MAX_BUNDLE_BYTES", 1_000)
+    answer = await bring_in(world, b"x" * 2_000)
+    assert answer.status_code == 413
+
+
+async def test_memory_is_searched_confirmed_and_retired(world: World) -> None:
+    page = await world.page("/memory?q=british")
+    assert "Not confirmed" in page
+    form = next(each for each in forms(page) if each.address.endswith("/confirm"))
+    assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
+    page = await world.page("/memory?state=confirmed&q=british")
+    form = next(each for each in forms(page) if each.address.endswith("/retire"))
+    assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
+    assert "British English" in await world.page("/memory?state=retired")
+    assert "British English everywhere" not in await world.page("/memory?state=confirmed")
+    assert "stopped the use of a memory" in await world.page("/audit?group=runs")
+    member = await world.member("Eve")
+    foreign = await member.post(form.address, data=form.fields)
+    assert foreign.status_code in (403, 404)
+
+
+async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(world: World) -> None:
+    await stories.remember(world.house, "Forty clubs use it.", "proof", state="proposed")
+    await stories.remember(
+        world.house, "The best timer.", "claim_risk", state="proposed", facts={"risk": [], "logged": True}
+    )
+    await stories.remember(
+        world.house, "Edited for x: Hi", "edit", state="retired", facts={"retiredBecause": "word_diff"}
+    )
+
+    fact, claim, edit = [await world.page(f"/memory?q={words}") for words in ("clubs", "timer", "edited")]
+
+    assert "Drafts use it once you confirm it." in fact
+    assert "It changes no draft." in claim
+    assert "It is kept and no longer used." in edit
+    confirmable = [
+        any(each.address.endswith("/confirm") for each in forms(page)) for page in (fact, claim, edit)
+    ]
+    assert confirmable == [True, False, False]
+
+
+async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(world: World) -> None:
+    page = await world.page("/measure")
+    for text in ("1,200", "Written down by a person", "No data, because", "nothing to compare with yet"):
+        assert text in page
+
+
+@pytest.mark.rule("E100")
+async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(world: World) -> None:
+    house, given = world.house, {"impressions": 1234, "views": 1300, "reach": 1000, "engagementRate": 0.05}
+    for goal, numbers in (("Before", {"impressions": 2000}), ("Between", {"likes": 3}), ("After", given)):
+        house.clock.advance(days=2)
+        run = await stories.launch(house, goal, post(metadata={measurement.INTERVAL: 60_000}))
+        await stories.sent(house, run)
+        house.clock.advance(days=1)
+        metrics, now_ms = {**numbers}, house.clock.now_ms()
+        note = partial(measurement.record_by_hand, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
+        await house.app.store.write(partial(note, metrics, "Ada", now_ms))
+        await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+
+    page = await world.page("/measure")
+    card = page.split(">After<")[1].split("</article>")[0]
+    for text in (
+        "below the 2,000 of one earlier run",
+        "1,234 impressions, 1,300 views, 1,000 people reached, engagement rate 0.05",
+        "LinkedIn: 1,234 impressions. Responses are not known. LinkedIn had 2,000 impressions in one earlier run.",
+    ):
+        assert text in card
+    assert card.count("<svg") == 1  # nothing stands beside the other numbers
+    assert "3,534" not in page
+    assert "Impressions, LinkedIn" in page and "2,000, 1,234" in page
+    story = await world.page(f"/runs/{run.run_id}/story")
+    assert "LinkedIn: 1,234 impressions." in story
+
+
+async def test_a_memory_of_earlier_rules_says_why_it_is_retired_and_cannot_be_confirmed(world: World) -> None:
+    facts = {"retiredBecause": "earlier_rules"}
+    kept = await stories.remember(world.house, "linkedin brought 3,534 views.", state="retired", facts=facts)
+    row = (await world.page("/memory?state=retired")).split(f'id="memory-{kept}"')[1].split("</li>")[0]
+    assert "Made by earlier rules" in row
+    assert "/confirm" not in row
+
+
+async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
+    run = await stories.launch(world.house, "Not due yet", mail(metadata={measurement.INTERVAL: 3_600_000}))
+    await stories.sent(world.house, run)
+    page = await world.page("/measure")
+    card = page.split("Not due yet")[1].split("</article>")[0]
+    assert "Too early" in card
+    assert "<svg" not in card
+
+
+async def test_connectors_say_what_they_promise_and_where_they_are_connected(world: World) -> None:
+    page = await world.page("/connectors")
+    assert "never repeated on a guess" in page
+    assert f"/connect/zernio?workspace={LOCAL_WORKSPACE}" in page
+    from assent.gate.preflight import Readiness
+
+    world.house.mailer.ready = Readiness(ready=False, blocker="no_server", fix_hint="Set ASSENT_SMTP_URL.")
+    try:
+        page = await world.page("/connectors")
+    finally:
+        world.house.mailer.ready = Readiness(ready=True)
+    assert "Set ASSENT_SMTP_URL." in page
+
+
+async def test_the_audit_is_filtered_by_what_run_and_day(world: World) -> None:
+    everything = await world.page("/audit")
+    assert "Sent; the provider confirmed it" in everything or "Older events" in everything
+    decisions = await world.page(f"/audit?group=decisions&run={world.launch.run_id}")
+    assert "Approved by" in decisions
+    assert "provider confirmed" not in decisions
+    assert "Nothing found" in await world.page("/audit?until=2001-01-01")
+    assert "signed in" in await world.page("/audit?scope=server&group=access")
+
+
+async def test_pages_of_the_audit_cover_every_event_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assent.serving.web.audit import screens as audit_screens
+
+    monkeypatch.setattr(audit_screens, "EVENTS", 17)
+    seen: list[str] = []
+    path: str | None = "/audit"
+    while path is not None:
+        page = await world.page(path)
+        seen += [part.split("</code>")[0] for part in page.split("hash <code>")[1:]]
+        after = page.split('rel="next" href="')
+        path = after[1].split('"')[0].replace("&amp;", "&") if len(after) > 1 else None
+    exported = (await world.owner.get("/audit/export")).text.splitlines()
+    assert sorted(seen) == sorted(json.loads(line)["hash"] for line in exported)
+
+
+async def test_the_export_for_spreadsheets_has_every_event_and_no_formula(world: World) -> None:
+    lines = (await world.owner.get("/audit/export")).text.splitlines()
+    table = (await world.owner.get("/audit/export?format=csv")).text
+    assert table.count("\r\n") == len(lines) + 1
+    assert [inert(text) for text in ("=1+1", "@x", "-1", "plain")] == ["'=1+1", "'@x", "'-1", "plain"]
+
+
+async def verify(world: World, scope: str = "") -> str:
+    form = next(each for each in forms(await world.page("/audit")) if each.address == "/audit/verify")
+    answer = await world.owner.post(form.address, data={**form.fields, "scope": scope})
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+async def test_checking_the_journal_says_that_it_holds_and_where_it_does_not(world: World) -> None:
+    assert "The journal is as it was written" in await verify(world)
+    assert "on the whole server" in await verify(world, "server")
+    run_id = world.launch.run_id
+    with closing(connect(world.database)) as database:
+        kept = database.execute(
+            "SELECT body FROM events WHERE stream_id = ? AND seq = 2", (run_id,)
+        ).fetchone()[0]
+        database.execute(
+            "UPDATE events SET body = replace(body, '\"', ' \"') WHERE stream_id = ? AND seq = 2", (run_id,)
+        )
+        database.commit()
+    page = await verify(world)
+    assert "The journal was changed after it was written" in page
+    assert "An event was changed" in page
+    assert "at event 2" in page
+    member = await world.member("Mallory")
+    form = next(each for each in forms((await member.get("/audit")).text) if each.address == "/audit/verify")
+    elsewhere = await member.post(form.address, data=form.fields)
+    assert "The journal is as it was written" in elsewhere.text
+    whole = await member.post(form.address, data={**form.fields, "scope": "server"})
+    assert whole.status_code == 403
+    with closing(connect(world.database)) as database:
+        database.execute("UPDATE events SET body = ? WHERE stream_id = ? AND seq = 2", (kept, run_id))
+        database.commit()
+    assert "The journal is as it was written" in await verify(world)
+
+
+async def test_a_session_whose_steps_were_changed_is_not_taken_out(world: World) -> None:
+    other = await stories.second_run(world.house, "To be damaged")
+    with closing(connect(world.database)) as database:
+        database.execute("UPDATE workflow_nodes SET notes = 'x' WHERE run_id = ? AND node = 1", (other,))
+        database.commit()
+    for path in ("/export", "/markdown", "/print"):
+        answer = await world.owner.get(f"/sessions/{other}{path}")
+        assert answer.status_code == 409
+        assert "not what its log says" in answer.text
+
+
+async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:
+    text = "word " * 9_000
+    note = SessionNote(world.house.services.new_id(1), "Ada", text, world.house.clock.now_ms())
+    await world.house.app.store.write(
+        lambda: session_notes.add(LOCAL_WORKSPACE, world.review.session_id, note)
+    )
+    page = await world.page(f"/sessions/{world.review.run_id}")
+    assert page.count("word ") >= 9_000
+
+
+@pytest.mark.own_database
+async def test_every_screen_works_on_either_store(database_url: str, tmp_path: Path) -> None:
+    house = House(database_url, tmp_path)
+    browser = await house.owner()
+    review = await stories.review(house)
+    await stories.second_run(house, review.session_id)
+    launch = await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
+    paths = [f"/sessions/{review.run_id}{each}" for each in GET_PAGES]
+    paths += [
+        "/runs",
+        "/runs?q=launch&state=executed&operator=chieflab-launch",
+        "/sessions",
+        "/sessions?q=auth",
+    ]
+    paths += [f"/runs/{launch.run_id}/story", f"/runs/{launch.run_id}/story?state=executed", "/measure"]
+    paths += ["/memory?q=approved&kind=approval&state=confirmed", "/connectors", "/audit?group=decisions"]
+    paths += [f"/audit?run={launch.run_id}&until=2099-01-01", "/audit/export", "/audit/export?format=csv"]
+    for path in paths:
+        answer = await browser.get(path)
+        assert answer.status_code == 200, f"{path}: {answer.text[:300]}"
+    found = await browser.get("/runs?q=launch&state=executed&operator=chieflab-launch")
+    assert "Launch Assent to developers" in found.text
+    assert "2 done" in found.text
+    assert (await house.services.verify_journal(LOCAL_WORKSPACE)).ok
+    await house.close()
+
+
+ODD = ("%00", "%ff%fe", "9" * 40, "-1", "%27%22%3E", "1:2:3", "%E2%80%AE", "a" * 3_000, "[]", "%25_!")
+
+
+async def test_odd_addresses_find_nothing_and_break_nothing(world: World) -> None:
+    run = f"/sessions/{world.review.run_id}"
+    places = {
+        "/runs": ("q", "operator", "state", "before"),
+        f"/runs/{world.launch.run_id}/story": ("state", "after", "events"),
+        "/sessions": ("q", "before"),
+        run: ("node", "open", "row"),
+        f"{run}/compare": ("a", "b"),
+        f"{run}/timeline": ("row",),
+        "/measure": ("before",),
+        "/memory": ("q", "kind", "state", "tenant", "before"),
+        "/audit": ("group", "run", "until", "before", "scope"),
+    }
+    for path, names in places.items():
+        for name in names:
+            for odd in (*ODD, *(f"{odd}:{world.review.run_id}" for odd in ODD[:3])):
+                answer = await world.owner.get(f"{path}?{name}={odd}")
+                assert answer.status_code in (200, 404), (path, name, odd, answer.status_code)
+
+
+async def test_an_address_that_is_no_web_address_is_no_link(world: World) -> None:
+    from assent.engine.actions import actions
+    from assent.kernel.ids import ActionId
+
+    run = await stories.launch(world.house, "Odd address", post())
+    action = await world.house.action(ActionId(run.actions[0].id))
+    changed = msgspec.structs.replace(action, external_url="javascript:alert(1)")
+    await world.house.app.store.write(lambda: actions.put_all(changed, (), world.house.clock.now_ms()))
+    assert "javascript:" not in await world.page(f"/runs/{run.run_id}/story")

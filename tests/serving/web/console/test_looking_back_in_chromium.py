@@ -1,0 +1,358 @@
+"""The screens that look back in a real browser, on a phone and at a desk, light and dark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import connect
+
+import msgspec
+import pytest
+from playwright.async_api import expect
+from tests.chromium import closed
+from tests.serving.web.console import stories
+from tests.serving.web.console.conftest import OpenScreen
+from tests.serving.web.console.screen import every_look
+from tests.serving.web.review.browser import served
+from tests.serving.web.review.hostile import CORPUS
+from tests.serving.web.review.kit import House, post
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.workflows import session_notes
+from assent.engine.workflows.session_notes import SessionNote
+from assent.ports import Draft
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+
+class Past(msgspec.Struct):
+    """What has happened, and where to look at it."""
+
+    review: stories.Review
+    second: str
+    launch_id: str
+
+    @property
+    def session(self) -> str:
+        return f"/sessions/{self.review.run_id}"
+
+    def screens(self) -> list[str]:
+        return [
+            "/runs",
+            "/runs?q=nothing+like+it",
+            f"/runs/{self.launch_id}/story",
+            "/sessions",
+            "/sessions?q=nothing+like+it",
+            f"{self.session}?node=2",
+            f"{self.session}?node=3",
+            f"{self.session}?node=0",
+            f"{self.session}/compare",
+            f"{self.session}/timeline",
+            f"{self.session}/print",
+            "/sessions/import",
+            "/measure",
+            "/memory",
+            "/connectors",
+            "/audit",
+            "/audit?group=access&scope=server",
+        ]
+
+
+@pytest.fixture(scope="module")
+async def past(house: House) -> Past:
+    review = await stories.review(house)
+    second = await stories.second_run(house, review.session_id)
+    note = SessionNote(house.services.new_id(1), "Ada", "Agreed: **merge** on Monday.", house.clock.now_ms())
+    await house.app.store.write(lambda: session_notes.add(LOCAL_WORKSPACE, review.session_id, note))
+    await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
+    launch = await stories.measured_launch(house, "Tell people about 1.1", 1840, 31)
+    await stories.remember(house, "We never use exclamation marks.", state="proposed")
+    return Past(review, second, launch.run_id)
+
+
+@every_look
+async def test_every_screen_is_accessible_and_fits(
+    screen: OpenScreen, past: Past, width: int, dark: bool
+) -> None:
+    at = await screen("/runs", width=width, dark=dark)
+    for path in past.screens():
+        await at.goto(path)
+        await at.page.evaluate(
+            "document.querySelectorAll('main details').forEach(each => { each.open = true })"
+        )
+        await at.check()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+async def test_everything_to_press_is_thumb_sized(screen: OpenScreen, past: Past, width: int) -> None:
+    at = await screen("/runs", width=width)
+    for path in past.screens():
+        await at.goto(path)
+        low = await at.page.locator(
+            "main button, main .button, main input:not([type=hidden]), main select"
+        ).evaluate_all(
+            """all => all.filter(each => each.getBoundingClientRect().height > 0)
+                .filter(each => each.getBoundingClientRect().height < 44).map(each => each.outerHTML.slice(0, 160))"""
+        )
+        assert low == [], path
+        assert await at.page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_an_empty_server_teaches(tmp_path: Path, browser_screen: OpenScreen, width: int) -> None:
+    at = await browser_screen("/runs", width=width)
+    for path, text in (
+        ("/runs", "No runs yet"),
+        ("/sessions", "No sessions yet"),
+        ("/measure", "Nothing to measure yet"),
+        ("/memory", "Nothing learned yet"),
+        ("/audit?group=sending", "Nothing found"),
+    ):
+        await at.goto(path)
+        await expect(at.page.locator("main")).to_contain_text(text)
+        await at.check()
+
+
+@pytest.fixture
+async def browser_screen(browser: object, tmp_path: Path) -> AsyncIterator[OpenScreen]:
+    """The same as `screen`, at a server of its own on which nothing has happened."""
+    from tests.serving.web.console.screen import Screen, sign_in
+
+    async with served(tmp_path) as empty:
+        await empty.app.prepare()
+        made: list[Screen] = []
+
+        async def open_screen(path: str, *, width: int = 1280) -> Screen:
+            context = await browser.new_context(viewport={"width": width, "height": 900})  # type: ignore[attr-defined]
+            await sign_in(context, empty)
+            found = await Screen.open(context, empty, path)
+            made.append(found)
+            return found
+
+        yield open_screen
+        alarms = [alarm for each in made for alarm in each.unexpected()]
+        for each in made:
+            await closed(each.page.context)
+    assert alarms == []
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+async def test_the_graph_shows_the_fork_and_leads_to_every_step(
+    screen: OpenScreen, past: Past, script: bool
+) -> None:
+    at = await screen(past.session, script=script)
+    rows = at.page.locator(".session-graph .graph li")
+    await expect(rows).to_have_count(9)
+    await expect(rows.nth(2)).to_contain_text("Changed files")
+    await expect(rows.nth(2)).to_contain_text("2 ways")
+    await expect(rows.nth(2)).to_contain_text("1 refused")
+    await expect(rows.nth(3)).to_contain_text("1 checkpoint")
+    svg = at.page.locator("svg.lanes")
+    assert await svg.locator("circle.fork").count() == 1
+    assert await svg.locator("path.refused").count() == 1
+    assert await svg.locator("path.kept").count() == 1
+    assert await svg.locator("rect.end").count() == 1
+    drawn, listed = await svg.bounding_box(), await at.page.locator(".session-graph .graph ol").bounding_box()
+    assert drawn is not None
+    assert listed is not None
+    assert abs(drawn["height"] - listed["height"]) < 1
+
+    await rows.nth(3).get_by_role("link").click()
+    await expect(at.page.locator("#step-title")).to_have_text("Findings (pass 1)")
+    await expect(at.page.locator("#step")).to_contain_text("The description names a field that is gone")
+    await expect(at.page.locator("#step")).to_contain_text("Halfway")
+    await at.page.go_back()
+    await expect(at.page.locator("#step-title")).to_have_text("Findings (pass 2)")
+    await at.page.reload()
+    await expect(at.page.locator("#step-title")).to_have_text("Findings (pass 2)")
+
+
+async def test_a_comment_is_copied_with_one_press(screen: OpenScreen, past: Past) -> None:
+    at = await screen(f"{past.session}?node=3")
+    await at.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await at.page.get_by_role("button", name="Copy: Fix the description of workflow_next").click()
+    copied = await at.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("`src/mcp/tool-descriptions.ts:79` **Fix the description of workflow_next**")
+
+
+async def test_two_branches_are_compared_from_the_graph(screen: OpenScreen, past: Past) -> None:
+    at = await screen(past.session)
+    await at.page.get_by_role("button", name="Compare").click()
+    await expect(at.page.locator("main")).to_contain_text("They part after Changed files")
+    await expect(at.page.locator(".compared").first).to_contain_text("Different")
+    assert await at.page.locator(".compared del").count() > 0
+    assert await at.page.locator(".compared ins").count() > 0
+    await expect(at.page.locator("#context-title + dl")).to_contain_text("complexity")
+
+
+async def test_a_session_is_exported_and_imported_again(
+    screen: OpenScreen, past: Past, tmp_path: Path
+) -> None:
+    at = await screen(past.session, allow=("400 (Bad Request)",))
+    async with at.page.expect_download() as started:
+        await at.page.get_by_role("link", name="Export", exact=True).click()
+    download = await started.value
+    file = tmp_path / download.suggested_filename
+    await download.save_as(file)
+    assert file.name == "AUTH-1234.assent.json"
+
+    await at.goto("/sessions/import")
+    await at.page.get_by_label("The file").set_input_files(file)
+    await at.page.get_by_role("button", name="Import into").click()
+    await expect(at.page.locator(".crumbs")).to_contain_text("AUTH-1234 (")
+    await expect(at.page.locator(".session-graph .graph li")).to_have_count(9)
+
+    damaged = json.loads(file.read_text())
+    damaged["content"]["runs"][0]["nodes"][1]["notes"] = "Something else."
+    file.write_text(json.dumps(damaged))
+    await at.goto("/sessions/import")
+    await at.page.get_by_label("The file").set_input_files(file)
+    await at.page.get_by_role("button", name="Import into").click()
+    await expect(at.page.get_by_role("alert")).to_contain_text("changed after it was exported")
+    await at.check()
+
+
+async def test_a_note_is_written_by_whoever_is_signed_in(screen: OpenScreen, past: Past) -> None:
+    at = await screen(f"/sessions/{past.second}")
+    await at.page.get_by_label("Add a note").fill("Checked with the *team*.")
+    await at.page.get_by_role("button", name="Add the note").click()
+    await expect(at.page.locator("#session-notes")).to_contain_text("Ada Lovelace")
+    await expect(at.page.locator("#session-notes em", has_text="team")).to_be_visible()
+
+
+async def test_a_step_appears_on_an_open_page_by_itself(screen: OpenScreen, house: House, past: Past) -> None:
+    agent = stories.Agent(house)
+    begun = await agent.start(sessionId="Live")
+    at = await screen(f"/sessions/{begun['session']['runId']}")
+    await at.ready()
+    await expect(at.page.locator(".session-graph .graph li")).to_have_count(1)
+    await agent.advance(begun, "First step.", output=stories.TRIAGE)
+    await expect(at.page.locator(".session-graph .graph li")).to_have_count(2)
+
+
+async def test_the_journal_is_checked_and_a_change_is_found(
+    screen: OpenScreen, house: House, past: Past
+) -> None:
+    at = await screen("/audit")
+    await at.page.get_by_role("button", name="Verify").click()
+    await expect(at.page.locator("#verdict")).to_contain_text("The journal is as it was written")
+    await at.check()
+    path = house.app.settings.sqlite_path
+    assert path is not None
+    with closing(connect(path)) as database:
+        kept = database.execute("SELECT hash FROM events WHERE stream_id = ? AND seq = 1", (past.launch_id,))
+        before = kept.fetchone()[0]
+        database.execute("UPDATE events SET hash = 'x' WHERE stream_id = ? AND seq = 1", (past.launch_id,))
+        database.commit()
+    await at.page.get_by_role("button", name="Verify").click()
+    await expect(at.page.locator("#verdict")).to_contain_text("An event was changed")
+    await expect(at.page.locator("#verdict")).to_contain_text(past.launch_id)
+    await at.check()
+    with closing(connect(path)) as database:
+        database.execute(
+            "UPDATE events SET hash = ? WHERE stream_id = ? AND seq = 1", (before, past.launch_id)
+        )
+        database.commit()
+
+
+async def test_a_memory_is_confirmed_and_retired(screen: OpenScreen, house: House, past: Past) -> None:
+    await stories.remember(house, "Say what it costs.", state="proposed")
+    at = await screen("/memory?q=costs")
+    await at.page.get_by_role("button", name="Confirm this Lesson").click()
+    row = at.page.locator("li", has_text="Say what it costs.")
+    await expect(row).to_contain_text("Confirmed")
+    await row.get_by_role("button", name="Stop using this Lesson").click()
+    await expect(at.page.locator("li", has_text="Say what it costs.")).to_contain_text("No longer used")
+
+
+async def test_rows_are_walked_with_the_keyboard(screen: OpenScreen, past: Past) -> None:
+    at = await screen("/runs")
+    await at.page.keyboard.press("j")
+    await at.page.keyboard.press("j")
+    await expect(at.page.locator("[data-row]").nth(1)).to_have_attribute("aria-current", "true")
+    await at.page.keyboard.press("Enter")
+    await expect(at.page).to_have_url(re.compile(r"/story$"))
+
+
+async def test_paper_has_the_session_and_nothing_else(screen: OpenScreen, past: Past) -> None:
+    at = await screen(f"{past.session}/print")
+    await at.page.emulate_media(media="print")
+    await expect(at.page.locator(".bar")).to_be_hidden()
+    await expect(at.page.locator(".callout")).to_be_hidden()
+    await expect(at.page.locator(".sheet")).to_contain_text("A second pass found nothing new.")
+
+
+@pytest.fixture(scope="module")
+async def hostile_past(house: House) -> list[str]:
+    """The corpus wherever agents and people can write, and the pages that show it."""
+    every = "\n\n".join(CORPUS)
+    agent = stories.Agent(house)
+    begun = await agent.start(sessionId=CORPUS[0] + CORPUS[5], context={"a": every, CORPUS[1]: CORPUS[2]})
+    rows = [{"path": text, "summary": text, "risk": text} for text in CORPUS]
+    found = [
+        {**row, "severity": row["risk"], "title": row["path"], "location": {"file": row["path"]}}
+        for row in rows
+    ]
+    found = [{**each, "rationale": each["title"], "suggestion": each["title"]} for each in found]
+    comments = [{"title": text, "body": text} for text in CORPUS]
+    files = {"kind": "mr_review.changed_files", "changedFiles": rows}
+    findings = {"kind": "mr_review.findings", "findings": found, "mrComments": comments}
+    extra = {"artifacts": [stories.TRIAGE, {"kind": CORPUS[0], "x": every}, files, findings]}
+    at = await agent.advance(begun, every, output=extra)
+    await agent.keep(at, every)
+    await agent.advance(at, every, output={"kind": CORPUS[3]})
+    other = await agent.advance(begun, every[::-1], output={**stories.TRIAGE, "revisionLogEntry": CORPUS[4]})
+    assert other["kind"] == "step"
+    run_id = begun["session"]["runId"]
+    note = SessionNote(house.services.new_id(1), CORPUS[0], every, house.clock.now_ms())
+    await house.app.store.write(
+        lambda: session_notes.add(LOCAL_WORKSPACE, begun["session"]["sessionId"], note)
+    )
+    launch = await stories.launch(
+        house, CORPUS[0], post(), drafts=(Draft(type=CORPUS[1], title=CORPUS[2], body=every),)
+    )
+    for number, text in enumerate(CORPUS):
+        await stories.remember(house, f"{number} {text}", channel=text)
+    paths = [f"/sessions/{run_id}?node={node}" for node in (0, 1, 2)]
+    paths += [f"/sessions/{run_id}{each}" for each in ("/compare", "/timeline", "/print")]
+    return [
+        *paths,
+        "/sessions",
+        "/runs",
+        f"/runs/{launch.run_id}/story",
+        "/memory",
+        "/audit",
+        f"/audit?run={run_id}",
+    ]
+
+
+FORBIDDEN = (
+    "script",
+    "iframe",
+    "object",
+    "embed",
+    "style",
+    "base",
+    "img",
+    "form[action*=evil]",
+    "a[href^='javascript']",
+)
+HANDLERS = ("[onclick]", "[onerror]", "[onload]", "[onfocus]", "[onmouseover]", "[ontoggle]")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_no_payload_of_the_corpus_does_anything(
+    screen: OpenScreen, hostile_past: list[str], width: int
+) -> None:
+    at = await screen("/runs", width=width)
+    for path in hostile_past:
+        await at.goto(path)
+        await at.page.evaluate(
+            "document.querySelectorAll('main details').forEach(each => { each.open = true })"
+        )
+        for selector in (*FORBIDDEN, *HANDLERS):
+            assert await at.page.locator(f"main {selector}").count() == 0, (path, selector)
+        assert await at.page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -1,0 +1,101 @@
+"""Ten thousand actions and a run of two thousand steps are still quick to look at.
+
+`make bench` holds the pages to their budgets; here the bounds are several times as wide, because a busy machine is no
+mistake of a page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+
+import pytest
+import uvicorn
+from benchmarks.rows.console_pages import BUDGET_KB, BUDGET_MS, pages
+from benchmarks.rows.console_world import Places, filled, looking
+from benchmarks.rows.gate_world import world
+from playwright.async_api import Browser
+from tests.chromium import closed
+
+from assent.engine.people import people
+from assent.processes.serve import Surfaces
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+FIRST_PAINT = """() => new Promise(done => {
+  new PerformanceObserver(list => done(list.getEntries()[0].startTime)).observe({type: "paint", buffered: true});
+})"""
+WIDE = 4
+FIRST_PAINT_MS = 300
+LOOKS = 7
+
+
+@pytest.fixture(scope="module")
+async def much(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Places]:
+    data_dir = tmp_path_factory.mktemp("much") / "data"
+    return data_dir, await filled(data_dir)
+
+
+async def test_pages_with_much_on_them_are_quick_and_small(much: tuple[Path, Places]) -> None:
+    data_dir, places = much
+    async with looking(data_dir) as looker:
+        for name, path in pages(places).items():
+            seen = [await looker.look(path) for _ in range(LOOKS)]
+            assert median(look.ms for look in seen) < BUDGET_MS * WIDE, name
+            assert seen[0].kilobytes < BUDGET_KB, name
+
+
+async def test_a_long_run_is_folded_and_can_be_walked_to_its_end(much: tuple[Path, Places]) -> None:
+    data_dir, places = much
+    async with looking(data_dir) as looker:
+        path = f"/sessions/{places.session_run_id}"
+        page = (await looker.look(path)).html
+        assert "1,999 steps, 100 branches" in page
+        assert "steps without a fork" in page
+        for first in (0, 100):
+            rows = (await looker.look(f"{path}?row={first}")).html
+            assert rows.count('<li id="row-') > 50
+
+
+@asynccontextmanager
+async def at_the_door(data_dir: Path) -> AsyncIterator[tuple[str, str]]:
+    """The server of a data directory where a browser can reach it: its address, and a link to sign in."""
+    app = world(data_dir)
+    await app.prepare()
+    entropy, now_ms = os.urandom(people.ENTROPY_BYTES), app.clock.now_ms()
+    token = await app.store.write(lambda: people.issue_link(entropy, now_ms, shown_to="terminal"))
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        Surfaces(app).site(), log_config=None, lifespan="off", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield address, f"{address}/sign-in/{token}"
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
+        await app.close()
+
+
+async def test_the_first_paint_comes_soon(browser: Browser, much: tuple[Path, Places]) -> None:
+    data_dir, places = much
+    async with at_the_door(data_dir) as (address, link):
+        context = await browser.new_context(viewport={"width": 1280, "height": 900})
+        await context.request.post(link, form={"name": "Ada"}, headers={"Sec-Fetch-Site": "same-origin"})
+        page = await context.new_page()
+        for name, path in pages(places).items():
+            painted = []
+            for _ in range(3):
+                await page.goto(address + path)
+                painted.append(await page.evaluate(FIRST_PAINT))
+            assert median(painted) < FIRST_PAINT_MS * WIDE, (name, painted)
+        await closed(context)

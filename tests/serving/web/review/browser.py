@@ -1,0 +1,103 @@
+"""A real Chromium at a real server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from playwright.async_api import BrowserContext, Page
+from tests.chromium import AXE
+from tests.serving.web.review.kit import House
+from tests.sqlite_files import new_sqlite
+
+from assent.processes.serve import http_server
+
+SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
+
+
+class Doors:
+    """A house's web server, which can be stopped and started again at the same address."""
+
+    def __init__(self) -> None:
+        self._listener = self._bound(0)
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._task: asyncio.Task[None] | None = None
+        self._server: Any = None
+
+    def _bound(self, port: int) -> socket.socket:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        return listener
+
+    def open(self, house: House) -> None:
+        if self._listener.fileno() < 0:
+            self._listener = self._bound(int(self.base_url.rpartition(":")[2]))
+            house.site = house.surfaces.site()
+        self._server = http_server(house.site, house.surfaces.end_streams)
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+
+    async def close(self) -> None:
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
+        self._listener.close()
+
+
+@asynccontextmanager
+async def served(tmp_path: Path, **options: Any) -> AsyncIterator[House]:
+    """A house whose pages a browser can reach; its `doors` can be closed and opened."""
+    doors = Doors()
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, doors.base_url, **options)
+    house.doors = doors
+    doors.open(house)
+    try:
+        yield house
+    finally:
+        await doors.close()
+        await house.close()
+
+
+class Watched(msgspec.Struct):
+    """A page and everything on it that should not happen: dialogs, console errors, requests to elsewhere."""
+
+    page: Page
+    alarms: list[str]
+
+
+async def watched(context: BrowserContext, base_url: str) -> Watched:
+    page = await context.new_page()
+    alarms: list[str] = []
+
+    async def dialog(opened: Any) -> None:
+        alarms.append(f"dialog: {opened.message}")
+        await opened.dismiss()
+
+    page.on("dialog", dialog)
+    page.on(
+        "console", lambda said: alarms.append(f"{said.type}: {said.text}") if said.type == "error" else None
+    )
+    page.on("pageerror", lambda error: alarms.append(f"error: {error}"))
+    page.on(
+        "request",
+        lambda request: (
+            alarms.append(f"request: {request.url}")
+            if not request.url.startswith((base_url, "data:"))
+            else None
+        ),
+    )
+    return Watched(page, alarms)
+
+
+async def violations(page: Page) -> list[str]:
+    """What axe finds wrong with a page, for WCAG 2.2 AA and its best practices."""
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = await page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
+    )
+    return [f"{each['id']}: {[node['html'][:160] for node in each['nodes'][:3]]}" for each in found]

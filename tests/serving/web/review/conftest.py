@@ -1,0 +1,32 @@
+"""A server with its people and providers, over each kind of store or over the embedded one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.serving.web.review.kit import House
+from tests.sqlite_files import new_sqlite
+
+
+@pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """Over the embedded store."""
+    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def house_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    """Over each kind of store."""
+    made = House(database_url, tmp_path)
+    yield made
+    await made.close()

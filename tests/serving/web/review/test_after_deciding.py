@@ -1,0 +1,192 @@
+"""After a decision the page says what is true: in the card that was decided, by its outcome, and never that something
+is on its way that cannot go."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.serving.web.review.kit import House, form, mail, post
+from tests.serving.web.review.test_notifications import Posts, told_at
+from tests.serving.web.review.test_people_and_approvers import invited, two_people
+
+from assent.gate.preflight import Readiness
+from assent.gate.records import Status
+from assent.kernel.reasons import Reason
+from assent.ports import NotSent
+
+
+def heading(page: str) -> str:
+    found = re.search(r"<h1[^>]*>(.*?)</h1>", page, re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]+>", "", found[1]).split())
+
+
+def card_of(page: str, action_id: str) -> str:
+    """The card of one action, with everything in it."""
+    start = page.index(f'id="action-{action_id}"')
+    return page[start : page.index("</article>", start)]
+
+
+def refuse(action: object) -> Any:
+    raise NotSent(Reason.CONNECTOR_FAILED, "The account is suspended.", curable=False)
+
+
+def postpone(action: object) -> Any:
+    raise NotSent(Reason.CONNECTOR_FAILED, "The service is down.", curable=True)
+
+
+async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads_there(house: House) -> None:
+    run = await house.stage(post(), post("x"), post("site", connector="site"))
+    browser = await house.owner()
+    for action, decision, fields, said in (
+        (run.actions[0].id, "ask", {"text": "Shorter."}, "Your agent can read what you asked for"),
+        (run.actions[1].id, "approve", {}, "Approved."),
+        (run.actions[2].id, "reject", {"reason": "No."}, "Rejected."),
+    ):
+        answer = await house.decide(browser, run.run_id, action, decision, **fields)
+        page = (await browser.get(answer.headers["location"])).text
+
+        assert answer.headers["location"].endswith(f"#action-{action}")
+        assert said in card_of(page, action)
+        assert page.count('role="status"') == card_of(page, action).count('role="status"') == 1
+        assert 'tabindex="-1"' in page[page.index(f'id="action-{action}"') - 40 :][:200]
+
+
+async def test_headings_tell_the_outcome(house: House) -> None:
+    owner = await house.owner()
+    out = await house.stage(post())
+    await house.decide(owner, out.run_id, out.actions[0].id, "approve", then="send")
+    assert heading(await house.page(owner, out.run_id)) == "On its way"
+    await house.run_jobs()
+    assert heading(await house.page(owner, out.run_id)) == "This LinkedIn post went out"
+
+    house.provider.then = refuse
+    failed = await house.stage(post())
+    await house.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    assert heading(await house.page(owner, failed.run_id)) == "This LinkedIn post did not go out"
+
+    mixed = await house.stage(post(), post("x"))
+    await house.decide(owner, mixed.run_id, mixed.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    await house.decide(owner, mixed.run_id, mixed.actions[1].id, "reject", reason="No.")
+    assert heading(await house.page(owner, mixed.run_id)) == "One of 2 did not go out"
+
+    kept = await house.stage(post())
+    await house.decide(owner, kept.run_id, kept.actions[0].id, "approve")
+    assert heading(await house.page(owner, kept.run_id)) == "This LinkedIn post is approved and not sent yet"
+
+    no = await house.stage(mail())
+    await house.decide(owner, no.run_id, no.actions[0].id, "reject", reason="No.")
+    assert heading(await house.page(owner, no.run_id)) == "This e-mail was rejected"
+
+
+async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_for_who_gave_it(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    await two_people(house)
+    run = await house.stage(mail(60))
+    [action] = run.actions
+    ada, bo = await house.owner(), await invited(house, "Bo")
+    assert "One thing waits for you" in (await ada.get("/inbox")).text
+
+    await house.decide(ada, run.run_id, action.id, "approve")
+
+    assert heading(await house.page(ada, run.run_id)) == "You approved this; another person has to, too"
+    mine, theirs = (await ada.get("/inbox")).text, (await bo.get("/inbox")).text
+    assert "Nothing waits for you" in mine
+    assert f"row-{action.id}" not in mine
+    assert "One thing waits for you" in theirs
+    assert f"row-{action.id}" in theirs
+
+
+async def test_a_mail_to_nobody_cannot_be_approved(house: House) -> None:
+    run = await house.stage(mail(0))
+    [action] = run.actions
+    browser = await house.owner()
+    page = await house.page(browser, run.run_id)
+
+    assert f'/actions/{action.id}/approve"' not in page
+    assert "It has no recipients" in card_of(page, action.id)
+    assert f"action={action.id}&amp;open=approve" not in (await browser.get("/inbox")).text
+    edited = await house.decide(browser, run.run_id, action.id, "edit", recipients="ann@example.org")
+    assert edited.status_code == 303
+    approved = await house.decide(browser, run.run_id, action.id, "approve", then="send")
+    assert approved.status_code == 303
+
+
+async def test_sending_through_what_is_not_connected_is_refused_before_it_is_approved(house: House) -> None:
+    run = await house.stage(post())
+    [action] = run.actions
+    browser = await house.owner()
+    ready = form(await house.page(browser, run.run_id), action.id, "approve")
+    house.provider.ready = Readiness(
+        ready=False, blocker="missing_connector", fix_hint="Connect Zernio first."
+    )
+
+    answer = await browser.post(ready.address, data={**ready.fields, "then": "send"})
+
+    assert answer.status_code == 409
+    assert "Connect Zernio first." in answer.text
+    assert "on its way" not in answer.text.lower()
+    assert (await house.action(action.id)).status is Status.AWAITING_APPROVAL
+    approved = await house.decide(browser, run.run_id, action.id, "approve")
+    page = (await browser.get(approved.headers["location"])).text
+    assert "Approved. It cannot be sent yet" in card_of(page, action.id)
+
+
+async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    owner = await house.owner()
+    failed = await house.stage(post(body="This one is refused."))
+    house.provider.then = refuse
+    await house.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    stuck = await house.stage(post(body="This one is postponed."))
+    house.provider.then = postpone
+    await house.decide(owner, stuck.run_id, stuck.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    await house.run_jobs()
+
+    page = (await owner.get("/inbox")).text
+    assert "Nothing waits for you" not in page
+    assert page.index("Did not go out") < page.index(f"row-{failed.actions[0].id}")
+    assert f"row-{stuck.actions[0].id}" in page
+    assert "The account is suspended." in page
+    assert "The service is down." in page
+    told = [said["text"] for _, said in posts.sent]
+    assert any("did not go out" in text and failed.run_id in text for text in told)
+    assert any("did not go out" in text and stuck.run_id in text for text in told)
+
+
+async def test_what_is_approved_and_left_unsent_is_in_the_inbox_and_is_told_after_an_hour(
+    house: House,
+) -> None:
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    owner = await house.owner()
+    run = await house.stage(post(body="Nobody sends this."), post("x", body="This is sent in time."))
+    for action in run.actions:
+        await house.decide(owner, run.run_id, action.id, "approve")
+    await house.run_jobs()
+    posts.sent.clear()
+    await house.decide(owner, run.run_id, run.actions[1].id, "send")
+    await house.run_jobs()
+    assert posts.sent == []
+
+    house.clock.advance(hours=1.1)
+    await house.run_jobs()
+
+    [(_, said)] = posts.sent
+    assert "One draft in local is approved and not sent: LinkedIn." in said["text"]
+    page = (await owner.get("/inbox")).text
+    assert "Approved, not sent yet" in page
+    assert f"row-{run.actions[0].id}" in page
+    house.clock.advance(hours=1)
+    posts.sent.clear()
+    await house.run_jobs()
+    assert posts.sent == []

@@ -1,0 +1,218 @@
+"""Whoever claims a sign-up gets in as far as holding an address goes, and becomes a person by mail (C26)."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.serving.web.review.kit import House, forms, mail, path_of, post
+from tests.sqlite_files import new_sqlite
+
+from assent.engine.actions import actions, staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.core import tenancy
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Assurance, Status
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.ports import Preparation, StagedEffect
+from assent.serving.edge import Credentials
+from assent.serving.web.people.people import CONFIRM_FIRST
+
+KEY = re.compile(r"clp_live_[A-Za-z0-9_-]{64}")
+LINK = re.compile(r"/sign-in/[A-Za-z0-9_-]{40,}")
+EMAIL = "zoe@example.org"
+
+
+class Town:
+    """A server with a mail server, and what it mailed."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.mailed: list[tuple[str, str]] = []
+        house.app.services = dataclasses.replace(house.services, send_note=self._send)
+
+    async def _send(self, to: str, subject: str, text: str, key: str) -> None:
+        self.mailed.append((to, text))
+
+    async def claimed(
+        self, browser: httpx.AsyncClient | None = None, email: str = EMAIL
+    ) -> tuple[httpx.AsyncClient, httpx.Response, WorkspaceId]:
+        """A browser that pressed the button behind a sign-up's link, what it was shown, and the workspace."""
+        house, browser = self.house, browser or self.house.browser()
+        await house.app.prepare()
+        now_ms, secret = house.clock.now_ms(), os.urandom(tenancy.LINK_SECRET_BYTES)
+        workspace_id = WorkspaceId(house.services.new_id(now_ms))
+        token = await house.app.store.write(
+            lambda: tenancy.request_signup(workspace_id, secret, email, "Zoe's shop", now_ms)
+        )
+        page = await browser.post(f"/claim/{token}")
+        assert page.status_code == 200, page.text
+        return browser, page, workspace_id
+
+    async def staged(self, page: httpx.Response, effect: StagedEffect) -> PreparedRun:
+        """A run in the claimed workspace, as its agent prepares it."""
+        [key] = set(KEY.findall(page.text))
+        now_ms = self.house.clock.now_ms()
+        caller = await self.house.app.store.read(lambda: tenancy.authenticate(key, now_ms))
+        request = Request(principal=caller, operator="launch", tool="chieflab_launch_product", inputs={})
+        return await staging.stage(
+            self.house.services, request, Preparation(drafts=(), effects=(effect,)), PreparedRun
+        )
+
+    async def action(self, workspace_id: WorkspaceId, run: PreparedRun) -> Action:
+        action_id = ActionId(run.actions[0].id)
+        action, _ = await self.house.app.store.read(lambda: actions.find(workspace_id, action_id))
+        return action
+
+    async def ask_for_link(self, browser: httpx.AsyncClient, email: str = EMAIL) -> httpx.Response:
+        answer = await browser.post("/sign-in", data={"email": email})
+        await self.house.run_jobs()
+        return answer
+
+
+@pytest.fixture
+async def town(tmp_path: Path) -> AsyncIterator[Town]:
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, smtp_url="smtp://127.0.0.1:2525")
+    yield Town(house)
+    await house.close()
+
+
+@pytest.fixture
+async def town_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Town]:
+    house = House(database_url, tmp_path, smtp_url="smtp://127.0.0.1:2525")
+    yield Town(house)
+    await house.close()
+
+
+@pytest.mark.rule("E93")
+async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_store: Town) -> None:
+    town = town_on_any_store
+    browser, page, workspace_id = await town.claimed()
+    run = await town.staged(page, post())
+
+    inbox = await browser.get("/inbox")
+    assert (inbox.status_code, run.actions[0].id in inbox.text) == (200, True)
+    # The link that the agent is given for its human opens for the one who took the key.
+    town.house.provider.ready = Readiness(False, "missing_connector")
+    [key] = set(KEY.findall(page.text))
+    credentials = Credentials(api_key=key)
+    asked = await town.house.surfaces.edge.answer(
+        "chieflab_connect_provider", {"provider": "zernio"}, credentials, "203.0.113.7"
+    )
+    assert asked.reason is None, asked.text
+    for path in (f"/connect?workspace={workspace_id}", path_of(asked.value["connectUrl"])):
+        assert (await browser.get(path)).status_code == 200
+    assert f"/connect?workspace={workspace_id}" in page.text
+    assert f"<bdi>{EMAIL}</bdi>" in page.text
+    # Nothing of other workspaces.
+    other = await town.house.stage(post())
+    assert (await browser.get(f"/runs/{other.run_id}")).status_code == 404
+
+
+async def test_a_claimer_decides_as_somebody_with_a_link_and_never_about_high_risk(town: Town) -> None:
+    browser, page, workspace_id = await town.claimed()
+    low, high = await town.staged(page, post()), await town.staged(page, mail(recipients=500))
+
+    answer = await town.house.decide(browser, low.run_id, low.actions[0].id, "approve")
+    assert answer.status_code == 303, answer.text
+    approval = (await town.action(workspace_id, low)).approval
+    assert approval is not None
+    assert approval.assurance is Assurance.LINK
+    assert approval.person_id == ""
+
+    refused = await town.house.decide(browser, high.run_id, high.actions[0].id, "approve")
+    assert refused.status_code == 409
+    assert (await town.action(workspace_id, high)).status is Status.AWAITING_APPROVAL
+
+
+async def test_what_an_agent_must_not_do_asks_the_claimer_to_confirm_first(town: Town) -> None:
+    browser, _, _ = await town.claimed()
+
+    for path in ("/settings/notifications", "/inbox/batch", "/inbox/batch/approve", "/settings/outgoing"):
+        answer = await browser.post(path, data={})
+        assert (answer.status_code, CONFIRM_FIRST.title in answer.text) == (403, True)
+    assert (await browser.post("/settings/keys", data={})).status_code == 403
+
+
+@pytest.mark.rule("E93")
+async def test_a_mailed_link_makes_the_claimer_a_person(town_on_any_store: Town) -> None:
+    town = town_on_any_store
+    browser, page, workspace_id = await town.claimed()
+    run = await town.staged(page, mail(recipients=500))
+    [asking] = [each for each in forms(page.text) if each.address == "/sign-in"]
+    assert asking.fields == {"email": EMAIL}
+
+    assert (await town.ask_for_link(browser)).status_code == 200
+    [(to, text)] = town.mailed
+    assert to == EMAIL
+    [path] = LINK.findall(text)
+    assert (await browser.get(path)).status_code == 200
+    assert (await browser.post(path)).status_code == 303
+
+    assert CONFIRM_FIRST.title not in (await browser.post("/settings/notifications", data={})).text
+    answer = await town.house.decide(browser, run.run_id, run.actions[0].id, "approve")
+    assert answer.status_code == 303, answer.text
+    approval = (await town.action(workspace_id, run)).approval
+    assert approval is not None
+    assert approval.assurance is Assurance.PERSON
+
+
+async def test_a_mailed_link_works_once_and_for_an_hour(town: Town) -> None:
+    browser, _, _ = await town.claimed()
+    await town.ask_for_link(browser)
+    await town.ask_for_link(browser)
+    used, old = (LINK.findall(text)[0] for _, text in town.mailed)
+
+    assert (await browser.post(used)).status_code == 303
+    assert (await browser.post(used)).status_code == 404
+    town.house.clock.advance(seconds=3600)
+    assert (await browser.post(old)).status_code == 404
+
+
+async def test_an_unknown_address_is_answered_like_a_known_one_and_mailed_nothing(town: Town) -> None:
+    await town.claimed()
+    stranger = town.house.browser()
+
+    known = await town.ask_for_link(stranger)
+    unknown = await town.ask_for_link(stranger, "nobody@example.org")
+
+    assert [to for to, _ in town.mailed] == [EMAIL]
+    assert known.text.replace(EMAIL, "") == unknown.text.replace("nobody@example.org", "")
+    assert (await stranger.post("/sign-in", data={"email": "no address"})).status_code == 400
+
+
+async def test_links_are_mailed_a_few_times_an_hour_and_not_more(town: Town) -> None:
+    browser, _, _ = await town.claimed()
+
+    answers = [(await town.ask_for_link(browser)).status_code for _ in range(6)]
+
+    assert answers == [200] * 5 + [429]
+    assert len(town.mailed) == 5
+
+
+async def test_without_a_mail_server_the_page_names_the_other_ways(house: House, tmp_path: Path) -> None:
+    town = Town(house)
+    browser, page, _ = await town.claimed()
+
+    for shown in (page.text, (await browser.get("/sign-in")).text):
+        assert not [each for each in forms(shown) if each.address == "/sign-in"]
+        assert f"owner-link --data-dir {tmp_path}" in shown
+        assert "invite you" in shown
+    assert (await browser.post("/sign-in", data={"email": EMAIL})).status_code == 409
+
+
+async def test_a_person_who_claims_stays_who_they_are(town: Town) -> None:
+    browser = await town.house.owner(name="Ada")
+    kept: Any = browser.cookies.get("assent-session")
+
+    _, page, _ = await town.claimed(browser)
+
+    assert browser.cookies.get("assent-session") == kept
+    assert "set-cookie" not in page.headers
+    assert "Zoe&#39;s shop" in (await browser.get("/inbox")).text

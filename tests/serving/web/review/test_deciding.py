@@ -1,0 +1,714 @@
+"""Deciding on the page: the machine of the chat, about exactly what was shown, by whom and how sure (C8, C25)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.serving.web.review.kit import TEXT, House, form, forms, mail, post
+from tests.surfaces import START_MS
+
+from assent.engine.actions import actions, decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.policy import PRESETS
+from assent.gate.preflight import Readiness
+from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.tokens import KeyRing
+from assent.ports import NotSent, StoreUnavailable, Transaction
+from assent.serving.web.review.page import subject
+from assent.serving.web.shell.forms import Browser, FormNonces
+from assent.sql.loader import statements
+
+
+async def by_agent(house: House, action_id: str, **options: Any) -> None:
+    decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
+    await house.app.store.write(
+        lambda: decisions.approve(
+            decider,
+            ActionId(action_id),
+            Seen(),
+            lambda action: None,
+            house.clock.now_ms(),
+            seals=house.app.seals,
+            **options,
+        )
+    )
+
+
+async def set_policy(house: House, preset: str) -> None:
+    text = msgspec.json.encode(PRESETS[preset]).decode()
+
+    def write() -> Transaction[None]:
+        yield statements.set_policy(workspace_id=LOCAL_WORKSPACE, policy=text)
+
+    await house.app.store.write(write)
+
+
+@pytest.mark.rule("E21", "E69", "E70")
+async def test_the_holder_of_a_link_approves_under_the_name_they_give(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    answer = await house.decide(browser, run.run_id, action_id, "approve", name="Ada Lovelace")
+
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith(f"/runs/{run.run_id}?did=approve&action={action_id}")
+    action = await house.action(action_id)
+    assert action.status == "approved"
+    assert action.approval is not None
+    someone = "someone with the review link, calling themselves “Ada Lovelace”"
+    assert (action.approval.by, action.approval.assurance) == (someone, "link")
+    assert action.approval.digest == action.digest
+    kind, facts = (await house.events(run.run_id))[-1]
+    assert (kind, facts["by"], facts["assurance"], facts["via"]) == (
+        "action_approve",
+        someone,
+        "link",
+        "review page",
+    )
+    assert house.provider.done == []
+    page = (await browser.get(answer.headers["location"])).text
+    assert f"Approval by {someone}" in page
+    assert '<div class="callout warn">' in page and '<div class="callout ok">' not in page
+    assert '<span class="badge warn">Approved over the review link</span>' in page
+    assert '<span class="badge ok">' not in page and "Approved by <bdi>Ada" not in page
+    assert f"Approved by {someone}" in page
+
+
+async def test_the_name_is_asked_once_and_must_be_given(house: House) -> None:
+    run = await house.stage(post(), mail())
+    browser, first, second = await house.opened(run), run.actions[0].id, run.actions[1].id
+
+    for name in ("", "   ", "x" * 201):
+        answer = await house.decide(browser, run.run_id, first, "approve", name=name)
+        assert answer.status_code == 400
+        assert "Enter your name" in answer.text
+    assert (await house.action(first)).status == "awaiting_approval"
+
+    await house.decide(browser, run.run_id, first, "approve", name="  Zoë   O’Neil ")
+
+    approval = (await house.action(first)).approval
+    assert approval is not None
+    assert approval.by == "someone with the review link, calling themselves “Zoë O’Neil”"
+    assert form(await house.page(browser, run.run_id), second, "approve").fields["name"] == "Zoë O’Neil"
+
+
+async def test_nobody_takes_the_name_of_a_person_or_a_role_over_a_link(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    await house.owner(name="Grace Hopper")
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    for name in (
+        "Grace Hopper",
+        "grace  HOPPER",
+        "Gr\u0430ce Hopper",
+        "Grâce-Hopper",
+        "owner",
+        "The Owner",
+        "0wner",
+    ):
+        answer = await house.decide(browser, run.run_id, action_id, "approve", name=name)
+        assert answer.status_code == 400, name
+        assert "belongs to somebody who can sign in" in answer.text
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    answer = await house.decide(browser, run.run_id, action_id, "approve", name="Grace Kelly")
+    assert answer.status_code == 303
+
+
+async def test_a_signed_in_person_approves_as_themselves_whatever_the_form_says(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    owner = await house.owner(name="Grace Hopper")
+
+    assert "name" not in form(await house.page(owner, run.run_id), run.actions[0].id, "approve").fields
+    await house.decide(owner, run.run_id, run.actions[0].id, "approve", name="Somebody Else")
+
+    approval = (await house.action(run.actions[0].id)).approval
+    assert approval is not None
+    assert (approval.by, approval.assurance) == ("Grace Hopper", "person")
+
+
+@pytest.mark.rule("E62")
+async def test_high_risk_is_refused_by_link_with_the_way_to_sign_in_and_allowed_to_a_person(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(mail(60))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    assert '<a href="/sign-in">Sign in' in await house.page(browser, run.run_id)
+
+    refused = await house.decide(browser, run.run_id, action_id, "approve", then="send")
+
+    assert refused.status_code == 409
+    assert "This needs a signed-in person" in refused.text
+    assert '<a href="/sign-in">Sign in' in refused.text
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    assert await house.run_jobs() == 0
+
+    # The same form works once this browser is signed in.
+    waiting = form(refused.text, action_id, "approve")
+    await house.owner(browser)
+    taken = await browser.post(waiting.address, data=waiting.fields)
+    assert taken.status_code == 303
+    approval = (await house.action(action_id)).approval
+    assert approval is not None
+    assert (approval.by, approval.assurance) == ("owner", "person")
+
+
+async def test_a_strict_workspace_asks_for_a_person_for_everything(house: House) -> None:
+    run = await house.stage(post())
+    await set_policy(house, "strict")
+    browser = await house.opened(run)
+
+    assert (await house.decide(browser, run.run_id, run.actions[0].id, "approve")).status_code == 409
+    assert (
+        await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason="No.")
+    ).status_code == 303
+
+
+async def test_where_two_people_are_asked_for_the_page_says_how_many_there_are(house: House) -> None:
+    run = await house.stage(mail(60))
+    await set_policy(house, "two_people")
+    owner, action_id = await house.owner(), run.actions[0].id
+
+    answer = await house.decide(owner, run.run_id, action_id, "approve")
+
+    assert "did=recorded" in answer.headers["location"]
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    page = (await owner.get(answer.headers["location"])).text
+    assert "Your approval is recorded" in page
+    assert "1 of 2 people have approved so far." in page
+
+
+async def test_an_approval_that_an_agent_relayed_never_looks_like_a_humans(house: House) -> None:
+    run = await house.stage(post())
+    await by_agent(house, run.actions[0].id)
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert "Approval relayed by an agent" in page
+    assert "The server did not see a human decide." in page
+    assert "Approved by" not in page
+    assert '<span class="badge ok">' not in page
+
+
+async def test_a_person_confirms_what_an_agent_relayed(house: House) -> None:
+    run = await house.stage(post())
+    await by_agent(house, run.actions[0].id)
+    owner = await house.owner()
+    assert "Confirm as yourself" in await house.page(owner, run.run_id)
+
+    await house.decide(owner, run.run_id, run.actions[0].id, "approve")
+
+    approval = (await house.action(run.actions[0].id)).approval
+    assert approval is not None
+    assert (approval.by, approval.assurance) == ("owner", "person")
+    assert "Approved by <bdi>owner</bdi>" in await house.page(owner, run.run_id)
+
+
+@pytest.mark.rule("E66")
+async def test_an_edit_takes_the_approval_back_and_needs_another(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(mail(html="<p>Hello</p>"))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "approve")
+
+    saved = await house.decide(
+        browser,
+        run.run_id,
+        action_id,
+        "edit",
+        body="We built Assent.\r\n\r\nIt waits for your yes before it sends a word.",
+        subject="Assent, at last",
+        recipients="ada@example.org, bob@example.org\r\nada@example.org",
+    )
+
+    assert "did=edit" in saved.headers["location"]
+    action = await house.action(action_id)
+    assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
+    assert action.effect.body == "We built Assent.\n\nIt waits for your yes before it sends a word."
+    assert action.effect.subject == "Assent, at last"
+    assert action.effect.recipients == ("ada@example.org", "bob@example.org")
+    assert action.effect.html == ""
+    assert action.digest == action.effect.digest()
+    page = (await browser.get(saved.headers["location"])).text
+    assert "what you saved needs an approval of its own" in page
+    assert "Edited by someone with the review link, calling themselves “Ada Reviewer”: revision 2" in page
+    again = await house.decide(browser, run.run_id, action_id, "approve")
+    assert again.status_code == 303
+    approval = (await house.action(action_id)).approval
+    assert approval is not None
+    assert approval.digest == action.digest
+
+
+async def test_an_edit_that_changes_nothing_or_leaves_nothing_is_not_taken(house: House) -> None:
+    run = await house.stage(mail())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    before = await house.everything()
+
+    unchanged = await house.decide(browser, run.run_id, action_id, "edit", body=TEXT.replace("\n", "\r\n"))
+    empty = await house.decide(browser, run.run_id, action_id, "edit", body="  \n ")
+    nobody = await house.decide(browser, run.run_id, action_id, "edit", recipients="ada at example")
+    brief = await house.decide(
+        browser,
+        run.run_id,
+        action_id,
+        "edit",
+        body="You are an expert copywriter. Write a post about our launch.",
+    )
+
+    assert [answer.status_code for answer in (unchanged, empty, nobody, brief)] == [400] * 4
+    assert "Nothing is different yet" in unchanged.text
+    assert "ada at example" in nobody.text
+    assert await house.everything() == before
+
+
+@pytest.mark.rule("E67")
+async def test_a_rejection_keeps_its_reason_and_is_final(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+    approve = form(page, action_id, "approve")
+
+    assert (await house.decide(browser, run.run_id, action_id, "reject", reason=" ")).status_code == 400
+    answer = await house.decide(
+        browser, run.run_id, action_id, "reject", reason="Too loud.\r\nSay it plainly."
+    )
+
+    assert answer.status_code == 303
+    action = await house.action(action_id)
+    assert (action.status, action.rejection) == ("rejected", "Too loud.\nSay it plainly.")
+    page = (await browser.get(answer.headers["location"])).text
+    assert "Too loud.\nSay it plainly." in page
+    assert [each for each in forms(page) if each.decision] == []
+    late = await browser.post(approve.address, data={**approve.fields, "name": "Ada"})
+    assert late.status_code == 409
+    assert "This was decided already" in late.text
+    assert (await house.action(action_id)).status == "rejected"
+
+
+async def test_an_approval_can_be_withdrawn_until_it_is_sent(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "approve")
+
+    answer = await house.decide(browser, run.run_id, action_id, "withdraw", reason="One more look.")
+
+    assert "did=withdraw" in answer.headers["location"]
+    action = await house.action(action_id)
+    assert (action.status, action.approval) == ("awaiting_approval", None)
+    kind, facts = (await house.events(run.run_id))[-1]
+    assert (kind, facts["reason"]) == ("action_withdraw", "One more look.")
+    assert await house.run_jobs() == 0
+    assert house.provider.done == []
+
+
+async def test_a_form_about_content_that_changed_decides_nothing_and_shows_what_is_there_now(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    old = await house.page(browser, run.run_id)
+    await house.decide(
+        browser, run.run_id, action_id, "edit", body="Another text than the one you were shown."
+    )
+    before = await house.everything()
+
+    for decision, fields in (
+        ("approve", {"name": "Ada"}),
+        ("reject", {"name": "Ada", "reason": "No."}),
+        ("edit", {"name": "Ada", "body": "My own words, typed with care."}),
+    ):
+        stale = form(old, action_id, decision)
+        answer = await browser.post(stale.address, data={**stale.fields, **fields})
+        assert answer.status_code == 409
+        assert "The content changed while you were looking" in answer.text
+        assert "Another text than the one you were shown." in answer.text
+        if decision == "edit":
+            assert form(answer.text, action_id, "edit").fields["body"] == "My own words, typed with care."
+
+    assert await house.everything() == before
+
+
+async def test_a_form_of_another_browser_or_from_yesterday_or_with_a_forged_nonce_decides_nothing(
+    house: House,
+) -> None:
+    run = await house.stage(post(), mail())
+    browser, other = await house.opened(run), await house.opened(run)
+    await house.page(other, run.run_id)
+    action_id = run.actions[0].id
+    approve = form(await house.page(browser, run.run_id), action_id, "approve")
+    filled = {**approve.fields, "name": "Ada"}
+    mine = form(await house.page(browser, run.run_id), run.actions[1].id, "approve")
+    nonce = filled["nonce"]
+    forged = nonce[:-1] + ("A" if nonce[-1] != "A" else "E")
+    before = await house.everything()
+
+    answers = [
+        await other.post(approve.address, data=filled),
+        await browser.post(approve.address, data={**filled, "nonce": ""}),
+        await browser.post(approve.address, data={**filled, "nonce": forged}),
+        await browser.post(approve.address, data={**filled, "nonce": mine.fields["nonce"]}),
+        await browser.post(approve.address.replace("/approve", "/reject"), data={**filled, "reason": "x"}),
+        await browser.post(approve.address, data={**filled, "digest": mine.fields["digest"]}),
+        await browser.post(mine.address, data=filled),
+    ]
+    house.clock.advance(hours=12)
+    answers.append(await browser.post(approve.address, data=filled))
+
+    assert [answer.status_code for answer in answers] == [403] * len(answers)
+    assert all("This form was out of date" in answer.text for answer in answers)
+    assert await house.everything() == before
+
+
+async def test_a_form_from_another_site_is_refused(house: House) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    approve = form(await house.page(browser, run.run_id), run.actions[0].id, "approve")
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+        answer = await browser.post(approve.address, data={**approve.fields, "name": "Ada"}, headers=headers)
+        assert answer.status_code == 403
+    assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
+
+
+@pytest.mark.rule("E71")
+async def test_a_link_decides_about_its_own_run_only_and_unknown_and_foreign_look_the_same(
+    house: House,
+) -> None:
+    run, other = await house.stage(post()), await house.stage(post())
+    browser = await house.opened(run)
+    await house.opened(other, browser)
+    theirs = form(await house.page(browser, other.run_id), other.actions[0].id, "approve")
+    nonces, digest = _nonces_for(house, browser, run.run_id), theirs.fields["digest"]
+    answers = [
+        await browser.post(
+            f"/runs/{run.run_id}/actions/{action_id}/approve",
+            data={"name": "Ada", "digest": digest, "nonce": nonces(action_id, digest)},
+        )
+        for action_id in (other.actions[0].id, "0190a000-0000-7000-8000-00000000000a", "no-id")
+    ]
+
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+    assert (await house.action(other.actions[0].id)).status == "awaiting_approval"
+
+
+def _nonces_for(house: House, browser: httpx.AsyncClient, run_id: str) -> Any:
+    """Nonces as the server itself would make them, for forms that it never shows."""
+    keys = KeyRing.for_purpose(house.app.known_secrets.master, "form")
+    nonces = FormNonces(keys, os.urandom, base_url=house.base_url)
+    known = Browser(browser.cookies[nonces.cookie], is_new=False)
+    return lambda action_id, digest: nonces.issue(
+        known, subject(run_id, action_id, digest, "approve"), house.clock.now_ms()
+    )
+
+
+async def test_a_decision_that_does_not_exist_is_not_found(house: House) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    path = f"/runs/{run.run_id}/actions/{run.actions[0].id}/execute"
+
+    assert (await browser.post(path, data={"name": "Ada"})).status_code == 404
+
+
+@pytest.mark.rule("E65")
+async def test_nothing_in_a_form_but_its_decision_changes_an_outcome(house: House) -> None:
+    run = await house.stage(mail(60))
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    answer = await house.decide(
+        browser,
+        run.run_id,
+        action_id,
+        "approve",
+        assurance="person",
+        approved="true",
+        status="approved",
+        force="1",
+    )
+
+    assert answer.status_code == 409
+    assert (await house.action(action_id)).status == "awaiting_approval"
+
+
+async def test_send_now_is_a_job_that_sends_exactly_once(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    answer = await house.decide(browser, run.run_id, action_id, "approve", then="send")
+
+    assert house.provider.done == []
+    queued = await browser.get(answer.headers["location"])
+    assert "It is in the queue and goes out in a moment." in queued.text
+    assert queued.headers["refresh"] == f"1; url=/runs/{run.run_id}?look=2#action-{run.actions[0].id}"
+    assert await house.run_jobs() == 1
+    assert [action.action_id for action in house.provider.done] == [action_id]
+    assert (await house.action(action_id)).status == "executed"
+    sent = await browser.get(f"/runs/{run.run_id}?look=2")
+    assert "https://social.example/posts/1" in sent.text
+    assert "refresh" not in sent.headers
+    assert await house.run_jobs() == 0
+    assert len(house.provider.done) == 1
+
+
+async def test_pressing_send_twice_sends_once(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    approve = form(await house.page(browser, run.run_id), action_id, "approve")
+    filled = {**approve.fields, "name": "Ada", "then": "send"}
+
+    for _ in range(3):
+        assert (await browser.post(approve.address, data=filled)).status_code == 303
+    while await house.run_jobs():
+        pass
+
+    assert len(house.provider.done) == 1
+    assert (await browser.post(approve.address, data=filled)).status_code == 409
+
+
+async def test_what_was_approved_earlier_can_be_sent_from_the_page(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "approve")
+    assert await house.run_jobs() == 0
+
+    await house.decide(browser, run.run_id, action_id, "send")
+    await house.run_jobs()
+
+    assert (await house.action(action_id)).status == "executed"
+
+
+async def test_send_now_works_again_after_a_job_that_could_not_get_through(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "approve", then="send")
+    house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio first.")
+    for _ in range(8):
+        await house.run_jobs()
+        house.clock.advance(hours=3)
+    page = await house.page(browser, run.run_id)
+    assert "Connect Zernio first." in page
+    house.provider.ready = Readiness(True)
+
+    await house.decide(browser, run.run_id, action_id, "send")
+    await house.run_jobs()
+
+    assert (await house.action(action_id)).status == "executed"
+    assert len(house.provider.done) == 1
+
+
+async def test_a_try_that_can_be_repeated_says_why_and_offers_to_send_again(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+
+    def busy(action: object) -> Any:
+        raise NotSent(Reason.RATE_LIMITED, "the provider is busy", curable=True)
+
+    good, house.provider.then = house.provider.then, busy
+    await house.decide(browser, run.run_id, action_id, "approve", then="send")
+    await house.run_jobs()
+    page = await house.page(browser, run.run_id)
+    assert "the provider is busy" in page
+    house.provider.then = good
+
+    await house.decide(browser, run.run_id, action_id, "send")
+    await house.run_jobs()
+
+    assert (await house.action(action_id)).status == "executed"
+
+
+async def test_a_scheduled_action_is_approved_for_its_time_and_not_sent_before(house: House) -> None:
+    run = await house.stage(post(schedule_ms=START_MS + 5 * HOUR_MS))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+    assert "Approve and send now" not in page
+
+    await house.decide(browser, run.run_id, action_id, "approve", then="send")
+
+    assert await house.run_jobs() == 0
+    house.clock.advance(hours=5)
+    assert await house.run_jobs() == 1
+    assert len(house.provider.done) == 1
+
+
+async def test_what_is_published_by_hand_is_never_sent_and_counts_once_somebody_says_where(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(
+        post("hn", connector="manual", title="Show HN: Assent", link="https://example.org")
+    )
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+    assert "publish it on Hacker News yourself" in page
+    assert "Approve and send now" not in page
+    await house.decide(browser, run.run_id, action_id, "approve")
+    page = await house.page(browser, run.run_id)
+    assert "https://news.ycombinator.com/submit" in page
+    assert [each.decision for each in forms(page)] == ["publish", "edit", "ask", "withdraw", "reject"]
+
+    for wrong in (
+        "",
+        "news.ycombinator.com",
+        "javascript:alert(1)",
+        "https://",
+        "https://a b",
+        "http://[::1",
+    ):
+        answer = await house.decide(browser, run.run_id, action_id, "publish", url=wrong)
+        assert answer.status_code == 400
+        assert form(answer.text, action_id, "publish").fields["url"] == wrong
+    assert (await house.action(action_id)).status == "approved"
+    url = "https://news.ycombinator.com/item?id=1"
+    answer = await house.decide(browser, run.run_id, action_id, "publish", url=url)
+
+    assert "did=publish" in answer.headers["location"]
+    action = await house.action(action_id)
+    assert (action.status, action.external_url) == ("executed", url)
+    [facts] = [facts for kind, facts in await house.events(run.run_id) if kind == "action_hand_over"]
+    someone = "someone with the review link, calling themselves “Ada Reviewer”"
+    assert (facts["by"], facts["assurance"]) == (someone, "link")
+    assert url in (await browser.get(answer.headers["location"])).text
+
+
+async def test_a_step_of_a_workflow_is_confirmed_and_neither_sent_nor_edited(house: House) -> None:
+    run = await house.stage(post("workflow", verb="confirm", connector="workflow", title="Ship it"))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+
+    assert "Lets your agent go on past this step" in page
+    assert [each.decision for each in forms(page)] == ["approve", "ask", "reject"]
+    assert (await house.decide(browser, run.run_id, action_id, "approve")).status_code == 303
+    page = await house.page(browser, run.run_id)
+    assert [each.decision for each in forms(page)] == ["ask", "withdraw", "reject"]
+
+
+async def test_an_expired_draft_offers_nothing_to_press_and_says_what_to_do(house: House) -> None:
+    run = await house.stage(post(expires_ms=START_MS + HOUR_MS))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    approve = form(await house.page(browser, run.run_id), action_id, "approve")
+    house.clock.advance(hours=1)
+
+    page = await house.page(browser, run.run_id)
+    answer = await browser.post(approve.address, data={**approve.fields, "name": "Ada"})
+
+    assert "This draft has expired" in page
+    assert [each for each in forms(page) if each.decision] == []
+    assert answer.status_code == 409
+    assert "This draft has expired" in answer.text
+
+
+async def test_an_action_that_is_being_sent_can_neither_be_changed_nor_taken_back(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "approve")
+    withdraw = form(await house.page(browser, run.run_id), action_id, "withdraw")
+
+    async def during() -> None:
+        answer = await browser.post(withdraw.address, data={**withdraw.fields, "name": "Ada"})
+        assert answer.status_code == 409
+        assert "It is being sent right now" in answer.text
+
+    perform = house.provider.perform
+
+    async def performing(approved: Any, timeout_seconds: float) -> Any:
+        await during()
+        return await perform(approved, timeout_seconds)
+
+    house.provider.perform = performing  # type: ignore[method-assign]
+    await house.decide(browser, run.run_id, action_id, "send")
+    await house.run_jobs()
+
+    assert (await house.action(action_id)).status == "executed"
+
+
+@pytest.mark.rule("E70")
+async def test_what_the_chat_decided_is_what_the_page_shows_and_the_other_way_round(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    await house.decide(browser, run.run_id, action_id, "reject", reason="No.")
+
+    with pytest.raises(Refusal) as refused:
+        await by_agent(house, action_id)
+
+    assert refused.value.reason is Reason.ACTION_CLOSED
+
+
+async def test_every_decision_form_names_its_action_and_decision_and_has_the_fields_that_it_needs(
+    house: House,
+) -> None:
+    run = await house.stage(mail())
+    page = await house.page(await house.opened(run), run.run_id)
+    action_id = run.actions[0].id
+
+    assert set(form(page, action_id, "approve").fields) == {"nonce", "digest", "name"}
+    assert set(form(page, action_id, "reject").fields) == {"nonce", "digest", "name", "reason"}
+    assert set(form(page, action_id, "edit").fields) == {
+        "nonce",
+        "digest",
+        "name",
+        "body",
+        "subject",
+        "recipients",
+        "asked",
+    }
+    assert form(page, action_id, "edit").fields["body"] == TEXT
+
+
+async def test_a_form_is_answered_with_503_while_the_database_is_away_and_works_when_it_is_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await house.stage(post())
+    browser = await house.opened(run)
+    approve = form(await house.page(browser, run.run_id), run.actions[0].id, "approve")
+
+    async def away(begin: object) -> None:
+        raise StoreUnavailable("unplugged by the test")
+
+    with monkeypatch.context() as unplugged:
+        unplugged.setattr(house.app.store, "write", away)
+        answer = await browser.post(approve.address, data={**approve.fields, "name": "Ada"})
+        assert answer.status_code == 503
+        assert "unplugged" not in answer.text
+    assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
+
+    answer = await browser.post(approve.address, data={**approve.fields, "name": "Ada"})
+
+    assert answer.status_code == 303
+
+
+async def test_many_browsers_decide_at_once_and_one_decision_holds(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run = await house.stage(post())
+    action_id = run.actions[0].id
+    browsers = [await house.opened(run) for _ in range(6)]
+    filled = [form(await house.page(browser, run.run_id), action_id, "approve") for browser in browsers[:3]]
+    rejects = [form(await house.page(browser, run.run_id), action_id, "reject") for browser in browsers[3:]]
+
+    answers = await asyncio.gather(
+        *(
+            browser.post(each.address, data={**each.fields, "name": "Ada", "reason": "No."})
+            for browser, each in zip(browsers, [*filled, *rejects], strict=True)
+        )
+    )
+
+    action, _ = await house.app.store.read(lambda: actions.find(LOCAL_WORKSPACE, ActionId(action_id)))
+    assert {answer.status_code for answer in answers} <= {303, 409}
+    assert action.status == "rejected"
+    kinds = [kind for kind, _ in await house.events(run.run_id)]
+    assert kinds.count("action_reject") == 1

@@ -1,0 +1,384 @@
+"""The review page in a real browser: on a phone and at a desk, with script and without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+from tests.chromium import closed
+from tests.effort import pairs
+from tests.serving.web.review.browser import SIZES, Watched, served, violations, watched
+from tests.serving.web.review.hostile import CORPUS
+from tests.serving.web.review.kit import TEXT, House, mail, post
+from tests.surfaces import START_MS
+
+from assent.engine.actions import actions, decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.actions.staging import PreparedRun
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.records import Assurance, Media
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import Reason
+from assent.ports import Draft, NotSent, OutcomeUnknown
+
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with served(tmp_path) as made:
+        yield made
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A phone and a desk, script and no script, light and dark."""
+    if "script" in metafunc.fixturenames:
+        metafunc.parametrize(("device", "script"), pairs([*SIZES], ["no script", "script"]))
+    elif "scheme" in metafunc.fixturenames:
+        metafunc.parametrize(("device", "scheme"), pairs([*SIZES], ["light", "dark"]))
+    elif "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", SIZES)
+
+
+@pytest.fixture
+def size(device: str) -> dict[str, int]:
+    return SIZES[device]
+
+
+@pytest.fixture
+async def at(browser: Browser, house: House, size: dict[str, int], script: str) -> AsyncIterator[Watched]:
+    """A page of this size, with or without script."""
+    context = await browser.new_context(viewport=size, java_script_enabled=script == "script")  # type: ignore[arg-type]
+    yield await watched(context, house.base_url)
+    await closed(context)
+
+
+def card(page: Page, action_id: str) -> Locator:
+    return page.locator(f"#action-{action_id}")
+
+
+async def open_form(page: Page, action_id: str, decision: str) -> Locator:
+    """Open a decision's form as a person does, with one press that decides nothing."""
+    form = page.locator(f'form[data-action-id="{action_id}"][data-decision="{decision}"]')
+    await card(page, action_id).locator(f"details.{decision} > summary").click()
+    await expect(form).to_be_visible()
+    return form
+
+
+@pytest.mark.rule("E21", "E34")
+async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at: Watched) -> None:
+    run = await house.stage(post(), mail(), post("x"))
+    first, second, third = (action.id for action in run.actions)
+    page = at.page
+
+    await page.goto(run.review_url)
+
+    assert page.url == f"{house.base_url}/runs/{run.run_id}"
+    await expect(page.get_by_role("heading", level=1)).to_have_text("3 drafts wait for you")
+    await expect(card(page, first).locator(".text")).to_have_text(TEXT, use_inner_text=True)
+    await expect(card(page, second)).to_contain_text("reader3@example.org")
+
+    form = await open_form(page, first, "edit")
+    await form.locator("[name=body]").fill("A shorter text.\n\nIt says what we built, and nothing else.")
+    await form.locator("[name=name]").fill("Ada Lovelace")
+    await form.get_by_role("button", name="Save the changes").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved. Please read it once more")
+    await expect(card(page, first).locator(".text")).to_have_text(
+        "A shorter text.\n\nIt says what we built, and nothing else.", use_inner_text=True
+    )
+
+    form = await open_form(page, first, "approve")
+    await expect(form.locator("[name=name]")).to_have_value("Ada Lovelace")
+    await expect(form).to_contain_text("Posts this to LinkedIn through Zernio.")
+    await form.get_by_role("button", name="Approve", exact=True).click()
+    await expect(page.get_by_role("status")).to_contain_text("Approved.")
+    await expect(card(page, first)).to_contain_text(
+        "Approval by someone with the review link, calling themselves “Ada Lovelace”"
+    )
+
+    form = await open_form(page, second, "reject")
+    await form.locator("[name=reason]").fill("Not to these people.")
+    await form.get_by_role("button", name="Reject for good").click()
+    await expect(card(page, second)).to_contain_text("Not to these people.")
+
+    form = await open_form(page, third, "approve")
+    await form.get_by_role("button", name="Approve and send now").click()
+    await expect(card(page, third)).to_contain_text("It is in the queue")
+    await house.run_jobs()
+    await card(page, third).get_by_role("link", name="Look again").click()
+    await expect(card(page, third)).to_contain_text("https://social.example/posts/1")
+
+    assert [action.action_id for action in house.provider.done] == [third]
+    assert (await house.action(first)).status == "approved"
+    assert (await house.action(second)).rejection == "Not to these people."
+    assert at.alarms == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_window(
+    house: House, browser: Browser, width: int
+) -> None:
+    runs = [
+        await house.stage(post(), mail(60, subject="A" * 200, body="W" * 5_000)),
+        *await every_state(house),
+    ]
+    context = await browser.new_context(viewport={"width": width, "height": 800})
+    page = (await watched(context, house.base_url)).page
+    for run in runs:
+        await page.goto(run.review_url)
+        await _open_everything(page)
+        low = await page.locator("main summary, main button, main .field input, main textarea").evaluate_all(
+            """all => all.filter(each => each.type !== "radio" && each.getBoundingClientRect().height > 0)
+                .filter(each => each.getBoundingClientRect().height < 44).map(each => each.outerHTML.slice(0, 200))"""
+        )
+        assert low == []
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    await closed(context)
+
+
+async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Browser) -> None:
+    run = await house.stage(post())
+    context = await browser.new_context()
+    page = (await watched(context, house.base_url)).page
+    await page.goto(run.review_url)
+    await page.locator("details.approve > summary").focus()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("Ada")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("status")).to_contain_text("Approved.")
+    assert (await house.action(run.actions[0].id)).status == "approved"
+    await closed(context)
+
+
+async def test_expired_and_tampered_links_show_a_page_that_helps(house: House, at: Watched) -> None:
+    run = await house.stage(post())
+    page = at.page
+
+    tampered = await page.goto(run.review_url[:-1] + ("A" if run.review_url[-1] != "A" else "B"))
+    assert tampered is not None
+    assert tampered.status == 403
+    await expect(page.get_by_role("heading", level=1)).to_have_text("This review link does not work")
+    await expect(page.locator("main")).to_contain_text("Ask your agent for a fresh review link")
+
+    house.clock.advance(days=8)
+    expired = await page.goto(run.review_url)
+    assert expired is not None
+    assert expired.status == 403
+    absent = await page.goto(f"{house.base_url}/runs/{run.run_id}")
+    assert absent is not None
+    assert absent.status == 401
+    await page.get_by_role("link", name="How to sign in").click()
+    await expect(page.locator("main")).to_contain_text("assent owner-link")
+
+
+async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
+    house: House, at: Watched
+) -> None:
+    run = await house.stage(mail(60))
+    page, action_id = at.page, run.actions[0].id
+    await page.goto(run.review_url)
+    form = await open_form(page, action_id, "approve")
+    await expect(form).to_contain_text("Sign in to approve this")
+    await form.locator("[name=name]").fill("Ada")
+    await form.get_by_role("button", name="Approve", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("This needs a signed-in person")
+
+    other_tab = await page.context.new_page()
+    await other_tab.goto(house.base_url + await house.sign_in_path())
+    await other_tab.get_by_label("Your name").fill("Grace Hopper")
+    await other_tab.get_by_role("button", name="Sign in").click()
+    await expect(other_tab.get_by_role("heading", name="One thing waits for you")).to_be_visible()
+    form = page.locator(f'form[data-action-id="{action_id}"][data-decision="approve"]')
+    await form.get_by_role("button", name="Approve", exact=True).click()
+
+    await expect(card(page, action_id)).to_contain_text("Approved by Grace Hopper")
+    approval = (await house.action(action_id)).approval
+    assert approval is not None
+    assert approval.assurance == "person"
+
+
+async def _open_everything(page: Page) -> None:
+    await page.evaluate(
+        "document.querySelectorAll('details').forEach(d => { d.removeAttribute('name'); d.open = true })"
+    )
+
+
+async def every_state(house: House) -> list[PreparedRun]:
+    """Runs whose actions are in every state that a page can show."""
+    first = await house.stage(
+        post(
+            warnings=("A claim without a source.",),
+            recommendations=("Add a picture.",),
+            media=(Media(kind="image", url="https://cdn.example/a.png", alt="A picture"),),
+            cost_credits=2,
+        ),
+        mail(
+            html="<p>Hi <a href='https://evil.example'>example.org</a></p>",
+            body="Pay \u202eevil\u202c now, please.",
+        ),
+        mail(60),
+        post("site", connector="manual", expires_ms=START_MS + HOUR_MS),
+        post(schedule_ms=START_MS + 5 * HOUR_MS),
+    )
+    second = await house.stage(
+        *(post(name) for name in ("linkedin", "x", "threads", "bluesky", "facebook", "tiktok"))
+    )
+    browser = await house.opened(second)
+    ids = [action.id for action in second.actions]
+
+    async def sent(action_id: str, then: Exception | None) -> None:
+        good = house.provider.then
+
+        def fail(action: object) -> Any:
+            assert then is not None
+            raise then
+
+        house.provider.then = fail if then is not None else good
+        await house.decide(browser, second.run_id, action_id, "approve", then="send")
+        await house.run_jobs()
+        house.provider.then = good
+
+    await sent(ids[0], None)
+    await house.decide(browser, second.run_id, ids[1], "reject", reason="No.")
+    await sent(ids[2], OutcomeUnknown("no answer"))
+    await sent(ids[3], NotSent(Reason.RATE_LIMITED, "busy", curable=True))
+    await sent(ids[4], NotSent(Reason.CONNECTOR_FAILED, "suspended", curable=False))
+    agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
+    await house.app.store.write(
+        lambda: decisions.approve(
+            agent, ActionId(ids[5]), Seen(), lambda action: None, house.clock.now_ms(), seals=house.app.seals
+        )
+    )
+    third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
+    fourth = await house.stage(
+        post("hn", connector="manual", title="Show HN: Assent"),
+        post("workflow", verb="confirm", connector="workflow", title="Ship it"),
+    )
+    await house.decide(await house.opened(fourth), fourth.run_id, fourth.actions[0].id, "approve")
+    return [first, second, third, fourth]
+
+
+async def test_axe_finds_nothing_on_any_page_in_any_state(
+    house: House, browser: Browser, size: dict[str, int], scheme: str
+) -> None:
+    runs = await every_state(house)
+    house.clock.advance(hours=2)
+    context = await browser.new_context(
+        viewport=size,  # type: ignore[arg-type]
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    seen = await watched(context, house.base_url)
+    page, found = seen.page, {}
+
+    async def check(name: str) -> None:
+        await _open_everything(page)
+        if problems := await violations(page):
+            found[name] = problems
+
+    for number, run in enumerate(runs):
+        await page.goto(run.review_url)
+        await check(f"run {number} by link")
+    await page.goto(runs[0].review_url + "x")
+    await check("bad link")
+    await page.goto(f"{house.base_url}/sign-in")
+    await check("how to sign in")
+    await page.goto(house.base_url + await house.sign_in_path())
+    await check("sign in")
+    await page.get_by_role("button", name="Sign in").click()
+    await check("inbox")
+    await page.goto(f"{house.base_url}/sign-in")
+    await check("signed in")
+    for number, run in enumerate(runs):
+        await page.goto(f"{house.base_url}/runs/{run.run_id}")
+        await check(f"run {number} by person")
+    await page.goto(runs[0].review_url)
+    form = await open_form_again(page, runs[0].actions[0].id)
+    await form.get_by_role("button", name="Reject for good").click()
+    await check("form with a mistake")
+    await closed(context)
+
+    assert found == {}
+
+
+async def open_form_again(page: Page, action_id: str) -> Locator:
+    """The reject form with only white space in it, which a browser sends and the server refuses."""
+    form = await open_form(page, action_id, "reject")
+    await form.locator("[name=reason]").fill("   ")
+    return form
+
+
+async def hostile_run(house: House) -> str:
+    """A run with every payload in every place that can hold one."""
+    run = await house.stage(*(mail(warnings=(payload,), recommendations=(payload,)) for payload in CORPUS))
+    for staged, payload in zip(run.actions, CORPUS, strict=True):
+        action = await house.action(staged.id)
+        effect = msgspec.structs.replace(
+            action.effect,
+            body=payload,
+            subject=payload,
+            title=payload,
+            html=payload,
+            sender=payload,
+            preheader=payload,
+            recipients=(payload,),
+            link=payload,
+            media=(Media(kind=payload, url=payload, alt=payload),),
+            target={payload: payload},
+            details={payload: payload},
+        )
+        changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
+        await house.app.store.write(partial(actions.put_all, changed, (), house.clock.now_ms()))
+    browser = await house.opened(run)
+    for staged, payload in list(zip(run.actions, CORPUS, strict=True))[:20]:
+        await house.decide(browser, run.run_id, staged.id, "reject", reason=payload, name=f"{payload} x")
+    return run.review_url
+
+
+async def test_whoever_watches_hears_what_a_payload_would_do(house: House, browser: Browser) -> None:
+    """The control of the test below: without our escaping and policy the same payloads do something."""
+    context = await browser.new_context()
+    seen = await watched(context, house.base_url)
+    async with seen.page.expect_event("dialog"):
+        await seen.page.set_content("<img src='data:,' onerror=alert(1)><script>undefined.x</script>")
+    await closed(context)
+
+    assert {alarm.partition(":")[0] for alarm in seen.alarms} == {"dialog", "error"}
+
+
+async def test_no_payload_of_the_corpus_does_anything(
+    house: House, browser: Browser, size: dict[str, int]
+) -> None:
+    """No dialog, no console error, no request to elsewhere, and the page still says what it should."""
+    url = await hostile_run(house)
+    context = await browser.new_context(viewport=size)  # type: ignore[arg-type]
+    seen = await watched(context, house.base_url)
+    page = seen.page
+    await page.goto(url)
+    await _open_everything(page)
+    await page.locator("textarea").first.focus()
+    await page.mouse.move(100, 300)
+    await page.keyboard.press("End")
+    await page.locator("iframe").last.scroll_into_view_if_needed()
+    await expect(page.frame_locator("iframe >> nth=-1").locator("body")).to_be_attached()
+
+    shown = await page.locator("textarea[name=body]").evaluate_all("all => all.map(each => each.value)")
+    assert set(shown) <= {payload.replace("\r\n", "\n") for payload in CORPUS}
+    assert await page.locator("script, object, embed, svg, style, base").count() == 0
+    assert await page.locator('iframe:not([sandbox=""])').count() == 0
+    await page.goto(house.base_url + await house.sign_in_path())
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.locator("body")).to_have_attribute("data-live", "on")
+    assert re.match(r"\(\d+\) Inbox", await page.title())
+    assert seen.alarms == []
+    await closed(context)

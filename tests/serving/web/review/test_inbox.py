@@ -1,0 +1,219 @@
+"""What waits for the owner of the server, in every workspace."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import statistics
+import time
+from typing import Any
+
+import httpx
+import pytest
+from tests.serving.web.review.kit import House, forms, mail, post
+from tests.surfaces import START_MS
+
+from assent.engine.actions import staging
+from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.core import tenancy
+from assent.gate.records import Severity
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import HOUR_MS
+from assent.ports import OutcomeUnknown, Preparation, StagedEffect
+
+LINE = re.compile(r'class="inbox-line" href="(/runs/[^"#]+)#action-([^"]+)"')
+
+
+async def stage_in(house: House, name: str, *effects: StagedEffect) -> PreparedRun:
+    """A run in a workspace of its own."""
+    await house.app.prepare()
+    workspace_id = WorkspaceId(house.services.new_id(house.clock.now_ms()))
+    now_ms = house.clock.now_ms()
+    await house.app.store.write(lambda: tenancy.create_workspace(workspace_id, name, now_ms, by="test"))
+    principal = tenancy.Principal(workspace_id, name, None, "live", frozenset())
+    request = Request(principal=principal, operator="post", tool="chieflab_post", inputs={})
+    return await staging.stage(house.services, request, Preparation(effects=effects), PreparedRun)
+
+
+async def test_only_a_signed_in_person_sees_it(house: House) -> None:
+    run = await house.stage(post())
+
+    assert (await house.browser().get("/inbox")).status_code == 401
+    assert (await (await house.opened(run)).get("/inbox")).status_code == 401
+
+
+async def test_an_empty_inbox_says_how_something_gets_into_it(house: House) -> None:
+    page = (await (await house.owner()).get("/inbox")).text
+
+    assert "Nothing waits for you" in page
+    assert "let me approve it" in page
+
+
+async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    first = await house.stage(post(), mail(60))
+    house.clock.advance(seconds=1)
+    second = await stage_in(house, "Acme & Sons", post(body="A post of another workspace, ready to be read."))
+    owner = await house.owner()
+
+    page = (await owner.get("/inbox")).text
+
+    assert "<title>(3) Inbox" in page
+    assert "3 things wait for you" in page
+    assert {found[1] for found in LINE.findall(page)} == {
+        a.id for run in (first, second) for a in run.actions
+    }
+    assert "Acme &amp; Sons" in page
+    assert "needs a signed-in person" in page
+    for path, _ in LINE.findall(page):
+        assert (await owner.get(path)).status_code == 200
+    page = (await owner.get(f"/runs/{second.run_id}")).text
+    assert "A post of another workspace" in page
+    answer = await house.decide(owner, second.run_id, second.actions[0].id, "approve")
+    assert answer.status_code == 303
+
+
+async def test_what_is_decided_or_expired_is_not_in_it_and_unknown_outcomes_come_first(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(
+        post("linkedin"), post("x"), post("threads"), post("bluesky", expires_ms=START_MS + HOUR_MS)
+    )
+    owner = await house.owner()
+    await house.decide(owner, run.run_id, run.actions[0].id, "reject", reason="No.")
+
+    def silence(action: object) -> Any:
+        raise OutcomeUnknown("lost")
+
+    house.provider.then = silence
+    await house.decide(owner, run.run_id, run.actions[2].id, "approve", then="send")
+    await house.run_jobs()
+    house.clock.advance(hours=1)
+
+    page = (await owner.get("/inbox")).text
+
+    assert [found[1] for found in LINE.findall(page)] == [run.actions[2].id, run.actions[1].id]
+    assert "<title>(2) Inbox" in page
+
+
+async def test_it_is_paged_and_nothing_is_left_out(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    ids = []
+    for _ in range(12):
+        run = await house.stage(*(post(severity=Severity.LOW) for _ in range(10)))
+        ids += [action.id for action in run.actions]
+        house.clock.advance(seconds=1)
+    owner = await house.owner()
+    seen: list[str] = []
+    path: str | None = "/inbox"
+    pages = 0
+    while path is not None:
+        page = (await owner.get(path)).text
+        seen += [found[1] for found in LINE.findall(page)]
+        after = re.search(r'rel="next" href="([^"]+)"', page)
+        path = after[1] if after is not None else None
+        pages += 1
+
+    assert pages == 3
+    assert sorted(seen) == sorted(ids)
+    for odd in ("?page=nonsense", "?page=999999", "?risk=none&channel=none&workspace=none&q=%25"):
+        assert (await owner.get(f"/inbox{odd}")).status_code == 200
+
+
+async def test_it_goes_by_risk_and_then_by_what_ends_first(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    low = await house.stage(post("site", connector="site"))
+    medium = await house.stage(post())
+    soon = await house.stage(post(expires_ms=START_MS + HOUR_MS))
+    high = await house.stage(mail(60))
+    owner = await house.owner()
+
+    page = (await owner.get("/inbox")).text
+
+    expected = [run.actions[0].id for run in (high, soon, medium, low)]
+    assert [found[1] for found in LINE.findall(page)] == expected
+    only = {
+        "/inbox?soon=1": [soon],
+        "/inbox?risk=high": [high],
+        "/inbox?channel=email": [high],
+        "/inbox?q=ASSENT+is+here": [high],
+        "/inbox?q=100%25": [],
+    }
+    for path, runs in only.items():
+        found = [found[1] for found in LINE.findall((await owner.get(path)).text)]
+        assert found == [run.actions[0].id for run in runs], path
+
+
+async def batch(house: House, browser: httpx.AsyncClient, decision: str, *picked: str) -> httpx.Response:
+    """Select rows and press the button; the page that asks once more."""
+    page = (await browser.get("/inbox")).text
+    found = next(each for each in forms(page) if each.address == "/inbox/batch")
+    nonce = re.search(r'action="/inbox/batch">\s*<input type="hidden" name="nonce" value="([^"]+)"', page)
+    assert nonce is not None
+    data = {"nonce": nonce[1], "decision": decision, **{f"pick.{each}": "1" for each in picked}}
+    return await browser.post(found.address, data=data)
+
+
+async def test_several_of_low_risk_and_one_type_are_decided_together_after_one_more_look(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(*(post("site", connector="site", body=f"Note {n}: it works.") for n in (1, 2, 3)))
+    ids = [action.id for action in run.actions]
+    owner = await house.owner()
+
+    asked = await batch(house, owner, "approve", *ids)
+
+    assert (asked.status_code, (await house.action(ids[0])).status) == (200, "awaiting_approval")
+    assert "Note 3: it works." in asked.text
+    assert "script-src 'none'" in asked.headers["content-security-policy"]
+    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
+    answer = await owner.post(sure.address, data=sure.fields)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/inbox?did=approve&count=3")
+    for action_id in ids:
+        action = await house.action(action_id)
+        assert action.approval is not None
+        assert (action.status, action.approval.assurance) == ("approved", "person")
+
+
+async def test_several_at_once_are_refused_where_they_differ_or_have_changed(house: House) -> None:
+    run = await house.stage(
+        post("site", connector="site", title="One"),
+        post("site", connector="site", title="Two"),
+        post(),
+        post("hn", connector="manual"),
+    )
+    first, second, medium, other = (action.id for action in run.actions)
+    owner = await house.owner()
+
+    for picked in ((first, medium), (first, other), (medium,), (), ("nonsense",), (run.run_id,)):
+        assert (await batch(house, owner, "approve", *picked)).status_code == 400, picked
+    asked = await batch(house, owner, "reject", first, second)
+    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/reject"]
+    assert (await owner.post(sure.address, data=sure.fields)).status_code == 400
+    forged = {**sure.fields, "reason": "No.", f"digest.{medium}": (await house.action(medium)).digest}
+    assert (await owner.post(sure.address, data=forged)).status_code == 403
+    edit = await house.decide(owner, run.run_id, second, "edit", body="Another text by now, and a good one.")
+    assert edit.status_code == 303
+    answer = await owner.post(sure.address, data={**sure.fields, "reason": "No."})
+    assert answer.status_code == 409
+    assert (await house.action(first)).status == "awaiting_approval"
+
+
+@pytest.mark.slow
+async def test_ten_thousand_waiting_actions_are_no_reason_to_wait(house: House) -> None:
+    """One page of rows is read, whatever waits behind it; half of the requests take under 50 ms."""
+    for _ in range(100):
+        await house.stage(*(post() for _ in range(100)))
+    owner = await house.owner()
+    times = []
+    for path in ("/inbox", "/inbox?page=150", "/inbox?risk=medium") * 5:
+        started = time.perf_counter()
+        page = (await owner.get(path)).text
+        times.append(time.perf_counter() - started)
+
+    assert "10000" in page
+    assert len(LINE.findall(page)) == 50
+    assert len(gzip.compress(page.encode())) < 60_000
+    assert statistics.median(times) < 0.25, times

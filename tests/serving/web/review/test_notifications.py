@@ -1,0 +1,132 @@
+"""People are told that something needs them: once, briefly, and with a link that decides nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tests.serving.web.review.kit import House, forms, post
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import notifications
+from assent.gate.webhooks import WebhookReply
+from assent.ports import OutcomeUnknown
+
+
+class Posts:
+    """What would have left the server."""
+
+    def __init__(self, house: House) -> None:
+        self.sent: list[tuple[str, Any]] = []
+        self.answer = WebhookReply(200)
+        # Handed over once by the composition root; a test stands in for the network.
+        replaced = dataclasses.replace(house.services, post_webhook=self.post, send_note=self.mail)
+        house.app.services = replaced
+        house.services = replaced
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> WebhookReply:
+        self.sent.append((url, json.loads(body)))
+        return self.answer
+
+    async def mail(self, to: str, subject: str, text: str, key: str) -> None:
+        self.sent.append((to, {"subject": subject, "text": text}))
+
+
+async def told_at(house: House, kind: notifications.Kind, address: str) -> None:
+    await house.app.prepare()
+    await notifications.add(house.services, LOCAL_WORKSPACE, kind, address, by="Ada")
+
+
+async def test_mail_slack_and_push_are_told_what_kind_of_thing_waits_and_never_what_it_says(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    await told_at(house, "slack", "https://hooks.example/services/T0/B0/secret")
+    await told_at(house, "ntfy", "https://push.example/sub/topic-1")
+    run = await house.stage(post(body="The text that nobody may read in a note."), post("x"))
+
+    await house.run_jobs()
+
+    link = f"{house.base_url}/runs/{run.run_id}"
+    by_place = dict(posts.sent)
+    assert set(by_place) == {
+        "ada@example.org",
+        "https://hooks.example/services/T0/B0/secret",
+        "https://push.example/sub/",
+    }
+    assert by_place["https://push.example/sub/"]["topic"] == "topic-1"
+    assert by_place["https://push.example/sub/"]["click"] == link
+    for said in by_place.values():
+        text = json.dumps(said)
+        assert "2 drafts in local wait for you: LinkedIn, X." in text
+        assert link in text
+        assert "token=" not in text
+        assert "nobody may read" not in text
+    posts.sent.clear()
+    await house.run_jobs()
+    assert posts.sent == []
+
+
+async def test_nobody_is_told_about_what_was_decided_meanwhile(house: House) -> None:
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    run = await house.stage(post())
+    await house.decide(await house.opened(run), run.run_id, run.actions[0].id, "reject", reason="No.")
+
+    await house.run_jobs()
+
+    assert posts.sent == []
+
+
+async def test_an_unknown_outcome_is_told_and_what_did_not_get_through_is_tried_again(house: House) -> None:
+    posts = Posts(house)
+    run = await house.stage(post())
+    await told_at(house, "slack", "https://hooks.example/x")
+    browser = await house.opened(run)
+
+    def silence(action: object) -> Any:
+        raise OutcomeUnknown("lost")
+
+    house.provider.then = silence
+    posts.answer = WebhookReply(503)
+    await house.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    await house.run_jobs()
+    [target] = await house.app.store.read(lambda: notifications.targets(LOCAL_WORKSPACE))
+    assert target.problem == "it answered 503"
+    posts.answer = WebhookReply(200)
+    house.clock.advance(hours=1)
+    await house.run_jobs()
+
+    assert len(posts.sent) == 2
+    assert "Was this sent?" in posts.sent[-1][1]["text"]
+    [target] = await house.app.store.read(lambda: notifications.targets(LOCAL_WORKSPACE))
+    assert target.problem is None
+
+
+async def test_where_people_are_told_is_kept_sealed_and_shown_without_its_secret(house: House) -> None:
+    owner = await house.owner()
+    page = (await owner.get("/settings/notifications")).text
+    form = next(each for each in forms(page) if each.address == "/settings/notifications")
+    secret = "https://hooks.slack.example/services/T000/B000/very-secret-part"
+    data = {"nonce": form.fields["nonce"], "kind": "slack", "address": secret}
+
+    answer = await owner.post("/settings/notifications", data=data)
+
+    assert answer.status_code == 303, answer.text
+    page = (await owner.get("/settings/notifications")).text
+    assert "https://hooks.slack.example/…" in page
+    assert "very-secret-part" not in page
+    assert "very-secret-part" not in repr(await house.everything())
+    for kind, wrong in (
+        ("email", "no address"),
+        ("slack", "http://127.0.0.1/x"),
+        ("ntfy", "https://ntfy.example"),
+        ("fax", "1"),
+    ):
+        data = {"nonce": form.fields["nonce"], "kind": kind, "address": wrong}
+        assert (await owner.post("/settings/notifications", data=data)).status_code == 400, kind

@@ -1,0 +1,170 @@
+"""People: invited, told apart by who they are, each in their workspaces, and each able to take back their own yes."""
+
+from __future__ import annotations
+
+import os
+
+import httpx
+import msgspec
+from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.review.test_inbox import stage_in
+
+from assent.engine.actions import decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people
+from assent.engine.people.people import Person, Role
+from assent.gate.policy import PRESETS
+from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import INVITATION_TTL_MS
+from assent.sql.loader import statements
+
+
+async def two_people(house: House) -> None:
+    """The workspace asks for two people where something is severe."""
+    await house.app.prepare()
+    policy = msgspec.json.encode(PRESETS["two_people"]).decode()
+    await house.app.store.write(lambda: _set(policy))
+
+
+def _set(policy: str):  # type: ignore[no-untyped-def]
+    yield statements.set_policy(workspace_id=LOCAL_WORKSPACE, policy=policy)
+
+
+async def invited(
+    house: House,
+    name: str,
+    role: Role = Role.MEMBER,
+    places: tuple[WorkspaceId, ...] = (LOCAL_WORKSPACE,),
+) -> httpx.AsyncClient:
+    """A browser of somebody who followed their invitation."""
+    await house.app.prepare()
+    now_ms = house.clock.now_ms()
+    person = Person(house.services.new_id(now_ms), name, role)
+    entropy = os.urandom(people.ENTROPY_BYTES)
+    token = await house.app.store.write(
+        lambda: members.invite(person, places, entropy, now_ms, by="terminal")
+    )
+    browser = house.browser()
+    answer = await browser.post(f"/sign-in/{token}", data={"name": name})
+    assert answer.status_code == 303, answer.text
+    return browser
+
+
+async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_names_as_one(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    await two_people(house)
+    run = await house.stage(mail(60), mail(70))
+    first, second = run.actions[0].id, run.actions[1].id
+    ada = await invited(house, "Ada")
+    namesake = await invited(house, "Ada")
+
+    await house.decide(ada, run.run_id, first, "approve")
+    await house.decide(ada, run.run_id, second, "approve")
+    now_ms = house.clock.now_ms()
+    person_id = next(facts["personId"] for _, facts in await house.events(run.run_id) if "personId" in facts)
+    renamed = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "page", person_id)
+    await house.app.store.write(
+        lambda: decisions.approve(
+            renamed, ActionId(second), Seen(), lambda action: None, now_ms, seals=house.app.seals
+        )
+    )
+    await house.decide(namesake, run.run_id, first, "approve")
+
+    action = await house.action(first)
+    assert (action.status, action.approval is not None and action.approval.approvers) == ("approved", 2)
+    assert action.approval is not None
+    assert action.approval.person_id
+    assert (await house.action(second)).status == "awaiting_approval"
+
+
+async def test_the_first_of_two_can_take_back_their_yes_and_nobody_elses(house: House) -> None:
+    await two_people(house)
+    run = await house.stage(mail(60))
+    action_id = run.actions[0].id
+    ada, grace = await invited(house, "Ada"), await invited(house, "Grace")
+    await house.decide(ada, run.run_id, action_id, "approve")
+
+    assert 'data-decision="withdraw"' not in await house.page(grace, run.run_id)
+    answer = await house.decide(ada, run.run_id, action_id, "withdraw")
+    assert answer.status_code == 303, answer.text
+    await house.decide(grace, run.run_id, action_id, "approve")
+
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    kinds = [kind for kind, _ in await house.events(run.run_id)]
+    assert kinds.count("approval_taken_back") == 1
+
+
+async def test_a_member_sees_their_workspaces_and_no_other(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    here = await house.stage(post())
+    elsewhere = await stage_in(house, "Elsewhere", post(body="A text of a workspace that is not theirs."))
+    member = await invited(house, "Grace")
+
+    assert (await member.get(f"/runs/{here.run_id}")).status_code == 200
+    foreign = await member.get(f"/runs/{elsewhere.run_id}")
+    unknown = await member.get(f"/runs/{house.services.new_id(house.clock.now_ms())}")
+    assert (foreign.status_code, foreign.text) == (unknown.status_code, unknown.text)
+    page = (await member.get("/inbox")).text
+    assert here.actions[0].id in page
+    assert elsewhere.actions[0].id not in page
+
+
+async def test_an_invitation_ends_with_its_time_and_with_a_fresh_one(house: House) -> None:
+    await house.app.prepare()
+    now_ms = house.clock.now_ms()
+    person = Person(house.services.new_id(now_ms), "Grace", Role.MEMBER)
+    one, two = os.urandom(people.ENTROPY_BYTES), os.urandom(people.ENTROPY_BYTES)
+    places = (LOCAL_WORKSPACE,)
+    first = await house.app.store.write(lambda: members.invite(person, places, one, now_ms, by="terminal"))
+    second = await house.app.store.write(
+        lambda: members.invite_again(person.person_id, two, now_ms, by="terminal")
+    )
+    browser = house.browser()
+
+    assert (await browser.get(f"/sign-in/{first}")).status_code == 404
+    assert (await browser.get(f"/sign-in/{second}")).status_code == 200
+    house.clock.advance(seconds=INVITATION_TTL_MS // 1000)
+    assert (await browser.post(f"/sign-in/{second}")).status_code == 404
+
+
+async def test_somebody_who_was_removed_is_signed_out_at_once(house: House) -> None:
+    grace = await invited(house, "Grace")
+    assert (await grace.get("/inbox")).status_code == 200
+    now_ms = house.clock.now_ms()
+    known = await house.app.store.read(lambda: members.everybody(now_ms))
+    person_id = known[0].person.person_id
+
+    assert await house.app.store.write(lambda: members.remove(person_id, now_ms, by="owner"))
+
+    assert (await grace.get("/inbox")).status_code == 401
+    assert await house.app.store.read(lambda: members.find(person_id)) is None
+
+
+async def test_asking_for_changes_leaves_the_status_and_reaches_the_agent(house: House) -> None:
+    run = await house.stage(post())
+    action_id = run.actions[0].id
+    browser = await house.opened(run)
+
+    answer = await house.decide(browser, run.run_id, action_id, "ask", text="Say who it is for, please.")
+
+    assert answer.status_code == 303, answer.text
+    action = await house.action(action_id)
+    assert action.status == "awaiting_approval"
+    assert [each["text"] for each in action.metadata["changesAsked"]] == ["Say who it is for, please."]
+    assert "Say who it is for, please." in await house.page(browser, run.run_id)
+
+
+async def test_a_headline_of_two_lines_is_refused_on_the_page_as_in_the_tool(house: House) -> None:
+    run = await house.stage(mail())
+    browser = await house.opened(run)
+
+    answer = await house.decide(
+        browser, run.run_id, run.actions[0].id, "edit", subject="One\nBcc: many@example.org"
+    )
+
+    assert answer.status_code == 422 or answer.status_code == 400, answer.status_code
+    assert "one line" in answer.text

@@ -1,0 +1,141 @@
+"""When it is not known whether something was sent: what was sent and when, and three answers (C8, C10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.serving.web.review.kit import House, form, forms, post
+
+from assent.engine.actions.staging import PreparedRun
+from assent.ports import OutcomeUnknown
+
+
+async def lost(house: House) -> tuple[PreparedRun, str]:
+    """A run whose one action may or may not have been sent."""
+    run = await house.stage(post())
+
+    def silence(action: object) -> Any:
+        raise OutcomeUnknown("no answer within 30 seconds")
+
+    good, house.provider.then = house.provider.then, silence
+    await house.decide(await house.opened(run), run.run_id, run.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    house.provider.then = good
+    assert (await house.action(run.actions[0].id)).execution_state == "outcome_unknown"
+    return run, run.actions[0].id
+
+
+async def test_the_page_says_what_was_sent_and_when_and_asks(house: House) -> None:
+    run, action_id = await lost(house)
+    page = await house.page(await house.opened(run), run.run_id)
+
+    assert "It is not known whether this was sent" in page
+    assert "no answer within 30 seconds" in page
+    assert f"{action_id}:1" in page
+    assert [each.decision for each in forms(page)] == ["resolve"]
+    for answer in ("happened", "did_not_happen", "not_yet_known"):
+        assert f'value="{answer}"' in page
+
+
+async def test_that_it_happened_closes_it_with_the_evidence(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run, action_id = await lost(house)
+    url = "https://social.example/posts/99"
+
+    answer = await house.decide(
+        await house.opened(run), run.run_id, action_id, "resolve", outcome="happened", evidence=url
+    )
+
+    assert answer.status_code == 303
+    action = await house.action(action_id)
+    assert (action.status, action.external_url) == ("executed", url)
+    said = [facts for kind, facts in await house.events(run.run_id) if kind == "outcome_answered"]
+    assert [(each["by"], each["assurance"], each["evidence"]) for each in said] == [
+        ("someone with the review link, calling themselves “Ada Reviewer”", "link", url)
+    ]
+    assert len(house.provider.done) == 1
+
+
+@pytest.mark.rule("E62")
+async def test_that_it_did_not_happen_is_a_signed_in_persons_to_say(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run, action_id = await lost(house)
+    browser = await house.opened(run)
+    answers = {"outcome": "did_not_happen", "evidence": "Looked at the profile: it is not there."}
+
+    refused = await house.decide(browser, run.run_id, action_id, "resolve", **answers)
+
+    assert refused.status_code == 403
+    assert "This needs a signed-in person" in refused.text
+    assert 'value="did_not_happen" required checked' in refused.text
+    assert (await house.action(action_id)).execution_state == "outcome_unknown"
+    kept = form(refused.text, action_id, "resolve").fields
+    assert kept["evidence"] == answers["evidence"]
+
+    taken = await house.decide(await house.owner(), run.run_id, action_id, "resolve", **answers)
+
+    assert taken.status_code == 303
+    assert (await house.action(action_id)).execution_state == "retryable"
+    await house.decide(browser, run.run_id, action_id, "send")
+    await house.run_jobs()
+    assert (await house.action(action_id)).status == "executed"
+    assert len(house.provider.done) == 2
+
+
+async def test_that_nobody_can_say_yet_is_kept_and_changes_nothing_else(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    run, action_id = await lost(house)
+    browser, before = await house.opened(run), await house.action(action_id)
+
+    answer = await house.decide(
+        browser,
+        run.run_id,
+        action_id,
+        "resolve",
+        outcome="not_yet_known",
+        evidence="Their page is down.",
+    )
+
+    assert answer.status_code == 303
+    assert await house.action(action_id) == before
+    kind, facts = (await house.events(run.run_id))[-1]
+    assert (kind, facts["evidence"]) == ("outcome_still_unknown", "Their page is down.")
+    assert "Their page is down." in await house.page(browser, run.run_id)
+
+
+async def test_an_answer_needs_a_choice_and_evidence(house: House) -> None:
+    run, action_id = await lost(house)
+    browser = await house.opened(run)
+    before = await house.everything()
+
+    for fields in (
+        {"evidence": "x"},
+        {"outcome": "maybe", "evidence": "x"},
+        {"outcome": "happened", "evidence": " "},
+        {"outcome": "happened", "evidence": "x" * 2_001},
+    ):
+        answer = await house.decide(browser, run.run_id, action_id, "resolve", **fields)
+        assert answer.status_code == 400
+
+    assert await house.everything() == before
+
+
+async def test_an_unknown_outcome_cannot_be_edited_rejected_or_sent_again(house: House) -> None:
+    run = await house.stage(post())
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+
+    def silence(action: object) -> Any:
+        raise OutcomeUnknown("lost")
+
+    house.provider.then = silence
+    await house.decide(browser, run.run_id, action_id, "approve", then="send")
+    await house.run_jobs()
+
+    for decision, fields in (("approve", {}), ("edit", {"body": "New."}), ("reject", {"reason": "No."})):
+        old = form(page, action_id, decision)
+        answer = await browser.post(old.address, data={**old.fields, "name": "Ada", **fields})
+        assert answer.status_code == 409
+        assert "It is not known whether this was sent" in answer.text
+    assert len(house.provider.done) == 1

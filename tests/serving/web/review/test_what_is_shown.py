@@ -1,0 +1,155 @@
+"""Everything that an approval covers is on the page that asks for it: on the review page and where several are decided
+together."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import msgspec
+from tests.serving.web.review.kit import House, form, post
+from tests.serving.web.review.test_inbox import batch
+
+from assent.engine.actions import decisions
+from assent.engine.actions.decisions import Decider, Seen
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.records import Assurance, Effect, Media
+from assent.kernel.ids import ActionId
+from assent.serving.web.review.changes import compare_fields
+
+PICTURE = Media(
+    kind="image", url="http://127.0.0.1/p.png", alt="ACME goes bankrupt", digest="sha256:" + "a1" * 32
+)
+
+
+async def edit_as_agent(house: House, action_id: str, **changes: Any) -> None:
+    decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
+    now_ms = house.clock.now_ms()
+    await house.app.store.write(
+        lambda: decisions.edit(decider, ActionId(action_id), changes, Seen(), lambda action: None, now_ms)
+    )
+
+
+async def test_what_is_decided_together_is_shown_with_its_picture_link_target_and_details(
+    house: House,
+) -> None:
+    run = await house.stage(
+        post("site", connector="site", title="One", body="The first note."),
+        post(
+            "site",
+            connector="site",
+            title="Two",
+            body="The second, with a [word](https://evil.example/x).",
+            link="https://example.org/launch",
+            target={"section": "press"},
+            details={"visibility": "public"},
+            sender="Mallory",
+        ),
+    )
+    first, second = (action.id for action in run.actions)
+    await edit_as_agent(house, first, media=(PICTURE,))
+
+    page = (await batch(house, await house.owner(), "approve", first, second)).text
+
+    assert f'src="/runs/{run.run_id}/pictures/{"a1" * 32}.png"' in page
+    for fact in (
+        "ACME goes bankrupt",
+        "https://evil.example/x",
+        "https://example.org/launch",
+        "press",
+        "visibility",
+        "public",
+        "Mallory",
+    ):
+        assert fact in page, fact
+
+
+async def test_a_schedule_is_on_the_page_that_decides_about_several(house: House) -> None:
+    in_five_hours = house.clock.now_ms() + 5 * 3_600_000
+    run = await house.stage(post("site", connector="site", body="A note.", schedule_ms=in_five_hours))
+
+    page = (await batch(house, await house.owner(), "approve", run.actions[0].id)).text
+
+    assert "in 5 hours" in page
+
+
+async def test_a_schedule_that_has_passed_is_said_to_go_out_at_once(house: House) -> None:
+    in_an_hour = house.clock.now_ms() + 3_600_000
+    run = await house.stage(post("site", connector="site", body="A note.", schedule_ms=in_an_hour))
+    owner = await house.owner()
+    house.clock.advance(hours=2)
+
+    page = (await batch(house, owner, "approve", run.actions[0].id)).text
+
+    assert "approved now, it goes out at once" in page
+    assert "It goes out on" not in page
+
+
+async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_together(house: House) -> None:
+    call = {"tool": "chieflab_refund", "args": {"amount": 900}}
+    step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details={"call": call})
+    run = await house.stage(step)
+
+    page = (await batch(house, await house.owner(), "approve", run.actions[0].id)).text
+
+    assert "chieflab_refund" in page and "900" in page
+
+
+async def test_what_has_an_html_part_is_decided_alone(house: House) -> None:
+    plain, rich = post("site", connector="site"), post("site", connector="site", html="<p>Something else</p>")
+    run = await house.stage(plain, rich)
+    owner = await house.owner()
+
+    assert f"pick-{run.actions[1].id}" not in (await owner.get("/inbox")).text
+    assert (await batch(house, owner, "approve", *(action.id for action in run.actions))).status_code == 400
+
+
+CHANGED: dict[str, Any] = {
+    "channel": "x",
+    "verb": "send",
+    "connector": "manual",
+    "body": "Another text.",
+    "title": "Another title",
+    "subject": "Another subject",
+    "preheader": "Another preview",
+    "html": "<p>Another HTML</p>",
+    "recipients": ("eve@evil.example",),
+    "sender": "Mallory <m@evil.example>",
+    "target": {"account": "other-account"},
+    "media": (PICTURE,),
+    "link": "https://evil.example/link",
+    "details": {"visibility": "other-visibility"},
+}
+
+
+def test_every_field_of_an_effect_that_changed_is_listed() -> None:
+    old = Effect(channel="linkedin", verb="post", connector="zernio", body="A text.")
+    words = {
+        "channel": "X",
+        "connector": "By hand",
+        "recipients": "eve@evil.example",
+        "target": "other-account",
+        "media": "ACME goes bankrupt",
+        "details": "other-visibility",
+    }
+    for name in Effect.__struct_fields__:
+        value = CHANGED.get(name, 1_793_000_000_000)
+        [change] = compare_fields(old, msgspec.structs.replace(old, **{name: value}), 0)
+        said = "".join(piece.text for piece in change.pieces if piece.change != "removed")
+        assert words.get(name, CHANGED.get(name, "2026")) in said, name
+
+
+async def test_a_picture_that_was_attached_after_a_look_is_said_to_have_changed(house: House) -> None:
+    run = await house.stage(post("site", connector="site", title="One", body="The first note."))
+    owner = await house.owner()
+    await house.page(owner, run.run_id)
+    await edit_as_agent(house, run.actions[0].id, media=(PICTURE,))
+
+    page = await house.page(owner, run.run_id)
+
+    [box] = re.findall(r'<details class="changes" open>(.*?)</details>', page, re.DOTALL)
+    assert "What changed since you last looked" in box
+    assert "ACME goes bankrupt" in html.unescape(re.sub(r"<[^>]+>", "", box))
+    assert "<ins>" in box
+    assert form(page, run.actions[0].id, "approve")

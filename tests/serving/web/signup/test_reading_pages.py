@@ -1,0 +1,99 @@
+"""Pages that say something: the start page, what agents read, and the files they refer to."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.serving.web.signup.conftest import Site
+from tests.surfaces import BASE_URL
+
+from assent.kernel.refusals import MEANINGS, Reason
+from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.serving.web.shell import clients
+from assent.tools.catalog import ALL_TOOLS
+
+
+async def test_the_start_page_says_what_runs_here_and_how_to_use_it(site: Site) -> None:
+    page = (await site.browser.get("/")).text
+
+    assert "This server is running" in page
+    assert f"{BASE_URL}/api/mcp" in page
+    for target in ("/get-key", "/for-agents", SPEC_URL):
+        assert f'href="{target}"' in page
+
+
+async def test_the_start_page_needs_no_database(site: Site) -> None:
+    await site.store.close()
+
+    assert (await site.browser.get("/")).status_code == 200
+
+
+async def test_agents_and_people_read_the_same_words(site: Site) -> None:
+    page = html.unescape((await site.browser.get("/for-agents")).text)
+
+    assert INSTRUCTIONS in page
+    for tool in ALL_TOOLS:
+        assert f'id="{tool.name}"' in page
+        assert tool.description in page
+    for reason in Reason:
+        assert f'id="{reason.value}"' in page
+        assert MEANINGS[reason].stop_rule in page
+    assert not re.search(r"\{[a-z]\w*\}", page.replace("/api/tools/{name}", ""))
+
+
+async def test_files_have_the_hash_of_their_content_in_their_name_and_are_kept_for_ever(site: Site) -> None:
+    page = (await site.browser.get("/")).text
+    paths = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
+
+    assert {path.rpartition(".")[2] for path in paths} == {"css", "svg"}
+    for path in paths:
+        answer = await site.browser.get(path)
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert re.fullmatch(r"/static/\w+\.[0-9a-f]{16}\.\w+", path)
+        assert answer.headers["content-type"].partition(";")[0] in ("text/css", "image/svg+xml")
+
+
+async def test_nothing_else_can_be_read_below_the_files(site: Site) -> None:
+    for name in ("assent.css", "../pages.py", "..%2f..%2fpages.py", "%2e%2e/templates/layout.html"):
+        assert (await site.browser.get(f"/static/{name}")).status_code == 404
+
+
+async def test_a_page_fits_into_sixty_kilobytes(site: Site) -> None:
+    for path in ("/", "/for-agents", "/get-key"):
+        assert len((await site.browser.get(path)).content) < 60_000
+
+
+async def test_snippets_hold_the_address_and_the_key_as_a_client_reads_them(site: Site) -> None:
+    import json
+    import shlex
+
+    claude, cursor, vs_code, other = clients.http_snippets("http://127.0.0.1:8080", "clp_live_x")
+    remote = {"url": "http://127.0.0.1:8080/api/mcp", "headers": {"Authorization": "Bearer clp_live_x"}}
+
+    assert shlex.split(claude.text)[-2:] == ["--header", "Authorization: Bearer clp_live_x"]
+    assert json.loads(cursor.text) == {"mcpServers": {"assent": remote}}
+    assert json.loads(vs_code.text) == {"servers": {"assent": {"type": "http", **remote}}}
+    assert other.text.splitlines() == [remote["url"], "Authorization: Bearer clp_live_x"]
+    here = json.loads(clients.stdio_snippet(site.services, "clp_live_x").text)["mcpServers"]["assent"]
+    assert Path(here["command"]).is_absolute()
+    assert "--data-dir" in here["args"]
+    assert here["env"] == {"ASSENT_API_KEY": "clp_live_x"}
+    assert '"env"' not in clients.stdio_snippet(site.services, None).text
+    # Whoever reads it at another machine learns nothing of this one's folders.
+    site.pages = "https://assent.example.com"
+    assert json.loads(clients.stdio_snippet(site.services, None).text)["mcpServers"]["assent"] == {
+        "command": "assent",
+        "args": ["stdio"],
+    }
+
+
+def test_the_template_engine_is_loaded_with_the_first_page_only() -> None:
+    program = "import sys, assent.serving.web.shell.pages; sys.exit('jinja2' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,64 @@
+"""The world of the truth table and a server with its feed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.sqlite_files import new_sqlite
+from tests.suite.connectors.kit import LEASE_SECONDS, engine_with
+from tests.suite.connectors.site import Site
+from tests.suite.connectors.world import World
+
+from assent.ports import Connector
+from assent.testing.connector import DELIVERIES, EmulatedConnector
+from assent.testing.emulator import Emulator
+from assent.testing.ledger import Ledger
+
+SHORT_SECONDS = 0.4
+LONG_SECONDS = 20.0
+
+
+@pytest.fixture
+def database_url(own_database_url: str) -> str:
+    """Everything here happens in the local workspace."""
+    return own_database_url
+
+
+@pytest.fixture
+async def world(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[World]:
+    # Short only where the wait is what is tested: a busy machine must not look like a slow provider.
+    outcome: str = request.node.callspec.params.get("outcome", "")
+    timeout = SHORT_SECONDS if outcome.startswith("timeout") else LONG_SECONDS
+    emulator = Emulator(Ledger(tmp_path / "ledger.jsonl"))
+    async with emulator.serving() as url:
+        made: dict[str, EmulatedConnector] = {
+            delivery.kind: EmulatedConnector(url, delivery, connector_id=delivery.kind)
+            for delivery in DELIVERIES
+        }
+        connectors: dict[str, Connector] = {**made}
+        async with engine_with(
+            database_url,
+            tmp_path,
+            lambda clock: connectors,
+            connector_timeout_seconds=timeout,
+            execution_lease_seconds=LEASE_SECONDS,
+        ) as engine:
+            yield World(engine, emulator, made)
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with engine_with(new_sqlite(tmp_path / "feed.db"), tmp_path) as engine:
+        running = Site(engine)
+        async with running.browser:
+            yield running
+
+
+@pytest.fixture
+async def site_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+    async with engine_with(database_url, tmp_path) as engine:
+        running = Site(engine)
+        async with running.browser:
+            yield running

@@ -1,0 +1,239 @@
+"""The kits for authors keep what they promise: the emulator, its connector, the contract check, the test operator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+from tests.suite.connectors.kit import engine_with
+from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.suite.connectors.site import Site
+from tests.surfaces import ManualClock, Surface
+
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.engine.learning import site_feed
+from assent.gate import gate
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.connectors.mail.smtp import SmtpConnector
+from assent.suite.connectors.manual import ManualConnector
+from assent.testing.connector import DELIVERIES, EmulatedConnector
+from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
+from assent.testing.emulator import Emulator, Outcome
+from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
+from assent.testing.operator import TOOL, Wanted, stage
+from assent.testing.process import emulator_process
+from assent.tools.catalog import ALL_TOOLS, Catalog
+
+POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
+
+
+@pytest.fixture
+async def emulator(tmp_path: Path) -> AsyncIterator[Emulator]:
+    yield Emulator(Ledger(tmp_path / "ledger.jsonl"))
+
+
+async def effects_of(ledger: Ledger) -> int:
+    return len(ledger.effects())
+
+
+# ── the contract check ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("delivery", DELIVERIES, ids=lambda delivery: delivery.kind)
+async def test_an_emulated_connector_keeps_the_contract(emulator: Emulator, delivery: Delivery) -> None:
+    async with emulator.serving() as url:
+        connector = EmulatedConnector(url, delivery)
+        await check_connector(connector, effect=POST, effects=partial(effects_of, emulator.ledger))
+    assert len(emulator.ledger.effects()) == 1
+
+
+async def test_the_built_in_connectors_keep_the_contract(site: Site) -> None:
+    async def posts() -> int:
+        read = partial(site_feed.newest_posts, claim_action(POST, number=2).workspace_id, 10)
+        return len(await site.engine.app.store.read(read))
+
+    connectors = site.engine.services.connectors
+    await check_connector(connectors["manual"], effect=POST)
+    await check_connector(connectors["smtp"], effect=POST)
+    await check_connector(connectors["site"], effect=POST)
+    inbox = Inbox()
+    letter = msgspec.structs.replace(POST, recipients=("grace@example.org",), subject="Hi")
+    async with mail_server(inbox) as port:
+        smtp = SmtpConnector(f"smtp://127.0.0.1:{port}", "ann@example.org", ManualClock())
+        await check_connector(smtp, effect=letter, effects=_counted(inbox))
+    assert len(inbox.taken) == 1
+    assert await posts() == 0  # a page of a workspace that does not exist is nobody's to see
+
+
+def _counted(inbox: Inbox) -> Any:
+    async def count() -> int:
+        return len(inbox.taken)
+
+    return count
+
+
+class Careless:
+    """Takes orders from anybody, forgets what it did, and declares that it does not."""
+
+    id = "careless"
+    delivery = Delivery("natural_key")
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    async def readiness(self, workspace_id: str) -> Readiness:
+        return Readiness(ready=False)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        assert approved.action
+        self.done += 1
+        return Delivered(str(self.done))
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        return None
+
+
+class Forgetful(Careless):
+    async def readiness(self, workspace_id: str) -> Readiness:
+        return Readiness(ready=True)
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        if type(approved) is not ApprovedAction:
+            raise TypeError
+        return await super().perform(approved, timeout_seconds)
+
+
+@pytest.mark.parametrize(("kind", "problems"), [(Careless, 3), (Forgetful, 2)])
+async def test_a_connector_that_breaks_the_contract_hears_everything(
+    kind: type[Careless], problems: int
+) -> None:
+    connector = kind()
+
+    async def done() -> int:
+        return connector.done
+
+    with pytest.raises(ContractBroken) as broken:
+        await check_connector(connector, effect=POST, effects=done)
+    assert len(broken.value.problems) == problems
+
+
+async def test_no_connector_takes_orders_from_an_action_that_went_through_no_gate(emulator: Emulator) -> None:
+    action = claim_action(POST)
+    for connector in (EmulatedConnector("http://127.0.0.1:1", DELIVERIES[0]), ManualConnector()):
+        for impostor in (action, SimpleNamespace(action=action)):
+            with pytest.raises(TypeError):
+                await connector.perform(impostor, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        ApprovedAction(object(), action)
+
+
+# ── the emulator ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    connector = EmulatedConnector("", DELIVERIES[0])
+    approved = gate.open_gate(claim_action(POST))
+    with emulator_process(path, [Outcome.RESET_AFTER]) as connector.url, pytest.raises(OutcomeUnknown):
+        await connector.perform(approved, 20)
+    ledger = Ledger(path)
+    assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
+    with emulator_process(path) as connector.url:
+        delivered = await connector.perform(approved, 20)
+    (done,) = ledger.effects()
+    assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)
+    assert done.content == msgspec.to_builtins(POST)
+    assert [call.outcome for call in ledger.calls()] == ["reset_after", "deliver"]
+
+
+async def test_a_half_written_line_is_not_read_yet(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.append(DoneEffect("eff_1", "r", None, None, 1))
+    whole = await asyncio.to_thread(ledger.path.read_bytes)
+    await asyncio.to_thread(ledger.path.write_bytes, whole + whole[:-5])
+    assert len(ledger.entries()) == 1
+    await asyncio.to_thread(ledger.path.write_bytes, whole + whole)
+    assert len(ledger.entries()) == 2
+
+
+async def test_a_read_back_cannot_say_while_a_call_is_being_worked_on(emulator: Emulator) -> None:
+    approved = gate.open_gate(claim_action(POST))
+    async with emulator.serving() as url:
+        connector = EmulatedConnector(url, Delivery("read_back"))
+        assert await connector.look_up(approved, 20) is None
+        emulator.plan(Outcome.TIMEOUT_DURING)
+        performing = asyncio.ensure_future(connector.perform(approved, 20))
+        async with asyncio.timeout(10):
+            while not emulator.ledger.calls():  # noqa: ASYNC110 - another connection's doing
+                await asyncio.sleep(0.001)
+        with pytest.raises(OutcomeUnknown):
+            await connector.look_up(approved, 20)
+        performing.cancel()
+        await asyncio.gather(performing, return_exceptions=True)
+        await emulator.settled()
+        found = await connector.look_up(approved, 20)
+    assert found is not None and found.external_id == emulator.ledger.effects()[0].effect_id
+
+
+async def test_a_native_key_is_forgotten_after_its_window(tmp_path: Path) -> None:
+    clock = ManualClock()
+    emulator = Emulator(Ledger(tmp_path / "ledger"), now_ms=clock.now_ms, key_window_ms=60_000)
+    approved = gate.open_gate(claim_action(POST))
+    async with emulator.serving() as url:
+        connector = EmulatedConnector(url, Delivery("native_key", 60_000))
+        for seconds, effects in ((0, 1), (59, 1), (2, 2)):
+            clock.advance(seconds=seconds)
+            await connector.perform(approved, 20)
+            assert len(emulator.ledger.effects()) == effects
+
+
+async def test_an_unreachable_provider_is_definitely_not_sent(emulator: Emulator) -> None:
+    approved = gate.open_gate(claim_action(POST))
+    for url in ("http://127.0.0.1:1", "http://provider.invalid:80"):
+        with pytest.raises(NotSent) as refused:
+            await EmulatedConnector(url, DELIVERIES[0]).perform(approved, 20)
+        assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, True)
+
+
+# ── the test operator ────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_test_operator_stages_over_every_transport(surface: Surface) -> None:
+    surface.surfaces.edge.catalog = Catalog((*ALL_TOOLS, TOOL))
+    await surface.sign_in()
+    arguments = {
+        "channel": "email",
+        "verb": "email",
+        "connector": "smtp",
+        "subject": "Hi",
+        "recipients": ["grace@example.org"],
+        "severity": "high",
+        "scheduleFor": "2026-12-01T09:00:00Z",
+        "also": [{"channel": "site", "connector": "site"}],
+        "idempotencyKey": "once",
+    }
+    first = (await surface.call("testing_stage", arguments)).payload
+    assert [action["status"] for action in first["actions"]] == ["awaiting_approval"] * 2
+    assert first["actions"][0]["preflight"]["severity"] == "high"
+    assert (await surface.call("testing_stage", arguments)).payload == first
+
+
+async def test_no_server_has_the_test_operator() -> None:
+    assert TOOL not in ALL_TOOLS
+
+
+async def test_a_schedule_without_a_zone_is_refused(database_url: str, tmp_path: Path) -> None:
+    async with engine_with(database_url, tmp_path) as engine:
+        with pytest.raises(Refusal) as refused:
+            await stage(engine.services, LOCAL_PRINCIPAL, Wanted(schedule_for="2026-12-01T09:00:00"))
+    assert refused.value.reason is Reason.VALIDATION_ERROR

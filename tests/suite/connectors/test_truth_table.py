@@ -1,0 +1,200 @@
+"""The connector truth table: everything that can become of a call, under every declaration, through the real engine.
+
+The emulator's own ledger is the oracle. Whatever happens, it never shows two effects of one action (C30), and every
+action ends in a state that says what is known, with a next step (C10).
+"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.suite.connectors.world import NOWHERE, Expected, World, again, first
+
+from assent.engine.actions.recording import Executed
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Reason, Refusal
+from assent.testing.connector import DELIVERIES
+from assent.testing.emulator import Outcome
+
+KINDS = tuple(delivery.kind for delivery in DELIVERIES)
+NO_CONNECTION = "no_connection"
+
+DELIVERED = Expected(None, "executed", "done", 1)
+REFUSED = Expected(Reason.CONNECTOR_FAILED, "failed", "done", 0)
+UNKNOWN_DONE = Expected(Reason.OUTCOME_UNKNOWN, "approved", "outcome_unknown", 1)
+UNKNOWN_NOT_DONE = Expected(Reason.OUTCOME_UNKNOWN, "approved", "outcome_unknown", 0)
+
+
+def postponed(reason: Reason) -> Expected:
+    return Expected(reason, "approved", "retryable", 0, retryable=True)
+
+
+TABLE: dict[str, Expected] = {
+    Outcome.DELIVER: DELIVERED,
+    Outcome.DELIVER_SLOWLY: DELIVERED,
+    Outcome.REFUSE_400: REFUSED,
+    Outcome.REFUSE_401: postponed(Reason.MISSING_CONNECTOR),
+    Outcome.REFUSE_403: REFUSED,
+    Outcome.REFUSE_404: REFUSED,
+    Outcome.REFUSE_422: REFUSED,
+    Outcome.REFUSE_429: postponed(Reason.RATE_LIMITED),
+    Outcome.TIMEOUT_BEFORE: UNKNOWN_NOT_DONE,
+    Outcome.TIMEOUT_DURING: UNKNOWN_DONE,
+    Outcome.TIMEOUT_AFTER: UNKNOWN_DONE,
+    Outcome.ERROR_AFTER: UNKNOWN_DONE,
+    Outcome.GARBAGE_AFTER: UNKNOWN_DONE,
+    Outcome.RESET_AFTER: UNKNOWN_DONE,
+    # Beyond the fourteen: the same breaks without an effect, and nobody there at all.
+    Outcome.ERROR_BEFORE: UNKNOWN_NOT_DONE,
+    Outcome.RESET_BEFORE: UNKNOWN_NOT_DONE,
+    NO_CONNECTION: postponed(Reason.CONNECTOR_FAILED),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.rule("E28", "E29", "E72")
+@pytest.mark.parametrize("outcome", TABLE)
+async def test_every_outcome_under_every_declaration(world: World, outcome: str) -> None:
+    expected = TABLE[outcome]
+    for kind in KINDS:
+        action_id = await world.approved(kind)
+        reply = await attempt(world, kind, outcome, action_id)
+        action = await world.meets(expected, action_id)
+        calls = 0 if outcome == NO_CONNECTION else 1
+        assert len(world.ledger.calls(action.provider_key)) == calls
+        if expected.reason is None:
+            assert isinstance(reply, Executed)
+            await world.ended(action_id)
+            same = await world.engine.execute(action_id, key=first(action_id))
+            assert isinstance(same, Executed)
+            assert msgspec.structs.replace(same, replay=msgspec.UNSET) == reply
+            continue
+        assert isinstance(reply, Refusal)
+        recovery = reply.recovery()
+        assert (recovery.reason, recovery.retryable) == (expected.reason, expected.retryable)
+        await FOLLOW_UP[expected.state](world, kind, action_id, expected)
+
+
+async def attempt(world: World, kind: str, outcome: str, action_id: ActionId) -> Executed | Refusal:
+    if outcome != NO_CONNECTION:
+        world.emulator.plan(Outcome(outcome))
+        return await world.engine.execute(action_id, key=first(action_id))
+    connector = world.connectors[kind]
+    url, connector.url = connector.url, NOWHERE
+    try:
+        return await world.engine.execute(action_id, key=first(action_id))
+    finally:
+        connector.url = url
+
+
+async def closed(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+    """Refused for good: the same key hears the same again, and nothing moves it any more."""
+    same = await world.engine.execute(action_id, key=first(action_id))
+    assert isinstance(same, Refusal) and same.recovery().reason is Reason.CONNECTOR_FAILED
+    other = await world.engine.execute(action_id)
+    assert isinstance(other, Refusal) and other.reason is Reason.REQUIRES_APPROVAL
+    with pytest.raises(Refusal) as refused:
+        await world.engine.approve(action_id)
+    assert refused.value.reason is Reason.ACTION_CLOSED
+    await world.meets(expected, action_id)
+
+
+async def cured(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+    """Not sent, and the cause is gone: the same action goes out, once."""
+    await world.succeeds(action_id)
+
+
+async def looked_into(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+    """Not known: nobody sends, edits or rejects it, and then it is found out by what the connector declares."""
+    calls = len(world.ledger.calls())
+    for key in (None, first(action_id), again(action_id)):
+        refusal = await world.engine.execute(action_id, key=key)
+        assert isinstance(refusal, Refusal) and refusal.reason is Reason.OUTCOME_UNKNOWN
+    for decide in (world.engine.approve, world.engine.reject):
+        with pytest.raises(Refusal) as refused:
+            await decide(action_id)
+        assert refused.value.reason is Reason.OUTCOME_UNKNOWN
+    with pytest.raises(Refusal) as refused:
+        await world.engine.edit(action_id, body="Something else.")
+    assert refused.value.reason is Reason.OUTCOME_UNKNOWN
+    assert len(world.ledger.calls()) == calls
+
+    assert await world.engine.reconcile() == 1
+    await RECONCILED[kind](world, action_id, expected)
+
+
+async def repeated(world: World, action_id: ActionId, expected: Expected) -> None:
+    """A provider that recognises the key is asked again: the effect is there once, whoever had it."""
+    await world.ended(action_id)
+
+
+async def read_back(world: World, action_id: ActionId, expected: Expected) -> None:
+    """A provider that can be asked says whether; if not, the action may go out again."""
+    if expected.effects:
+        await world.ended(action_id)
+    else:
+        await world.meets(Expected(None, "approved", "retryable", 0), action_id)
+        await world.succeeds(action_id)
+
+
+async def left_to_a_human(world: World, action_id: ActionId, expected: Expected) -> None:
+    await world.meets(expected, action_id)
+    if expected.effects:
+        (done,) = world.ledger.effects((await world.engine.action(action_id)).provider_key)
+        await world.engine.resolve(action_id, True, done.effect_id)
+        await world.ended(action_id)
+    else:
+        await world.engine.resolve(action_id, False, "looked at the account, nothing there")
+        await world.meets(Expected(None, "approved", "retryable", 0), action_id)
+        await world.succeeds(action_id)
+
+
+FOLLOW_UP = {"done": closed, "retryable": cured, "outcome_unknown": looked_into}
+RECONCILED = {
+    "native_key": repeated,
+    "natural_key": repeated,
+    "read_back": read_back,
+    "none": left_to_a_human,
+}
+
+
+def test_the_table_has_every_outcome_of_the_emulator() -> None:
+    assert set(TABLE) == {*Outcome, NO_CONNECTION}
+    assert len(KINDS) == len(set(KINDS)) == 4
+
+
+async def test_a_retry_says_when(world: World) -> None:
+    action_id = await world.approved("native_key")
+    world.emulator.plan(Outcome.REFUSE_429)
+    reply = await world.engine.execute(action_id)
+    assert isinstance(reply, Refusal)
+    assert reply.recovery().retry_after_seconds == 7
+
+
+async def test_a_native_key_is_not_trusted_past_its_window(world: World) -> None:
+    action_id = await world.approved("native_key")
+    world.emulator.plan(Outcome.ERROR_AFTER)
+    await world.engine.execute(action_id)
+    world.engine.clock.advance(hours=13)
+    assert await world.engine.run_jobs() == 1
+    action = await world.meets(UNKNOWN_DONE, action_id)
+    assert len(world.ledger.calls(action.provider_key)) == 1
+
+
+@pytest.mark.parametrize("kind", ["native_key", "natural_key", "read_back"])
+async def test_what_stays_unknown_is_looked_into_again(world: World, kind: str) -> None:
+    action_id = await world.approved(kind)
+    world.emulator.plan(Outcome.ERROR_AFTER)
+    await world.engine.execute(action_id)
+    connector = world.connectors[kind]
+    reachable = connector.url
+    if kind == "read_back":
+        connector.url = NOWHERE
+    else:
+        world.emulator.plan(Outcome.ERROR_BEFORE)
+    assert await world.engine.reconcile() == 1
+    await world.meets(UNKNOWN_DONE, action_id)
+    connector.url = reachable
+    world.engine.clock.advance(seconds=11)
+    assert await world.engine.run_jobs() == 1
+    await world.ended(action_id)

@@ -1,0 +1,178 @@
+"""What people asked for shapes later drafts: it shortens, leaves out or warns, and never changes a statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from assent.suite.composer.composer import compose
+from assent.suite.content.evidence import Evidence, MemoryEntry, gather
+from assent.suite.content.lessons import (
+    Asked,
+    Lessons,
+    RefusedClaim,
+    Rejection,
+    Result,
+    lessons_in_words,
+    rules_from,
+    teaches,
+)
+from assent.suite.content.records import Composed
+
+EVIDENCE = gather(
+    product_url="https://ledgerly.example",
+    repo_context={
+        "whatChanged": "Added recurring invoices 🎉. Fixed the export of credit notes!",
+        "readme": "# Ledgerly\n\nLedgerly sends your invoices and reminds late clients politely. It saves freelancers "
+        "four hours a week.\n\n- Payment links\n- Time tracking\n",
+        "targetCustomer": "Freelance designers",
+    },
+    brand={"pillars": ["Freelancing"]},
+)
+
+
+def draft(channel: str, evidence: Evidence, lessons: Lessons = Lessons()) -> Composed:  # noqa: B008 - frozen
+    written = compose(channel, evidence, lessons)
+    assert isinstance(written, Composed), written
+    return written
+
+
+def rejected(reason: str) -> Lessons:
+    return Lessons(rejections=(Rejection(entry_id="r1", reason=reason),))
+
+
+def kinds_of(lessons: Lessons) -> list[tuple[str, str]]:
+    return [(rule.kind, rule.value) for rule in rules_from(lessons, "linkedin")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "rules"),
+    [
+        ("No emojis please", [("no_emoji", "")]),
+        ("lose the hashtags", [("no_hashtags", "")]),
+        ("We never use exclamation marks", [("no_exclamation", "")]),
+        ("zu werblich", [("plain", "")]),
+        ("Way too long.", [("shorter", "")]),
+        ('never say "Meet"', [("phrase", "Meet")]),
+        ("Don't say game changer again", [("phrase", "game changer")]),
+        ("Never call it a platform.", [("phrase", "a platform")]),
+        ("Always name the price in euros.", [("words", "Always name the price in euros.")]),
+        ('Say "bills", please.', [("words", 'Say "bills", please.')]),
+        ('Not bad, but say "bills" here.', [("words", 'Not bad, but say "bills" here.')]),
+        ("don't call us a startup.", [("phrase", "a startup")]),
+        ("We don't say 'users', we say 'people'", [("phrase", "users")]),
+        (
+            "Hashtags are fine, please make it friendlier",
+            [("words", "Hashtags are fine, please make it friendlier")],
+        ),
+        ("Please use more emoji", [("words", "Please use more emoji")]),
+    ],
+)
+def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
+    reason: str, rules: list[tuple[str, str]]
+) -> None:
+    assert teaches(reason)
+    assert kinds_of(rejected(reason)) == rules
+    assert kinds_of(Lessons(asked=(Asked(entry_id="a1", text=reason),))) == rules
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "",
+        "no",
+        "wait, don't send it!",
+        "Not now.",
+        "later",
+        "wrong person",
+        "That is the wrong address, please use the other one.",
+        "duplicate",
+        "I don't like it",
+        "Send it to Anna instead",
+        "We already posted this.",
+        "I changed my mind",
+        "Please send it tomorrow instead.",
+        "The price is wrong.",
+        "It says Peter, which is a mistake.",
+        "Send it to marketing first.",
+        "Warte noch, bitte.",
+        "Nicht jetzt",
+        "Falscher Empfänger",
+    ],
+)
+def test_a_reason_about_time_sending_or_recipients_teaches_nothing(reason: str) -> None:
+    assert not teaches(reason)
+    assert rules_from(rejected(reason), "email") == ()
+
+
+def test_small_words_alone_are_never_a_wording_to_avoid() -> None:
+    assert ("phrase", "it") not in kinds_of(rejected("Please do not say it in public."))
+
+
+def test_requests_in_words_are_given_newest_first_and_at_most_three() -> None:
+    asked = tuple(Asked(entry_id=f"a{n}", text=f"Always name price {n}.") for n in range(5))
+    assert lessons_in_words(Lessons(asked=asked), "x") == tuple(f"Always name price {n}." for n in (4, 3, 2))
+
+
+@pytest.mark.rule("E33")
+def test_a_writer_is_told_the_newest_result_of_the_channel() -> None:
+    results = tuple(
+        Result(entry_id=f"p{n}", channel=channel, text=f"{channel}: {n} clicks.")
+        for n, channel in enumerate(("x", "linkedin", "linkedin", "site"))
+    )
+    assert lessons_in_words(Lessons(results=results), "linkedin") == ("Measured before: linkedin: 2 clicks.",)
+    assert lessons_in_words(Lessons(results=results), "email") == ()
+    assert rules_from(Lessons(results=results), "linkedin") == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "gone"),
+    [
+        ("No emojis please", "🎉"),
+        ("lose the hashtags", "#"),
+        ('Do not say "reminds late clients politely" again', "reminds late clients politely"),
+    ],
+)
+def test_what_a_reason_names_is_gone_from_the_next_draft(reason: str, gone: str) -> None:
+    second = draft("linkedin", EVIDENCE, rejected(reason))
+    assert gone not in second.body
+
+
+@pytest.mark.parametrize("channel", ["linkedin", "email", "x", "site", "landing"])
+def test_memory_is_named_for_a_shorter_draft_just_where_it_is_shorter(channel: str) -> None:
+    before, after = draft(channel, EVIDENCE), draft(channel, EVIDENCE, rejected("Way too long."))
+    shorter = len(after.body) < len(before.body)
+    assert shorter or after.body == before.body
+    assert [use.entry_id for use in after.memory_used] == (["r1"] if shorter else [])
+
+
+def test_a_refused_claim_is_not_made_again() -> None:
+    claim = "It saves freelancers four hours a week."
+    written = draft("linkedin", EVIDENCE, Lessons(refused_claims=(RefusedClaim(entry_id="c1", text=claim),)))
+    assert "four hours" not in written.body
+    assert "c1" in {use.entry_id for use in written.memory_used}
+
+
+def test_a_remembered_fact_is_quoted_and_named_and_a_proof_where_it_belongs_to_the_change() -> None:
+    evidence = gather(
+        repo_context={"whatChanged": "Added quiet hours for alerts"},
+        brand={"name": "Cronicle"},
+        entries=[
+            MemoryEntry(entry_id="f1", kind="repo_fact", text="Cronicle runs on your own machines."),
+            MemoryEntry(
+                entry_id="p1", kind="proof", text="Quiet hours are on at 40 of 52 teams that get alerts."
+            ),
+            MemoryEntry(entry_id="p2", kind="proof", text="“It found a job that had not run since May.” Jo"),
+            MemoryEntry(entry_id="x1", kind="channel_performance", text="x: 12 clicks"),
+        ],
+    )
+    written = draft("linkedin", evidence)
+    assert "Cronicle runs on your own machines." in written.body
+    assert "Quiet hours are on at 40 of 52 teams that get alerts." in written.body
+    assert "since May" not in written.body
+    assert {use.entry_id for use in written.memory_used} == {"f1", "p1"}
+
+
+def test_rules_are_bounded_whatever_is_remembered() -> None:
+    hostile = Rejection(entry_id="r", reason='"' * 5_000 + " never say " * 2_000)
+    asked = Asked(entry_id="a", text="never say 'x " * 20_000)
+    assert len(rules_from(Lessons(rejections=(hostile,) * 200, asked=(asked,) * 60), "x")) <= 120

@@ -1,0 +1,126 @@
+"""A configured model's draft is checked like anybody's, and its failure never stops a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from tests.net.far_side import Answer, FarSide, closed_port, far_side
+
+from assent.suite.content.evidence import gather
+from assent.suite.content.lessons import Lessons, Rejection
+from assent.suite.content.records import Composed, NeedsDraft
+from assent.suite.model_writer import Model, draft
+
+pytestmark = pytest.mark.anyio
+
+EVIDENCE = gather(
+    product_url="https://ledgerly.example",
+    repo_context={"readme": "# Ledgerly\n\nLedgerly sends invoices and reminds late clients politely."},
+    brand={"voice": "plain"},
+)
+JSON = {"Content-Type": "application/json"}
+GOOD = "Ledgerly reminds late clients politely, so that you do not have to."
+
+
+@pytest.fixture
+def emulator() -> Iterator[FarSide]:
+    with far_side() as running:
+        yield running
+
+
+def openai(side: FarSide) -> Model:
+    return Model(url=side.url("/v1"), name="small", api_key="sk-very-secret")
+
+
+def says(side: FarSide, text: str) -> None:
+    body = msgspec.json.encode({"choices": [{"message": {"role": "assistant", "content": text}}]})
+    side.answers["/v1/chat/completions"] = Answer(body=body, headers=JSON)
+
+
+async def written(model: Model, channel: str = "linkedin", timeout_seconds: float = 10.0) -> Composed:
+    made = await draft(model, channel, EVIDENCE, timeout_seconds=timeout_seconds)
+    assert isinstance(made, Composed)
+    return made
+
+
+async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: FarSide) -> None:
+    says(emulator, GOOD)
+    lessons = Lessons(rejections=(Rejection(entry_id="r1", reason="no emoji"),))
+    made = await draft(openai(emulator), "linkedin", EVIDENCE, lessons)
+    assert isinstance(made, Composed)
+    assert (made.body, made.source) == (GOOD, "model")
+    asked = emulator.asked[0]
+    assert asked.headers["authorization"] == "Bearer sk-very-secret"
+    body = msgspec.json.decode(asked.body)
+    question = msgspec.json.decode(body["messages"][1]["content"])
+    assert body["model"] == "small"
+    assert {"source": "readme", "text": EVIDENCE.first("readme")} in question["facts"]
+    assert question["voice"] == ["plain"]
+    assert question["lessons"][0].startswith("No emoji")
+
+
+async def test_an_anthropic_model_is_asked_its_way(emulator: FarSide) -> None:
+    body = msgspec.json.encode({"content": [{"type": "text", "text": GOOD}]})
+    emulator.answers["/v1/messages"] = Answer(body=body, headers=JSON)
+    model = Model(url=emulator.url("/v1/"), name="m", kind="anthropic", api_key="key")
+    assert (await written(model)).body == GOOD
+    asked = emulator.asked[0]
+    assert asked.headers["x-api-key"] == "key"
+    assert "anthropic-version" in asked.headers
+    assert msgspec.json.decode(asked.body)["max_tokens"] > 0
+
+
+async def test_a_title_is_taken_from_the_answer(emulator: FarSide) -> None:
+    says(emulator, f"Subject: Polite reminders\n\n{GOOD}")
+    made = await written(openai(emulator), "email")
+    assert (made.subject, made.body) == ("Polite reminders", GOOD)
+
+
+async def test_what_a_model_invents_is_warned_about(emulator: FarSide) -> None:
+    says(emulator, "Ledgerly is the best invoicing tool and saves 40% of your time.")
+    made = await written(openai(emulator))
+    assert any("nothing in the evidence says so" in warning for warning in made.warnings)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=500),
+        Answer(status=401, body=b"{}"),
+        Answer(status=302, headers={"Location": "http://127.0.0.1:1/"}, body=b""),
+        Answer(body=b"not json"),
+        Answer(body=b"{}"),
+        Answer(body=b"[]"),
+        Answer(body=b'{"choices": []}'),
+        Answer(body=b'{"choices": [{"message": {"content": null}}]}'),
+        Answer(body=b'{"choices": [{"message": {"content": "  "}}]}'),
+        Answer(body=b"x" * 65_536, endless=True),
+        Answer(stall=True),
+        Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "Here is a post:\n\n[NAME] is out"}}]})),
+        Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "word " * 2_000}}]})),
+    ],
+)  # fmt: skip
+async def test_whatever_goes_wrong_the_composer_writes_and_says_why(
+    emulator: FarSide, answer: Answer
+) -> None:
+    emulator.answers["/v1/chat/completions"] = answer
+    made = await written(openai(emulator), timeout_seconds=0.5)
+    assert made.source == "composer"
+    assert made.warnings[0].startswith("The model was not used: ")
+    assert "sk-very-secret" not in str(made)
+
+
+async def test_a_model_that_is_not_there_is_done_without() -> None:
+    made = await written(Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m"))
+    assert made.source == "composer"
+
+
+async def test_where_neither_can_write_a_draft_is_asked_for() -> None:
+    model = Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m")
+    assert isinstance(await draft(model, "bluesky", gather()), NeedsDraft)
+
+
+def test_a_key_is_not_shown() -> None:
+    assert "sk-very-secret" not in repr(Model(url="https://a.example", name="m", api_key="sk-very-secret"))

@@ -1,0 +1,109 @@
+"""A signed-in surface over connectors that write down everything they are asked to do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.surfaces import ManualClock, Surface, settings_for
+
+from assent.app import App
+from assent.engine.core import tenancy
+from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
+from assent.engine.core.tenancy import KeyEntropy
+from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
+from assent.ports import Delivered, Delivery, Reading
+from assent.processes.serve import Surfaces
+
+CLUB: dict[str, Any] = {
+    "goal": "first users for the import",
+    "brand": {"name": "Ledgerleaf", "audience": "treasurers of small clubs", "voice": "plain"},
+    "repoContext": {
+        "whatChanged": "Ledgerleaf now imports bank statements as CSV and matches them to members.",
+        "README": "# Ledgerleaf\n\nBookkeeping for clubs.\n\n- Members and dues in one list\n- A yearly report\n",
+        "targetCustomer": "treasurers of small clubs",
+        "launchGoal": "first users for the import",
+    },
+}
+
+
+class Recording:
+    """A connector with a ledger, and numbers when a test gives it some."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+        self.delivery = Delivery("natural_key")
+        self.done: list[str] = []
+        self.metrics: dict[str, float] | None = None
+        self.ready = Readiness(ready=True)
+
+    async def readiness(self, workspace_id: str) -> Readiness:
+        return self.ready
+
+    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
+        self.done.append(approved.action.action_id)
+        return Delivered(f"{self.id}-{len(self.done)}", f"https://example.org/{self.id}/{len(self.done)}")
+
+    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+        return None
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading:
+        if self.metrics is None:
+            return Reading(
+                source=self.id,
+                channel=action.effect.channel,
+                status="unavailable",
+                reason="its numbers lag two days",
+            )
+        return Reading(source=self.id, channel=action.effect.channel, status="ok", metrics=dict(self.metrics))
+
+
+class Loop(Surface):
+    """A surface that can also play the parts of time and of the provider."""
+
+    zernio: Recording
+    mail: Recording
+
+    async def due(self) -> None:
+        """Run every job that is due now."""
+        runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
+        while await runner.run_due_once():
+            pass
+
+    async def key_with(self, *scopes: str) -> str:
+        """Another key of this workspace that may do only so much."""
+        services, now_ms, workspace_id = self.app.services, self.clock.now_ms(), self.workspace_id
+        assert workspace_id is not None
+        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+        issued = await self.app.store.write(
+            lambda: tenancy.issue_key(workspace_id, entropy, now_ms, scopes=scopes, by="test")
+        )
+        return issued.api_key
+
+    async def approve_and_send(self, action_id: str) -> dict[str, Any]:
+        await self.call("chieflab_approve_action", {"actionId": action_id})
+        return (await self.call("chieflab_execute_approved_action", {"actionId": action_id})).payload
+
+
+@pytest.fixture
+async def loop(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
+    clock = ManualClock()
+    settings = settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",))
+    app = App(settings, clock=clock)
+    zernio, mail = Recording("zernio"), Recording("smtp")
+    connectors = {**app.services.connectors, "zernio": zernio, "smtp": mail}
+    app.services = dataclasses.replace(app.services, connectors=connectors)
+    client = Loop(app, Surfaces(app), clock, transport)
+    client.zernio, client.mail = zernio, mail
+    await client.sign_in()
+    try:
+        yield client
+    finally:
+        await client.close()

@@ -1,0 +1,470 @@
+"""What the person reads in the chat: everything that leaves, where it goes, what is in the way, and what to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+from tests.surfaces import BASE_URL, Surface
+
+from assent.engine.actions import policies
+from assent.gate.preflight import Readiness
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
+
+APPROVE = "chieflab_approve_action"
+EDIT = "chieflab_edit_action"
+EXECUTE = "chieflab_execute_approved_action"
+TEXT = "Ledgerleaf reads bank statements now, so that treasurers have their Sundays back."
+
+
+async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, Any]:
+    return (await loop.call("chieflab_post", {"channel": channel, "body": TEXT, **more})).payload
+
+
+async def mail(loop: Surface, *to: str, **more: Any) -> dict[str, Any]:
+    arguments = {"to": list(to), "subject": "Import", "body": "Dear all, the import is ready."}
+    return (await loop.call("chieflab_send", {**arguments, **more})).payload
+
+
+def calls(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {call["name"]: call for call in answer["next"]}
+
+
+async def test_a_post_on_the_site_says_which_site(loop: Loop) -> None:
+    run = await post(loop, productUrl="https://ledgerleaf.example.dev/new")
+
+    assert f"{BASE_URL}/feed/{run['workspaceId']}/" in run["show"]
+    assert "(not ledgerleaf.example.dev)" in run["show"]
+    assert f"> {TEXT}" in run["show"] and "approve site" in run["show"]
+
+
+async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Loop) -> None:
+    run = await mail(
+        loop, "ana@example.org", "bo@example.org", "cy@example.org", **{"from": "club@example.org"}
+    )
+
+    for line in ("From: club@example.org", "Subject: Import", "they do not see each other", "3 people"):
+        assert line in run["show"], line
+
+
+@pytest.mark.rule("E48")
+async def test_the_preview_text_of_a_mail_is_shown(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
+    content = (await loop.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload[
+        "content"
+    ]
+
+    assert content["preheader"] in run["show"]
+    assert content["preheader"] in run["agentGuide"]["renderInChat"]["email"]["body"]
+
+
+async def test_what_cannot_go_out_is_said_when_it_is_staged_and_again_after_approval(
+    surface: Surface,
+) -> None:
+    await surface.sign_in()
+    run = await post(surface, "linkedin")
+    page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
+    approved = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
+
+    assert "cannot go out yet" in run["show"] and page in run["show"]
+    assert "cannot go out yet" in run["agentGuide"]["userMessage"]
+    assert approved["userMessage"].startswith("Approved. It cannot be sent yet:") and page in approved["show"]
+    assert "chieflab_connect_provider" in calls(approved) and EXECUTE not in calls(approved)
+
+
+async def test_an_approved_post_names_one_executor_with_its_key(loop: Loop) -> None:
+    run = await post(loop)
+    action = run["actions"][0]
+    approved = (await loop.call(APPROVE, {"actionId": action["id"]})).payload
+
+    assert calls(approved)[EXECUTE]["args"] == {
+        "actionId": action["id"],
+        "idempotencyKey": f"execute-{action['id']}-r1",
+    }
+
+
+async def test_one_yes_approves_and_sends(loop: Loop) -> None:
+    run = await post(loop)
+    yes = {**run["agentGuide"]["renderInChat"]["site"]["commands"][0]["args"], "send": True}
+    answer = (await loop.call(APPROVE, yes)).payload
+    again = (await loop.call(APPROVE, {**yes, "idempotencyKey": "k"})).payload
+
+    assert "approve site" in run["show"] and "approve and send" not in run["show"]
+    assert (answer["status"], answer["sent"]) == ("executed", True)
+    assert answer["externalUrl"] in answer["show"] and "Results arrive in about 24 hours." in answer["show"]
+    assert calls(answer)["chieflab_measure"]["args"] == {"runId": run["runId"]}
+    assert again["reason"] == "action_closed"
+
+
+async def test_a_yes_to_sending_what_cannot_go_out_keeps_the_approval_and_says_why(surface: Surface) -> None:
+    await surface.sign_in()
+    run = await post(surface, "linkedin")
+    answer = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True})).payload
+
+    assert (answer["status"], answer["sent"]) == ("approved", False)
+    assert answer["notSent"]["reason"] == "missing_connector"
+    assert answer["userMessage"].startswith("Approved. It was not sent:")
+
+
+async def test_a_yes_to_sending_later_what_is_not_connected_says_what_is_missing(surface: Surface) -> None:
+    await surface.sign_in()
+    due = iso_time(surface.clock.now_ms() + DAY_MS)
+    run = await post(surface, "linkedin", scheduleFor=due)
+    about = {"actionId": run["actions"][0]["id"]}
+    answer = (await surface.call(APPROVE, {**about, "send": True})).payload
+    page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
+
+    assert (answer["status"], answer["sent"]) == ("approved", False)
+    assert page in answer["userMessage"] and "goes out then" not in answer["show"]
+
+    by_hand = {**about, "url": "https://example.org/1"}
+    assert (await surface.call("chieflab_record_manual_publish", by_hand)).payload["status"] == "executed"
+
+
+async def test_an_executor_says_what_went_out_where_and_when_results_come(loop: Loop) -> None:
+    run = await post(loop)
+    done = await loop.approve_and_send(run["actions"][0]["id"])
+
+    assert done["externalUrl"] in done["show"]
+    assert "Results arrive in about 24 hours." in done["userMessage"]
+    assert calls(done)["chieflab_measure"]["args"] == {"runId": run["runId"]}
+
+
+async def test_a_withdrawal_says_stopped_and_offers_to_reject(loop: Loop) -> None:
+    run = await post(loop)
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call(APPROVE, about)
+    answer = (await loop.call("chieflab_withdraw_approval", about)).payload
+
+    assert answer["userMessage"].startswith("Stopped. Nothing was sent.")
+    assert set(calls(answer)["chieflab_reject_action"]["needs"]) == {"reason"}
+
+
+async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loop: Loop) -> None:
+    workspace_id = (await post(loop))["workspaceId"]
+    await loop.app.store.write(lambda: policies.choose(workspace_id, "strict", 1, by="test"))
+    run = await post(loop)
+    shown = run["agentGuide"]["renderInChat"]["site"]
+
+    assert [each["tool"] for each in shown["commands"]] == ["chieflab_reject_action"]
+    assert "signed-in person" in run["show"] and "/runs/" in run["show"]
+    assert run["agentGuide"]["nextToolCalls"]["primary"]["name"] == "chieflab_get_action"
+    assert "approve site" not in run["show"] + run["agentGuide"]["userMessage"]
+
+
+async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
+    launch = (await loop.call("chieflab_launch_product", CLUB)).payload
+    answers = [launch, await post(loop), await mail(loop, "ana@example.org")]
+    answers.append(
+        (await loop.call("chieflab_save_contacts", {"contacts": [{"email": "ana@example.org"}]})).payload
+    )
+    about = {"actionId": launch["actions"][0]["id"]}
+    answers.append((await loop.call(APPROVE, about)).payload)
+    answers.append((await loop.call(EXECUTE, about)).payload)
+
+    for answer in answers:
+        assert "…" not in str(answer["next"]), answer["next"]
+        assert "…" not in str(answer.get("agentGuide", {}).get("nextToolCalls"))
+
+
+RISKY = "Ledgerleaf is the best tool for every club. It reads a million rows in nine seconds."
+
+
+async def test_an_edit_is_shown_whole_with_its_own_warnings(loop: Loop) -> None:
+    run = await post(loop)
+    about = {"actionId": run["actions"][0]["id"]}
+    risky = (await loop.call("chieflab_edit_action", {**about, "body": RISKY})).payload
+    checked = (await loop.call("chieflab_get_action", about)).payload["preflight"]
+    plain = (await loop.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+    after = (await loop.call("chieflab_get_action", about)).payload["preflight"]
+
+    assert any("is the best tool" in warning for warning in checked["warnings"])
+    assert all(warning.removeprefix("Check this claim: ") in risky["show"] for warning in checked["warnings"])
+    assert checked["severity"] == "medium"
+    assert not any("best tool" in warning for warning in after["warnings"])
+    assert "best tool" not in plain["show"] and f"> {TEXT} Thank you." in plain["show"]
+
+
+async def test_a_warning_that_is_not_about_the_text_stays_after_an_edit(surface: Surface) -> None:
+    await surface.sign_in()
+    run = await post(surface, productUrl="http://169.254.169.254/x")
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await surface.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+
+    assert "could not be read" in edited["show"]
+
+
+async def test_a_claim_of_the_evidence_is_still_one_after_an_edit(loop: Loop) -> None:
+    fact = "Ledgerleaf matches 4,000 payments in a minute."
+    run = await post(loop, repoContext={"whatChanged": fact, "targetCustomer": "treasurers"})
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await loop.call("chieflab_edit_action", {**about, "body": f"{TEXT}\n\n{fact}"})).payload
+
+    assert "nothing in the evidence says so" not in edited["show"]
+
+
+async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_another(loop: Loop) -> None:
+    launch = {"channels": ["email"], "email": {"to": ["ana@example.org"]}, **CLUB}
+    run = (await loop.call("chieflab_launch_product", launch)).payload
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call("chieflab_edit_action", {**about, "body": "Dear all, the import is ready."})
+    without = (await loop.call("chieflab_get_action", about)).payload["content"]
+    edited = (await loop.call("chieflab_edit_action", {**about, "preheader": "Import by CSV"})).payload
+    content = (await loop.call("chieflab_get_action", about)).payload["content"]
+
+    assert "preheader" not in without
+    assert (content["preheader"], content.get("html", "")) == ("Import by CSV", "")
+    assert "Preview text: Import by CSV" in edited["show"]
+
+
+async def test_readiness_is_judged_again_by_an_edit(loop: Loop) -> None:
+    run = await post(loop, "linkedin")
+    loop.zernio.ready = Readiness(False, "missing_connector", "The account is not connected any more.")
+    about = {"actionId": run["actions"][0]["id"]}
+    edited = (await loop.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
+
+    assert "The account is not connected any more." in edited["show"]
+    assert (await loop.call("chieflab_get_action", about)).payload["preflight"]["connectorReady"] is False
+
+
+async def test_a_mail_without_recipients_is_refused_before_it_is_approved(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
+    action = run["actions"][0]
+    refused = await loop.call(APPROVE, {"actionId": action["id"], "send": True})
+    edit = refused.payload["recoveryTool"]
+    fixed = {**edit["args"], "to": ["ana@example.org"]}
+    await loop.call(edit["name"], fixed)
+
+    assert "recipients_missing" in action["preflight"]["gates"]
+    assert "approve email" not in run["show"] + run["agentGuide"]["userMessage"]
+    assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
+    assert set(edit["needs"]) == {"to"}
+    shown = (await loop.call("chieflab_list_pending_actions", {"runId": run["runId"]})).payload
+    assert APPROVE in {call["name"] for call in shown["next"]}
+    nobody = await loop.call("chieflab_send", {"to": [], "subject": "Hi", "body": "Hello there, Ana."})
+    assert (nobody.reason, nobody.payload["problems"][0]["path"]) == ("validation_error", "to")
+
+
+FALLBACK = "chieflab_use_manual_fallback"
+RECORD = "chieflab_record_manual_publish"
+
+
+@pytest.mark.rule("E94")
+async def test_a_mail_sent_by_hand_is_recorded_without_an_address(loop: Loop) -> None:
+    run = await mail(loop, "ana@example.org")
+    about = {"actionId": run["actions"][0]["id"]}
+    handed = (await loop.call(FALLBACK, about)).payload
+    approve = calls(handed)[APPROVE]["args"]
+    approved = (await loop.call(APPROVE, approve)).payload
+    done = (await loop.call(RECORD, calls(approved)[RECORD]["args"])).payload
+
+    assert "live page" not in handed["show"] and "mail program" in handed["show"]
+    assert calls(approved)[RECORD].get("needs") is None and EXECUTE not in calls(approved)
+    assert "mail program" in approved["userMessage"]
+    assert (done["status"], done.get("externalUrl")) == ("executed", None)
+    assert "by hand" in done["show"]
+    assert loop.mail.done == []
+
+
+@pytest.mark.rule("E94")
+async def test_a_fallback_after_an_approval_says_that_it_asks_again(loop: Loop) -> None:
+    run = await post(loop, "linkedin")
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call(APPROVE, about)
+    handed = (await loop.call(FALLBACK, about)).payload
+
+    assert "once more to the same text" in handed["userMessage"]
+    assert TEXT in handed["show"] and "approve linkedin" in handed["show"]
+
+
+@pytest.mark.rule("E94", "E98")
+async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_record_it(loop: Loop) -> None:
+    run = (
+        await loop.call("chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": TEXT})
+    ).payload
+    about = {"actionId": run["actions"][0]["id"]}
+    approved = (await loop.call(APPROVE, {**about, "send": True})).payload
+    refused = (await loop.call(EXECUTE, about)).payload
+    shown = refused["renderInChat"]["hn"]
+    record = next(each for each in shown["commands"] if each["tool"] == RECORD)
+    nowhere = await loop.call(RECORD, about)
+    done = (
+        await loop.call(RECORD, {**record["args"], "url": "https://news.ycombinator.com/item?id=1"})
+    ).payload
+
+    assert (approved["status"], approved["sent"]) == ("approved", False)
+    assert "address" in approved["userMessage"]
+    assert TEXT in shown["body"] and set(record["needs"]) == {"url"}
+    assert refused["recoveryTool"] is None and refused["retryable"] is False
+    assert (nowhere.reason, nowhere.payload["problems"][0]["path"]) == ("validation_error", "url")
+    assert done["status"] == "executed"
+
+
+async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
+    wanted = {"channels": ["site", "hn"], "drafts": {"site": TEXT}}
+    launch = (await loop.call("chieflab_launch_product", wanted)).payload
+    write = calls(launch)["chieflab_post"]
+    joined = (
+        await loop.call(write["name"], {**write["args"], "title": "Show HN: Ledgerleaf", "body": TEXT})
+    ).payload
+
+    assert "1 of 2 drafts" in launch["agentGuide"]["userMessage"] and "Hacker News" in launch["show"]
+    assert write["args"] == {"channel": "hn", "runId": launch["runId"]}
+    assert set(write["needs"]) == {"body", "title"}
+    assert joined["actions"][0]["channel"] == "hn"
+    run = (await loop.call("chieflab_get_run", {"runId": joined["runId"]})).payload
+    assert launch["runId"] in str(run)
+
+
+async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
+    fact = "Ledgerleaf matches 4,000 payments in a minute."
+    first = await post(loop, repoContext={"whatChanged": fact, "targetCustomer": "treasurers"})
+    alone = await post(loop, "linkedin", body=fact)
+    joined = await post(loop, "linkedin", body=fact, runId=first["runId"])
+    edited = (
+        await loop.call(
+            "chieflab_edit_action", {"actionId": joined["actions"][0]["id"], "body": f"{fact} Really."}
+        )
+    ).payload
+
+    assert "No facts were handed in" in alone["show"]
+    told = joined["show"] + edited["show"]
+    assert "nothing in the evidence" not in told and "No facts were handed in" not in told
+    unknown = await loop.call(
+        "chieflab_post", {"channel": "x", "body": TEXT, "runId": alone["actions"][0]["id"]}
+    )
+    assert unknown.reason == "wrong_workspace"
+
+
+async def test_drafts_may_have_titles_and_no_line_is_said_twice(loop: Loop) -> None:
+    drafts = {
+        "hn": "Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file.",
+        "site": {"title": "Ledgerleaf 2", "body": "Ledgerleaf 2\n\nIt reads bank statements."},
+        "email": {"subject": "News from Ledgerleaf", "body": "Dear all,\n\nit reads bank statements now."},
+    }
+    arguments = {"drafts": drafts, "email": {"to": ["ana@example.org"], "subject": "Other"}, **CLUB}
+    run = (await loop.call("chieflab_launch_product", arguments)).payload
+    shown = {key: entry["body"] for key, entry in run["agentGuide"]["renderInChat"].items()}
+
+    assert shown["hn"] == "Title: Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file."
+    assert shown["site"] == "Title: Ledgerleaf 2\n\nIt reads bank statements."
+    assert "Subject: News from Ledgerleaf" in shown["email"]
+
+
+@pytest.mark.rule("E59")
+async def test_a_launch_says_how_it_is_measured(loop: Loop) -> None:
+    pack = (
+        await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin", "landing"], **CLUB})
+    ).payload["launchPack"]
+
+    assert pack["measurement"] == {"afterHours": 24, "read": ["site", "linkedin"], "toldByHand": []}
+
+
+async def test_a_goal_that_no_draft_speaks_of_is_said_to_be_kept(loop: Loop) -> None:
+    composed = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
+    own = (await loop.call("chieflab_launch_product", {"drafts": {"site": TEXT}, **CLUB})).payload
+
+    assert "Your goal is kept" in composed["agentGuide"]["userMessage"]
+    assert "Your goal is kept" not in own["agentGuide"]["userMessage"]
+
+
+async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Loop) -> None:
+    run = await post(loop, "landing", body="(delete the old landing page, please)")
+
+    assert run["actions"] == []
+    assert "Nothing was published" in run["agentGuide"]["userMessage"]
+    assert "does not reach that page" in run["agentGuide"]["userMessage"]
+
+
+async def test_a_problem_is_named_at_the_argument_that_was_sent(loop: Loop) -> None:
+    sent = (
+        ("chieflab_post", {"channel": "bluesky", "body": "word " * 100}, "body"),
+        ("chieflab_post", {"channel": "site", "body": "Hello {{first_name}}, it is here."}, "body"),
+        ("chieflab_post", {"channel": "hn", "title": "x" * 90, "body": TEXT}, "title"),
+        ("chieflab_launch_product", {"drafts": {"bluesky": "word " * 100}}, "drafts.bluesky"),
+        ("chieflab_launch_product", {"drafts": {"hn": {"title": "x" * 90, "body": TEXT}}}, "drafts.hn.title"),
+    )
+    for tool, arguments, path in sent:
+        outcome = await loop.call(tool, {**arguments, **({} if "body" in arguments else CLUB)})
+        assert outcome.reason == "validation_error", arguments
+        assert [problem["path"] for problem in outcome.payload["problems"]] == [path], arguments
+
+
+TAKE_DOWN = "chieflab_take_down_post"
+
+
+async def test_a_published_page_is_taken_down_after_a_yes(loop: Loop) -> None:
+    kept, run = await post(loop, body="It stays where it is, for good."), await post(loop)
+    await loop.approve_and_send(kept["actions"][0]["id"])
+    done = await loop.approve_and_send(run["actions"][0]["id"])
+    page, feed = done["externalUrl"].removeprefix(BASE_URL), f"/feed/{run['workspaceId']}/feed.json"
+    staged = (await loop.call(TAKE_DOWN, calls(done)[TAKE_DOWN]["args"])).payload
+    before = (await loop.http.get(page)).status_code
+    early = await loop.call(EXECUTE, {"actionId": staged["actions"][0]["id"]})
+    gone = await loop.approve_and_send(staged["actions"][0]["id"])
+
+    assert (before, early.reason) == (200, "requires_approval")
+    assert done["externalUrl"] in staged["show"] and staged["actions"][0]["type"] == "site_unpublish"
+    assert (gone["status"], gone.get("next")) == ("executed", None) and gone["show"].startswith("Taken down")
+    assert (await loop.http.get(page)).status_code == 410
+    assert (await loop.http.get(f"{page}/go?u=0")).status_code == 410
+    listed = (await loop.http.get(feed)).json()["items"]
+    assert [item["content_text"] for item in listed] == ["It stays where it is, for good."]
+
+
+async def test_only_a_page_of_this_server_can_be_taken_down_and_only_once(loop: Loop) -> None:
+    elsewhere, run = await post(loop, "linkedin"), await post(loop)
+    for each in (elsewhere, run):
+        await loop.approve_and_send(each["actions"][0]["id"])
+    about = {"actionId": run["actions"][0]["id"]}
+    staged = (await loop.call(TAKE_DOWN, about)).payload["actions"][0]["id"]
+    edited = await loop.call("chieflab_edit_action", {"actionId": staged, "body": "The page stays."})
+    by_hand = await loop.call(FALLBACK, {"actionId": staged})
+    await loop.approve_and_send(staged)
+
+    assert (edited.reason, by_hand.reason) == ("validation_error", "validation_error")
+    for action_id in (elsewhere["actions"][0]["id"], about["actionId"], staged):
+        assert (await loop.call(TAKE_DOWN, {"actionId": action_id})).reason == "validation_error"
+    waiting = await post(loop)
+    assert (
+        await loop.call(TAKE_DOWN, {"actionId": waiting["actions"][0]["id"]})
+    ).reason == "validation_error"
+
+
+async def test_what_cannot_go_out_from_here_is_recorded_as_done_by_hand(loop: Loop) -> None:
+    """The person sent an approved mail from their own program: the record follows, and nothing asks again."""
+    loop.mail.ready = Readiness(False, "missing_connector", "No mail server is connected.")
+    mail = {"to": "dana@example.org", "subject": "Thank you", "body": "It was good to meet you."}
+    staged = (await loop.call("chieflab_send", mail)).payload["actions"][0]
+    approved = (await loop.call(APPROVE, {"actionId": staged["id"], "digest": staged["digest"]})).payload
+    record = next(each for each in approved["next"] if each["name"] == "chieflab_record_manual_publish")
+
+    done = (await loop.call(record["name"], record["args"])).payload
+
+    assert (done["ok"], done["status"]) == (True, "executed")
+    assert "by hand" in done["show"]
+    status = (await loop.call("chieflab_status", {})).payload
+    assert [entry["why"] for entry in status["wentOut"]] == ["You did it by hand and told me."]
+    assert loop.mail.done == []
+
+
+async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) -> None:
+    """The key belongs to the yes of the first version; the second one was approved and not ordered to go out."""
+    loop.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
+    staged = (
+        await loop.call("chieflab_post", {"channel": "linkedin", "body": "Version two is out."})
+    ).payload
+    action_id, digest = staged["actions"][0]["id"], staged["actions"][0]["digest"]
+    yes = {"actionId": action_id, "digest": digest, "send": True, "idempotencyKey": "the first yes"}
+    assert (await loop.call(APPROVE, yes)).payload["sent"] is False
+    edited = (await loop.call(EDIT, {"actionId": action_id, "body": "Version three is out."})).payload
+    loop.zernio.ready = Readiness(ready=True)
+    await loop.call(APPROVE, {"actionId": action_id, "digest": edited["digest"]})
+
+    again = (await loop.call(APPROVE, yes)).payload
+
+    assert again["sent"] is False
+    assert "earlier version" in again["show"]
+    assert loop.zernio.done == []

@@ -1,0 +1,106 @@
+"""What an agent stages and what a person edits are checked alike: refused, warned of, or left alone."""
+
+from __future__ import annotations
+
+import html
+from itertools import islice
+from typing import Any
+
+import pytest
+from tests.gate.bodies import PUBLISHABLE, REFUSED, SUSPECT
+from tests.serving.web.review.kit import form
+from tests.suite.operators.conftest import Loop
+
+from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
+
+pytestmark = pytest.mark.anyio
+
+OF_THE_REVIEW = tuple(islice(PUBLISHABLE, 10))
+SUSPECT_BODIES = tuple(islice(SUSPECT, 10))
+OF_THE_CONTRACT = (
+    "the contract's frame",
+    "the contract's brief line",
+    "an expert alone",
+    "an approval",
+    "the contract's pointer",
+    "a name to fill in",
+    "punctuation",
+)
+BEGINNINGS = tuple(warning.partition("“")[0] for warning in (BRIEF, CHAT, LABEL, LEFT, NOTE))
+
+
+async def stage(loop: Loop, body: str) -> dict[str, Any]:
+    return (await loop.call("chieflab_post", {"channel": "site", "title": "News", "body": body})).payload
+
+
+def about_content(run: dict[str, Any]) -> list[str]:
+    return [each for each in run["actions"][0]["preflight"]["warnings"] if each.startswith(BEGINNINGS)]
+
+
+@pytest.mark.rule("E18", "E48")
+async def test_publishable_texts_are_staged_without_a_warning_about_them(loop: Loop) -> None:
+    for name in OF_THE_REVIEW:
+        run = await stage(loop, PUBLISHABLE[name])
+
+        assert about_content(run) == [], name
+
+
+@pytest.mark.rule("E19", "E48")
+async def test_the_contracts_cases_are_refused_when_they_are_staged_and_when_they_are_edited_in(
+    loop: Loop,
+) -> None:
+    good = (await stage(loop, "Offline mode is here."))["actions"][0]["id"]
+    for name in OF_THE_CONTRACT:
+        body = REFUSED[name][1]
+        staged = await stage(loop, body)
+        edited = (await loop.call("chieflab_edit_action", {"actionId": good, "body": body})).payload
+
+        for refusal in (staged, edited):
+            assert refusal.get("reason") == "validation_error", (name, refusal)
+            assert [problem["path"] for problem in refusal["problems"]] == ["body"], name
+
+
+@pytest.mark.rule("E48")
+async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(loop: Loop) -> None:
+    for name in SUSPECT_BODIES:
+        run = await stage(loop, SUSPECT[name])
+        page = await loop.http.get(run["reviewUrl"], follow_redirects=True)
+
+        (warning, *_) = about_content(run)
+        assert warning in run["show"], name
+        assert warning in html.unescape(page.text), name
+
+
+@pytest.mark.rule("E48")
+async def test_an_edit_takes_a_suspicion_away_and_another_brings_one(loop: Loop) -> None:
+    run = await stage(loop, SUSPECT["what is to follow"])
+    action_id = run["actions"][0]["id"]
+
+    async def edit(body: str) -> list[str]:
+        await loop.call("chieflab_edit_action", {"actionId": action_id, "body": body})
+        record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+        return [each for each in record["preflight"]["warnings"] if each.startswith(BEGINNINGS)]
+
+    assert await edit("Offline mode is here.") == []
+    assert await edit(SUSPECT["a preamble"]) == [CHAT.format("Here is your LinkedIn post:")]
+
+
+@pytest.mark.rule("E48")
+async def test_the_form_of_the_page_refuses_and_warns_in_the_same_way(loop: Loop) -> None:
+    run = await stage(loop, "Offline mode is here.")
+    action_id = run["actions"][0]["id"]
+
+    async def edit(body: str) -> str:
+        page = (await loop.http.get(run["reviewUrl"], follow_redirects=True)).text
+        found = form(page, action_id, "edit")
+        fields = {**found.fields, "body": body, "name": "Ada Reviewer"}
+        answer = await loop.http.post(found.address, data=fields, follow_redirects=True)
+        return html.unescape(answer.text)
+
+    refused = await edit(REFUSED["the contract's frame"][1])
+    kept = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+    warned = await edit(SUSPECT["what would go here"])
+
+    assert "A generator's header" in refused
+    assert kept["content"]["body"] == "Offline mode is here."
+    assert NOTE.partition("“")[0] in warned

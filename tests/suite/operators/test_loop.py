@@ -1,0 +1,252 @@
+"""The closed loop: what went out is measured once, remembered, and changes what comes next."""
+
+from __future__ import annotations
+
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+from tests.surfaces import BASE_URL
+
+from assent.client import Client, Refused
+
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
+
+
+@pytest.mark.rule("E30", "E31", "E32", "E9")
+async def test_a_run_is_measured_by_itself_a_day_after_it_went_out(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    done = await loop.approve_and_send(run["actions"][0]["id"])
+    for _ in range(3):
+        assert (
+            await loop.http.get(done["externalUrl"].removeprefix(BASE_URL), headers=BROWSER)
+        ).status_code == 200
+
+    await loop.due()
+    assert (await loop.call("chieflab_measure", {"runId": run["runId"]})).reason == "measurement_unavailable"
+    loop.clock.advance(hours=25)
+    await loop.due()
+
+    assets = (await loop.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
+    measured = [asset for asset in assets if asset["type"] == "measurement"]
+    assert len(measured) == 1
+    assert measured[0]["runId"] == run["runId"]
+    answer = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+    assert answer["runId"] == run["runId"]
+    assert answer["measurement"]["sources"][0]["metrics"] == {"views": 3, "clicks": 0}
+    assert answer["nextMove"]["move"]
+
+
+@pytest.mark.rule("E99")
+async def test_asked_too_early_it_says_when_to_come_back(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+
+    outcome = await loop.call("chieflab_post_launch_review", {"runId": run["runId"]})
+
+    assert outcome.reason == "measurement_unavailable"
+    assert (outcome.payload["retry"], "retryAfterSeconds" in outcome.payload) == ("never", False)
+    assert "tomorrow at" in outcome.payload["userMessage"]
+
+
+@pytest.mark.rule("E100")
+async def test_a_source_without_numbers_says_why_and_is_never_zero(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+
+    outcome = await loop.call("chieflab_measure", {"runId": run["runId"]})
+    assert outcome.reason == "measurement_unavailable"
+    assert "lag two days" in outcome.payload["userMessage"]
+    assert (outcome.payload["retry"], outcome.payload["retryAfterSeconds"]) == ("same", 43_200)
+
+    loop.zernio.metrics = {"impressions": 120, "likes": 4}
+    measured = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+    assert measured["measurement"]["sources"][0]["metrics"] == {"impressions": 120, "likes": 4}
+
+
+async def test_numbers_by_hand_are_only_taken_for_what_was_sent(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+    site = next(action for action in run["actions"] if action["channel"] == "site")
+    await loop.approve_and_send(site["id"])
+    numbers = {"runId": run["runId"], "metrics": {"points": 7}, "source": "the page itself"}
+
+    refused = await loop.call("chieflab_record_manual_metrics", {**numbers, "channel": "linkedin"})
+    taken = await loop.call("chieflab_record_manual_metrics", {**numbers, "channel": "site"})
+
+    assert refused.reason == "validation_error"
+    assert taken.payload["ok"] is True
+
+
+@pytest.mark.rule("E33")
+async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_is_kept(loop: Loop) -> None:
+    arguments = {"channels": ["site"], **CLUB}
+    first = (await loop.call("chieflab_launch_product", arguments)).payload
+    body = first["agentGuide"]["renderInChat"]["site"]["body"]
+    rejected = (await loop.call("chieflab_launch_product", arguments)).payload
+    await loop.call(
+        "chieflab_reject_action",
+        {"actionId": rejected["actions"][0]["id"], "reason": "Never say “bank statements” again."},
+    )
+    await loop.approve_and_send(first["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+    await loop.due()
+
+    second = (await loop.call("chieflab_launch_product", arguments)).payload
+
+    assert "bank statements" in body
+    assert "bank statements" not in second["agentGuide"]["renderInChat"]["site"]["body"]
+    used = {memory["kind"] for asset in second["assets"] for memory in asset.get("memoryUsed", [])}
+    assert "rejection" in used
+    kinds = {
+        entry["kind"] for entry in (await loop.call("chieflab_brain_read", {"limit": 50})).payload["entries"]
+    }
+    assert kinds >= {"approval", "rejection", "channel_performance"}
+
+
+@pytest.mark.rule("E2")
+async def test_memory_of_another_tenant_or_workspace_is_never_seen(loop: Loop) -> None:
+    await loop.call(
+        "chieflab_brain_record", {"kind": "proof", "body": "Forty clubs use it.", "tenantId": "a"}
+    )
+
+    own = await loop.call("chieflab_brain_read", {"tenantId": "a", "query": "forty clubs"})
+    other = await loop.call("chieflab_brain_read", {"tenantId": "b", "query": "forty clubs"})
+    await loop.sign_in()
+    foreign = await loop.call("chieflab_brain_read", {"tenantId": "a", "query": "forty clubs"})
+
+    assert [entry["body"] for entry in own.payload["entries"]] == ["Forty clubs use it."]
+    assert other.payload["entries"] == []
+    assert foreign.payload["entries"] == []
+
+
+async def test_a_search_takes_any_text_as_words(loop: Loop) -> None:
+    await loop.call("chieflab_brain_record", {"kind": "proof", "body": "Über 40 Vereine sparen Zeit."})
+
+    for query in ('"', "AND OR NOT", "a*b(c)", "';--", "vereine:40", "   ", "日本語"):
+        outcome = await loop.call("chieflab_brain_read", {"query": query})
+        assert outcome.payload["ok"] is True, query
+    found = await loop.call("chieflab_brain_read", {"query": "Vereine"})
+    assert len(found.payload["entries"]) == 1
+
+
+async def test_the_status_names_the_most_urgent_loop_first(loop: Loop) -> None:
+    empty = (await loop.call("chieflab_status")).payload
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    pending = (await loop.call("chieflab_status")).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+    due = (await loop.call("chieflab_status")).payload
+
+    assert empty["next"][0]["name"] == "chieflab_launch_product"
+    assert pending["next"][0]["name"] == "chieflab_list_pending_actions"
+    assert due["next"] == [
+        {
+            "name": "chieflab_measure",
+            "args": {"runId": run["runId"]},
+            "when": "to see how it went",
+        }
+    ]
+
+
+@pytest.mark.rule("E94", "E98")
+async def test_a_channel_served_by_hand_is_published_when_its_address_is_there(loop: Loop) -> None:
+    run = await loop.call(
+        "chieflab_post",
+        {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs, in one file."},
+    )
+    action_id = run.payload["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+
+    refused = await loop.call("chieflab_publish_approved_post", {"actionId": action_id})
+    brief = (await loop.call("chieflab_use_manual_fallback", {"actionId": action_id})).payload
+    url = "https://news.ycombinator.com/item?id=1"
+    done = (await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})).payload
+
+    assert refused.reason == "missing_connector"
+    assert (refused.payload["retry"], refused.payload["recoveryTool"]) == ("never", None)
+    assert "chieflab_use_manual_fallback" in refused.payload["fixActionForAgent"]
+    assert brief["published"] is False
+    assert "Show HN: Ledgerleaf" in brief["brief"]["text"]
+    assert (done["status"], done["externalUrl"]) == ("executed", url)
+
+
+async def test_handing_a_connected_channel_over_needs_a_new_approval(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    action_id = run["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+
+    handed = (await loop.call("chieflab_use_manual_fallback", {"actionId": action_id})).payload
+    early = await loop.call(
+        "chieflab_record_manual_publish", {"actionId": action_id, "url": "https://linkedin.com/p/1"}
+    )
+
+    assert (handed["status"], handed["revision"]) == ("awaiting_approval", 2)
+    assert early.reason == "requires_approval"
+    assert loop.zernio.done == []
+
+
+@pytest.mark.rule("E16", "E17", "E55", "E56", "E102")
+async def test_an_agent_that_goes_by_the_book_shows_asks_and_stops(loop: Loop) -> None:
+    async with Client(BASE_URL, loop.key, transport=loop.wire) as agent:
+        run = await agent.call("chieflab_launch_product", channels=["site", "linkedin"], **CLUB)
+        shown = [draft["body"] for draft in run["agentGuide"]["renderInChat"].values() if "actionId" in draft]
+        assert len(shown) == len(run["actions"])
+        assert run["reviewUrl"] not in run["agentGuide"]["userMessage"]
+
+        with pytest.raises(Refused) as stopped:
+            await agent.follow("chieflab_publish_approved_post", actionId=run["actions"][0]["id"])
+        assert stopped.value.reason == "requires_approval"
+        assert stopped.value.recovery["recoveryTool"] is None
+
+    assert loop.zernio.done == []
+
+
+@pytest.mark.rule("E55")
+async def test_an_agent_calls_the_recovery_tool_and_then_repeats_once(loop: Loop) -> None:
+    calls: list[str] = []
+
+    class Watched(Client):
+        async def call(self, tool: str, **arguments: object) -> dict[str, object]:
+            calls.append(tool)
+            return await super().call(tool, **arguments)
+
+    async with Watched(BASE_URL, transport=loop.wire) as agent:
+        # Signing up needs an address that only the user has: without it nothing is called blindly.
+        with pytest.raises(Refused):
+            await agent.follow("chieflab_get_workspace")
+        assert calls == ["chieflab_get_workspace"]
+        with pytest.raises(Refused):
+            await agent.follow(
+                "chieflab_get_workspace", ask=lambda needs: dict.fromkeys(needs, "ada@example.org")
+            )
+
+    assert calls[1:] == ["chieflab_get_workspace", "chieflab_signup_workspace", "chieflab_get_workspace"]
+
+
+async def test_an_edited_thread_is_divided_anew(loop: Loop) -> None:
+    long = " ".join(f"Sentence number {n} says something about clubs." for n in range(12))
+    run = (await loop.call("chieflab_post", {"channel": "x", "body": long})).payload
+    action_id = run["actions"][0]["id"]
+    before = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+    assert len(before["details"]["thread"]) > 1
+
+    await loop.call(
+        "chieflab_edit_action", {"actionId": action_id, "body": before["body"].replace("clubs", "choirs")}
+    )
+    after = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+    await loop.call("chieflab_edit_action", {"actionId": action_id, "body": "Short now."})
+    short = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload["content"]
+
+    assert "clubs" not in " ".join(after["details"]["thread"])
+    assert "\n\n".join(after["details"]["thread"]) == after["body"]
+    assert len(after["details"]["thread"]) == len(before["details"]["thread"])
+    assert (short["body"], short.get("details", {})) == ("Short now.", {})
+
+
+async def test_an_edit_is_held_to_the_channels_limit(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "bluesky", "body": "The import is ready."})).payload
+
+    outcome = await loop.call(
+        "chieflab_edit_action", {"actionId": run["actions"][0]["id"], "body": "word " * 100}
+    )
+
+    assert outcome.reason == "validation_error"

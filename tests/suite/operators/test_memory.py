@@ -1,0 +1,260 @@
+"""Memory through the tools: people's words are learned, word diffs are not, and no later draft changes a fact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+
+from assent.engine.views import memory_views
+from assent.kernel.ids import WorkspaceId
+
+ZEPHYR: dict[str, Any] = {
+    "brand": {"name": "Zephyr"},
+    "repoContext": {
+        "whatChanged": "Zephyr for Android now shows gusts.",
+        "README": "# Zephyr\n\nZephyr is a wind map for Android phones.\n\n- Offline maps on Android\n",
+    },
+}
+GATE: dict[str, Any] = {
+    "brand": {"name": "Gate"},
+    "repoContext": {
+        "whatChanged": "Gate now checks lock files.",
+        "README": "# Gate\n\nGate is in open beta and keeps your open source license checks honest. Made by Peter.\n",
+    },
+}
+POT: dict[str, Any] = {
+    "brand": {"name": "Pot"},
+    "repoContext": {
+        "whatChanged": "Pot now keeps the water warm.",
+        "README": "# Pot\n\nI have tested it with 12 friends since March, and I paid for the servers myself.\n",
+    },
+}
+TERN: dict[str, Any] = {
+    "brand": {"name": "Tern"},
+    "repoContext": {
+        "whatChanged": "Tern v2 imports into the warehouse only what changed.",
+        "README": "# Tern\n\nTern v2 turns CSV files into one table.\n",
+    },
+}
+
+
+async def post(loop: Loop, body: str, channel: str = "site", **more: Any) -> dict[str, Any]:
+    arguments = {"channel": channel, "title": "News", "body": body, **more}
+    return (await loop.call("chieflab_post", arguments)).payload
+
+
+async def edit(loop: Loop, run: dict[str, Any], body: str, **more: Any) -> dict[str, Any]:
+    arguments = {"actionId": run["actions"][0]["id"], "body": body, **more}
+    return (await loop.call("chieflab_edit_action", arguments)).payload
+
+
+async def remembered(loop: Loop, **about: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = (await loop.call("chieflab_brain_read", {"limit": 50, **about})).payload[
+        "entries"
+    ]
+    return entries
+
+
+def shown(run: dict[str, Any]) -> str:
+    return "\n".join(draft["body"] for draft in run["agentGuide"]["renderInChat"].values())
+
+
+def used(run: dict[str, Any]) -> list[dict[str, Any]]:
+    return [use for asset in run["assets"] for use in asset.get("memoryUsed", [])]
+
+
+def advice(run: dict[str, Any]) -> list[str]:
+    return [line for action in run["actions"] for line in action["preflight"]["recommendations"]]
+
+
+def warnings(run: dict[str, Any]) -> list[str]:
+    return [line for action in run["actions"] for line in action["preflight"]["warnings"]]
+
+
+@pytest.mark.rule("E33")
+@pytest.mark.parametrize(
+    ("before", "after", "later", "sentences"),
+    [
+        (
+            "Kettle is a tea timer for Android phones.",
+            "Kettle is a tea timer for iOS phones.",
+            ZEPHYR,
+            ["Zephyr for Android now shows gusts.", "Zephyr is a wind map for Android phones."],
+        ),
+        (
+            "Talk to Peter about the open beta of Kettle.",
+            "Talk to Clara about the closed beta of Kettle.",
+            GATE,
+            ["Gate is in open beta and keeps your open source license checks honest."],
+        ),
+        (
+            "I have refunded you, and I paid the fee.",
+            "We refunded you, and We paid the fee.",
+            POT,
+            ["I have tested it with 12 friends since March, and I paid for the servers myself."],
+        ),
+        (
+            "Tern v2 imports into your warehouse.",
+            "It imports and one command gives you a table.",
+            TERN,
+            ["Tern v2 imports into the warehouse only what changed."],
+        ),
+    ],
+)
+async def test_a_later_draft_has_its_own_facts_word_for_word_whatever_was_edited_before(
+    loop: Loop, before: str, after: str, later: dict[str, Any], sentences: list[str]
+) -> None:
+    await edit(loop, await post(loop, before), after)
+
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", **later})).payload
+
+    for sentence in sentences:
+        assert sentence in shown(run)
+    assert used(run) == []
+    assert not any("edited" in line for line in [*warnings(run), *advice(run)])
+    assert "edit" in {entry["kind"] for entry in await remembered(loop)}
+
+
+@pytest.mark.rule("E33")
+async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(loop: Loop) -> None:
+    run = await post(loop, "Kettle costs 9 EUR a month.")
+    asked = "Always say that prices include tax."
+    await edit(loop, run, "Kettle costs 9 EUR a month, tax included.", asked=asked)
+
+    (lesson,) = await remembered(loop, kind="lesson")
+    later = await post(loop, "The timer rings twice now.")
+
+    assert (lesson["body"], lesson["actionId"]) == (asked, run["actions"][0]["id"])
+    assert "asked" in lesson["source"]
+    assert f"Asked before: “{asked}”" in advice(later)
+    assert [(use["entryId"], use["kind"]) for use in used(later)] == [(lesson["entryId"], "lesson")]
+    assert "The timer rings twice now." in shown(later)
+    composed = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    assert composed["show"].count(f"Asked before: “{asked}”") == 1
+    assert not any("Asked before" in line for line in warnings(composed))
+
+
+async def test_a_request_that_a_rule_can_follow_is_followed_and_named(loop: Loop) -> None:
+    run = await post(loop, "Kettle rings! 🎉")
+    await edit(loop, run, "Kettle rings.", asked="No emoji, please.")
+
+    warned = await post(loop, "The timer rings 🎉")
+
+    (use,) = used(warned)
+    assert use["kind"] == "lesson"
+    assert [line for line in warnings(warned) if "emoji" in line] == [use["how"]]
+
+
+async def test_an_edited_text_is_shown_with_what_was_asked_before(loop: Loop) -> None:
+    asked = "Always name the price in euros."
+    await edit(loop, await post(loop, "Kettle costs nine."), "Kettle costs 9 EUR.", asked=asked)
+    run = await post(loop, "The timer is louder now.")
+
+    answer = await edit(loop, run, "The timer is much louder now.")
+
+    assert answer["show"].count(f"Asked before: “{asked}”") == 1
+
+
+@pytest.mark.rule("E33")
+async def test_a_rejected_wording_is_left_out_of_the_next_launch_and_the_entry_is_named(loop: Loop) -> None:
+    first = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    assert "bank statements" in shown(first)
+    await loop.call(
+        "chieflab_reject_action",
+        {"actionId": first["actions"][0]["id"], "reason": "Never say “bank statements”."},
+    )
+
+    second = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+
+    assert "bank statements" not in shown(second)
+    assert [(use["kind"], "bank statements" in use["how"]) for use in used(second)] == [("rejection", True)]
+
+
+@pytest.mark.parametrize("reason", ["wait, don't send it!", "not now", "wrong person", "duplicate"])
+async def test_a_rejection_for_another_reason_than_the_text_teaches_nothing(loop: Loop, reason: str) -> None:
+    run = await post(loop, "Kettle rings.")
+    await loop.call("chieflab_reject_action", {"actionId": run["actions"][0]["id"], "reason": reason})
+
+    later = await post(loop, "Kettle rings louder.")
+    status = (await loop.call("chieflab_status")).payload
+
+    assert (used(later), advice(later)) == ([], advice(run))
+    assert not any(reason in str(lesson) for lesson in status["lessons"])
+
+
+async def test_a_withdrawn_approval_leaves_no_approved_text_and_a_new_one_does(loop: Loop) -> None:
+    action_id = (await post(loop, "Kettle rings."))["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    approved = await remembered(loop, kind="approval")
+    await loop.call("chieflab_withdraw_approval", {"actionId": action_id})
+    withdrawn = await remembered(loop, kind="approval")
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+
+    assert [len(approved), len(withdrawn)] == [1, 0]
+    assert len(await remembered(loop, kind="approval")) == 1
+
+
+async def test_a_text_that_is_approved_again_to_be_done_by_hand_is_remembered_once(loop: Loop) -> None:
+    action_id = (await post(loop, "Kettle rings.", "linkedin"))["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    handed = (await loop.call("chieflab_use_manual_fallback", {"actionId": action_id})).payload
+    await loop.call("chieflab_approve_action", {"actionId": action_id, "digest": handed["digest"]})
+
+    assert len(await remembered(loop, kind="approval")) == 1
+
+
+MAIL: dict[str, Any] = {
+    "to": ["dana@example.org"],
+    "subject": "Your refund",
+    "body": "Hi Dana,\n\nyou were charged twice in October. I have refunded 18 EUR today.\n\nBest wishes,\nKim",
+}
+
+
+async def test_a_mail_to_named_people_is_neither_checked_as_marketing_nor_remembered(loop: Loop) -> None:
+    mail = (await loop.call("chieflab_send", MAIL)).payload
+    action_id = mail["actions"][0]["id"]
+    changed = MAIL["body"].replace("I have", "We have")
+    edited = await edit(loop, mail, changed, asked="Say we.")
+    await loop.call("chieflab_approve_action", {"actionId": action_id, "digest": edited["digest"]})
+    await loop.call("chieflab_withdraw_approval", {"actionId": action_id})
+    await loop.call("chieflab_reject_action", {"actionId": action_id, "reason": "Too long."})
+
+    record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+
+    assert warnings(mail) == []
+    assert record["preflight"]["warnings"] == []
+    assert await remembered(loop) == []
+
+
+async def test_a_mail_to_many_or_of_a_launch_is_checked_and_remembered(loop: Loop) -> None:
+    many = {**MAIL, "to": [f"reader{n}@example.org" for n in range(51)], "body": "Kettle is the best timer."}
+    launch = (
+        await loop.call(
+            "chieflab_launch_product",
+            {"channels": ["email"], "email": {"to": ["dana@example.org"]}, **CLUB},
+        )
+    ).payload
+    await loop.call("chieflab_approve_action", {"actionId": launch["actions"][0]["id"]})
+    checked = (await loop.call("chieflab_send", many)).payload
+
+    assert any("best timer" in line for line in warnings(checked))
+    assert len(await remembered(loop, kind="approval")) == 1
+
+
+async def test_a_recorded_fact_is_no_evidence_before_a_person_confirms_it(loop: Loop) -> None:
+    kept = (
+        await loop.call("chieflab_brain_record", {"kind": "proof", "body": "Forty clubs keep books with it."})
+    ).payload
+    unsure = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    workspace_id, entry_id = WorkspaceId(str(loop.workspace_id)), kept["entries"][0]["entryId"]
+    await loop.app.store.write(
+        lambda: memory_views.decide(workspace_id, entry_id, "confirmed", "Ada", loop.clock.now_ms())
+    )
+    sure = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+
+    assert "a person confirms it" in kept["show"] and "/memory" in kept["show"]
+    assert used(unsure) == []
+    assert [use["entryId"] for use in used(sure)] == [entry_id]
+    assert "Forty clubs keep books with it." in shown(sure)

@@ -1,0 +1,107 @@
+"""Cards and calls that fit the caller's rights, the content, and where an action stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.suite.operators.conftest import CLUB, Loop
+from tests.surfaces import Surface
+
+from assent.gate.cards import goes_to
+from assent.gate.preflight import Readiness
+
+APPROVE = "chieflab_approve_action"
+FALLBACK = "chieflab_use_manual_fallback"
+CONNECT = "chieflab_connect_provider"
+TEXT = "Ledgerleaf reads bank statements now, so that treasurers have their Sundays back."
+NOT_READY = Readiness(False, "missing_connector", "The account is not connected any more.")
+
+
+async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, Any]:
+    return (await loop.call("chieflab_post", {"channel": channel, "body": TEXT, **more})).payload
+
+
+def names(answer: dict[str, Any]) -> list[str]:
+    return [call["name"] for call in answer["next"]]
+
+
+def test_an_account_is_named_and_its_id_shown_only_where_it_has_no_name() -> None:
+    named = {"accountId": "acc_1", "platform": "linkedin", "name": "Acme"}
+
+    assert goes_to(named) == "Acme (linkedin)"
+    assert goes_to({**named, "name": ""}) == "acc_1 (linkedin)"
+    assert goes_to({"accountId": "acc_1"}) == "acc_1"
+
+
+async def test_a_derived_title_is_shown_with_its_text(loop: Loop) -> None:
+    for channel in ("hn", "site"):
+        run = await post(loop, channel)
+
+        assert f"- Title: {TEXT.rstrip('.')[:30]}" in run["show"], channel
+        assert "Title: " in run["agentGuide"]["renderInChat"][channel]["body"]
+
+
+async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(loop: Loop) -> None:
+    run = await post(loop)
+    key = await loop.key_with("runs:write", "actions:decide")
+    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True}, key=key)).payload
+
+    assert (answer["status"], answer["sent"]) == ("approved", False)
+    assert "/runs/" in answer["show"] and "/runs/" in answer["userMessage"]
+    assert answer["next"][0]["name"] == "chieflab_get_action" and answer["next"][0]["args"]["waitSeconds"]
+
+
+async def test_a_key_that_may_not_record_gets_the_link_for_what_is_done_by_hand(loop: Loop) -> None:
+    run = await post(loop, "hn")
+    key = await loop.key_with("runs:write", "actions:decide")
+    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]}, key=key)).payload
+
+    assert "/runs/" in answer["userMessage"] and "tell me" not in answer["userMessage"]
+    assert answer["next"][0]["name"] == "chieflab_get_action"
+
+
+async def test_an_approved_post_to_be_done_by_hand_shows_its_brief(loop: Loop) -> None:
+    run = await post(loop, "hn")
+    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
+
+    assert TEXT in answer["show"] and "https://news.ycombinator.com/submit" in answer["show"]
+
+
+async def test_calls_are_offered_only_to_keys_that_may_make_them(loop: Loop) -> None:
+    loop.zernio.ready = NOT_READY
+    run = await post(loop, "linkedin")
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call(APPROVE, about)
+    executing, deciding = await loop.key_with("actions:execute"), await loop.key_with("actions:decide")
+    shown = (await loop.call("chieflab_get_action", about, key=executing)).payload
+    status = (await loop.call("chieflab_status", {}, key=executing)).payload
+
+    assert not {FALLBACK, CONNECT, "chieflab_retry_blocked_action"} & {*names(shown), *names(status)}
+    assert not {"chieflab_post", "chieflab_send", "chieflab_launch_product"} & set(names(status))
+    other = await post(loop, "linkedin")
+    no = {"actionId": other["actions"][0]["id"], "reason": "too long"}
+    assert "chieflab_post" not in names((await loop.call("chieflab_reject_action", no, key=deciding)).payload)
+
+
+async def test_a_mail_to_nobody_leads_to_the_edit_that_names_someone(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
+    primary = run["agentGuide"]["nextToolCalls"]["primary"]
+    shown = (await loop.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload
+
+    assert (primary["name"], set(primary["needs"])) == ("chieflab_edit_action", {"to"})
+    assert "review page" not in run["agentGuide"]["userMessage"]
+    assert shown["next"][0]["name"] == "chieflab_edit_action"
+
+
+async def test_a_status_has_a_call_for_each_kind_of_what_is_open(loop: Loop) -> None:
+    await post(loop)
+    ready, by_hand = await post(loop), await post(loop, "hn")
+    for run in (ready, by_hand):
+        await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]})
+    offered = names((await loop.call("chieflab_status")).payload)
+
+    assert offered == [
+        "chieflab_list_pending_actions",
+        "chieflab_execute_approved_action",
+        "chieflab_record_manual_publish",
+    ]

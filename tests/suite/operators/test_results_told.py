@@ -1,0 +1,160 @@
+"""Measuring, remembering and diagnosing answer with their content, and say truly what went out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+
+from assent.tools.catalog import ALL_TOOLS
+
+pytestmark = pytest.mark.anyio
+
+NOTHING = "Here is the result"
+
+
+async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+    site, linkedin = (action["id"] for action in run["actions"])
+    await loop.approve_and_send(site)
+    loop.clock.advance(hours=25)
+
+    told = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+
+    assert told["externalActionsExecuted"] == 1
+    assert told["status"] == "partly_sent"
+    message = told["agentGuide"]["userMessage"]
+    assert message.startswith("1 of 2 went out. ")
+    assert "Site: 0 views, 0 clicks after one day." in message
+    assert told["show"].startswith("**1 of 2 went out.**")
+    assert told["agentGuide"]["renderInChat"]["measurement"]["body"] == told["show"]
+    first = told["next"][0]
+    assert (first["name"], first["args"]["actionId"]) == ("chieflab_approve_action", linkedin)
+    assert told["agentGuide"]["nextToolCalls"]["primary"] == first
+
+
+async def test_a_run_that_went_out_whole_is_measured_and_says_so(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=49)
+
+    told = (await loop.call("chieflab_post_launch_review", {"runId": run["runId"]})).payload
+
+    assert (told["externalActionsExecuted"], told["status"]) == (1, "measured")
+    assert told["agentGuide"]["userMessage"].startswith("It went out. ")
+    assert "after 2 days" in told["agentGuide"]["userMessage"]
+
+
+@pytest.mark.rule("E99")
+async def test_too_early_the_time_is_one_that_a_person_reads(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+
+    refused = await loop.call("chieflab_measure", {"runId": run["runId"]})
+
+    assert refused.reason == "measurement_unavailable"
+    assert "tomorrow at" in refused.payload["userMessage"]
+    assert "T1" not in refused.payload["userMessage"]
+
+
+async def test_a_channel_without_numbers_names_no_tool_to_the_person(loop: Loop) -> None:
+    posted = await loop.call(
+        "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
+    )
+    action_id = posted.payload["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    url = "https://news.ycombinator.com/item?id=1"
+    await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
+    loop.clock.advance(hours=25)
+
+    refused = await loop.call("chieflab_measure", {"runId": posted.payload["runId"]})
+
+    assert refused.reason == "measurement_unavailable"
+    assert "chieflab_" not in refused.payload["userMessage"]
+
+
+async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that_are_seen(loop: Loop) -> None:
+    posted = await loop.call(
+        "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
+    )
+    run_id, action_id = posted.payload["runId"], posted.payload["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    url = "https://news.ycombinator.com/item?id=1"
+    done = await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
+    shown = await loop.call("chieflab_get_action", {"actionId": action_id})
+    assert "Results arrive" not in done.payload["show"] + shown.payload["show"]
+
+    for hours in (0, 25):
+        loop.clock.advance(hours=hours)
+        refused = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+        assert (refused["reason"], refused["retry"]) == ("measurement_unavailable", "never")
+        [tell] = refused["next"]
+        assert (tell["name"], tell["args"]) == (
+            "chieflab_record_manual_metrics",
+            {"runId": run_id, "channel": "hn"},
+        )
+    status = (await loop.call("chieflab_status")).payload
+    assert "chieflab_measure" not in [call["name"] for call in status["next"]]
+
+    await loop.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
+    measured = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+    assert measured["measurement"]["totals"] == {"points": 3}
+
+
+async def test_a_report_says_why_something_approved_was_not_sent(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
+    await loop.call("chieflab_approve_action", {"actionId": posted.payload["actions"][0]["id"]})
+
+    told = (await loop.call("chieflab_report")).payload
+
+    [entry] = told["actions"]
+    assert entry["outcome"] == "approvedNotSent"
+    assert "Slack" in entry["why"]
+    assert entry["why"] in told["show"]
+
+
+async def test_memory_is_shown_as_it_is_read_and_recorded(loop: Loop) -> None:
+    kept = (
+        await loop.call("chieflab_brain_record", {"kind": "proof", "body": "Forty clubs use it."})
+    ).payload
+    read = (await loop.call("chieflab_brain_read", {})).payload
+    nothing = (await loop.call("chieflab_brain_read", {"kind": "edit"})).payload
+
+    for told in (kept, read):
+        assert "Forty clubs use it." in told["show"]
+        assert told["agentGuide"]["renderInChat"]["memory"]["body"] == told["show"]
+        assert not told["agentGuide"]["userMessage"].startswith(NOTHING)
+        assert told["next"]
+    assert kept["agentGuide"]["userMessage"].startswith("Remembered: Forty clubs use it.")
+    assert nothing["agentGuide"]["userMessage"] == nothing["show"] != ""
+
+
+async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(loop: Loop) -> None:
+    told = (await loop.call("chieflab_brain_read", {"tenantId": "nobody"})).payload
+
+    assert told["tenantId"] == "nobody"
+    assert (await loop.call("chieflab_list_tenants")).payload["tenants"] == []
+
+
+async def test_a_diagnosis_is_told_in_its_message(loop: Loop) -> None:
+    told = (await loop.call("chieflab_diagnose_marketing", {"goal": "why does nobody sign up?"})).payload
+
+    assert not told["agentGuide"]["userMessage"].startswith(NOTHING)
+    assert told["agentGuide"]["renderInChat"]["diagnosis"]["body"] in told["show"]
+
+
+async def test_numbers_by_hand_are_said_back(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    numbers: dict[str, Any] = {"channel": "site", "metrics": {"points": 7}, "source": "the page itself"}
+
+    told = (await loop.call("chieflab_record_manual_metrics", {"runId": run["runId"], **numbers})).payload
+
+    assert "7 points" in told["userMessage"]
+    assert told["next"][0]["args"] == {"runId": run["runId"]}
+
+
+@pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
+def test_every_description_says_when_to_use_the_tool(tool: Any) -> None:
+    assert any(words in tool.description for words in ("USE WHEN", "DO NOT call", "FIRST CALL")), tool.name

@@ -1,0 +1,109 @@
+"""The status of a run follows its actions, and runs that only look are not listed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+
+from assent.gate.standing import run_status
+from assent.gate.transitions import STATES
+
+pytestmark = pytest.mark.anyio
+
+
+async def status_of(loop: Loop, run_id: str) -> tuple[str, str]:
+    """The status of a run by itself and in the list."""
+    alone = (await loop.call("chieflab_get_run", {"runId": run_id})).payload
+    listed = (await loop.call("chieflab_list_runs")).payload["runs"]
+    return alone["status"], next(run["status"] for run in listed if run["runId"] == run_id)
+
+
+@pytest.mark.rule("E3")
+async def test_the_status_of_a_run_follows_its_actions(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+    site, linkedin = (action["id"] for action in run["actions"])
+    seen = [await status_of(loop, run["runId"])]
+    await loop.approve_and_send(site)
+    seen.append(await status_of(loop, run["runId"]))
+    await loop.call("chieflab_reject_action", {"actionId": linkedin, "reason": "too salesy"})
+    seen.append(await status_of(loop, run["runId"]))
+    loop.clock.advance(hours=25)
+    await loop.due()
+    seen.append(await status_of(loop, run["runId"]))
+
+    expected = ["awaiting_approval", "partly_sent", "executed", "measured"]
+    assert seen == [(status, status) for status in expected]
+
+
+async def test_a_run_whose_drafts_were_not_decided_in_time_is_expired(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+
+    loop.clock.advance(days=31)
+
+    assert await status_of(loop, run["runId"]) == ("expired", "expired")
+
+
+async def test_a_listed_run_says_what_it_was_about_and_how_its_actions_stand(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+
+    [listed] = (await loop.call("chieflab_list_runs")).payload["runs"]
+
+    assert listed["about"] == "Ledgerleaf: first users for the import"
+    assert listed["counts"] == {"awaiting_approval": 1, "executed": 1}
+
+
+async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_as_it_was(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+
+    for tool, arguments in (
+        ("chieflab_brain_read", {}),
+        ("chieflab_brain_read", {"query": "import"}),
+        ("chieflab_connect_provider", {"provider": "zernio"}),
+        ("chieflab_status", {}),
+    ):
+        assert (await loop.call(tool, arguments)).payload["ok"] is True
+
+    listed = (await loop.call("chieflab_list_runs")).payload["runs"]
+    assert [each["runId"] for each in listed] == [run["runId"]]
+
+
+async def test_a_published_run_says_when_it_is_measured(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    action_id = run["actions"][0]["id"]
+    before = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
+    await loop.approve_and_send(action_id)
+
+    after = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
+    shown = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+
+    assert before["measuredAt"] is None
+    assert after["measuredAt"] == shown["result"]["measuredAt"] is not None
+    assert "tomorrow at" in shown["userMessage"]
+
+
+def test_every_mix_of_states_has_one_status() -> None:
+    known = {
+        "awaiting_approval",
+        "approved",
+        "executing",
+        "outcome_unknown",
+        "partly_sent",
+        "executed",
+        "measured",
+        "rejected",
+        "failed",
+        "expired",
+    }
+    pairs = [*((state.status, state.execution) for state in STATES), ("expired", "none")]
+    for size in (1, 2, 3):
+        for mix in itertools.combinations(pairs, size):
+            for measured in (False, True):
+                status = run_status("prepared", mix, measured=measured)
+                assert status in known, mix
+                went_out = any(each == "executed" for each, _ in mix)
+                assert (status in ("partly_sent", "executed", "measured")) <= went_out, mix
+    assert run_status("running", (), measured=False) == "running"
+    assert run_status("prepared", (), measured=False) == "prepared"

@@ -1,0 +1,54 @@
+"""Where a draft comes from, and what is written down about its claims."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.suite.operators.conftest import CLUB, Loop
+
+from assent.suite.composer.composer import compose
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.lessons import Lessons
+from assent.suite.content.records import Composed, NeedsDraft
+
+
+async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: Loop) -> None:
+    asked: list[str] = []
+
+    async def model(channel: str, evidence: Evidence, lessons: Lessons) -> Composed | NeedsDraft:
+        asked.append(channel)
+        made = compose(channel, evidence, lessons)
+        assert isinstance(made, Composed)
+        return Composed(channel=channel, body="Written by the model.", title="From the model", source="model")
+
+    services = dataclasses.replace(loop.app.services, write_draft=model)
+    loop.surfaces.edge.services = services
+
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.call("chieflab_post", {"channel": "site", "body": "The agent's own words."})
+
+    assert run["agentGuide"]["renderInChat"]["site"]["body"].endswith("Written by the model.")
+    assert asked == ["site"]
+
+
+async def test_a_risky_claim_is_logged_once_and_said_on_the_action(loop: Loop) -> None:
+    risky = {"channel": "site", "body": "Ledgerleaf is the best bookkeeping in the world, guaranteed."}
+
+    first = (await loop.call("chieflab_post", risky)).payload
+    await loop.call("chieflab_post", risky)
+
+    assert first["actions"][0]["preflight"]["warnings"]
+    logged = (await loop.call("chieflab_brain_read", {"kind": "claim_risk"})).payload["entries"]
+    assert len(logged) == 1
+
+
+async def test_an_image_that_is_none_cannot_be_picked(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+
+    outcome = await loop.call(
+        "chieflab_edit_action",
+        {"actionId": run["actions"][0]["id"], "imageAssetId": run["assets"][0]["id"]},
+    )
+
+    assert outcome.reason == "validation_error"
+    assert outcome.payload["problems"][0]["path"] == "imageAssetId"

@@ -1,0 +1,169 @@
+"""The status is one honest table: every action is in one section, with the reason why it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EXECUTE, REJECT
+from tests.suite.operators.conftest import CLUB, Loop
+
+pytestmark = pytest.mark.anyio
+
+STATUS = "chieflab_status"
+SECTIONS = ("wentOut", "approvedNotSent", "waiting", "byHand", "failed", "unknown")
+
+
+async def table(loop: Loop, **arguments: Any) -> dict[str, Any]:
+    outcome = await loop.call(STATUS, arguments)
+    assert outcome.payload["ok"] is True
+    return outcome.payload
+
+
+def ids(told: dict[str, Any], section: str) -> list[str]:
+    return [entry["actionId"] for entry in told[section]]
+
+
+async def test_nothing_is_said_to_be_open_in_an_empty_workspace(loop: Loop) -> None:
+    told = await table(loop)
+
+    assert [told[section] for section in (*SECTIONS, "measured", "lessons")] == [[]] * 8
+    assert told["show"]
+    assert {each["name"]: set(each["needs"]) for each in told["next"]} == {
+        "chieflab_launch_product": {"goal", "repoContext", "drafts"},
+        "chieflab_post": {"channel", "body"},
+        "chieflab_send": {"to", "subject", "body"},
+    }
+
+
+async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop: Loop) -> None:
+    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+    site, linkedin = (action["id"] for action in run["actions"])
+    posted = await loop.call(
+        "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
+    )
+    by_hand = posted.payload["actions"][0]["id"]
+    done = await loop.approve_and_send(site)
+    await loop.call(APPROVE, {"actionId": by_hand})
+
+    told = await table(loop)
+
+    assert (ids(told, "wentOut"), ids(told, "waiting"), ids(told, "byHand")) == (
+        [site],
+        [linkedin],
+        [by_hand],
+    )
+    assert told["counts"] == {
+        "unknown": 0,
+        "waiting": 1,
+        "approvedNotSent": 0,
+        "byHand": 1,
+        "failed": 0,
+        "takenDown": 0,
+        "expired": 0,
+        "wentOut": 1,
+    }
+    [entry] = told["wentOut"]
+    assert (entry["url"], entry["runId"]) == (done["externalUrl"], run["runId"])
+    assert told["byHand"][0]["what"] == "Show HN: Ledgerleaf"
+    assert told["byHand"][0]["channel"] == "Hacker News"
+    assert done["externalUrl"] in told["show"]
+    assert "Show HN: Ledgerleaf" in told["show"]
+
+
+async def test_an_approved_action_that_cannot_go_out_is_listed_with_the_reason(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
+    action_id = posted.payload["actions"][0]["id"]
+    await loop.call(APPROVE, {"actionId": action_id})
+
+    told = await table(loop)
+
+    [entry] = told["approvedNotSent"]
+    assert entry["actionId"] == action_id
+    assert "Slack" in entry["why"]
+    assert entry["why"] in told["show"]
+    assert told["next"][0]["name"] == "chieflab_connect_provider"
+
+
+async def test_an_approved_action_that_can_go_out_is_offered_to_the_executor(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+    action_id = posted.payload["actions"][0]["id"]
+    await loop.call(APPROVE, {"actionId": action_id})
+
+    told = await table(loop)
+
+    assert ids(told, "approvedNotSent") == [action_id]
+    [following] = told["next"]
+    assert following["name"] == EXECUTE
+    assert (await loop.call(following["name"], following["args"])).payload["status"] == "executed"
+
+
+async def test_a_rejected_action_is_in_no_section_and_a_lesson(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+    await loop.call(REJECT, {"actionId": posted.payload["actions"][0]["id"], "reason": "too salesy"})
+
+    told = await table(loop)
+
+    assert [ids(told, section) for section in SECTIONS] == [[]] * 6
+    assert "too salesy" in told["lessons"][0]["body"]
+
+
+@pytest.mark.rule("E33")
+async def test_the_lessons_of_every_tenant_are_told_at_the_start(loop: Loop) -> None:
+    for tenant in ("acme", "globex"):
+        run = (await loop.call("chieflab_post", {"channel": "site", "tenantId": tenant, **CLUB})).payload
+        await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+    await loop.due()
+
+    told = await table(loop)
+    of_one = await table(loop, tenantId="acme")
+
+    assert {lesson["tenantId"] for lesson in told["lessons"]} == {"acme", "globex"}
+    assert {lesson["tenantId"] for lesson in of_one["lessons"]} == {"acme"}
+    assert told["lessons"][0]["body"].partition(":")[0] in told["userMessage"]
+    assert len(told["measured"]) == 2
+    assert set(told["measured"][0]["totals"]) == {"views", "clicks"}
+
+
+async def test_what_was_settled_long_ago_is_left_out_and_what_is_open_stays(loop: Loop) -> None:
+    old = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(old["actions"][0]["id"])
+    loop.clock.advance(days=20)
+    waiting = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    loop.clock.advance(days=11)
+
+    told = await table(loop)
+
+    assert (ids(told, "wentOut"), ids(told, "waiting")) == ([], [waiting["actions"][0]["id"]])
+
+
+async def test_a_section_is_a_page_with_its_count_beside_it(loop: Loop) -> None:
+    for number in range(12):
+        loop.clock.advance(seconds=1)
+        await loop.call(
+            "chieflab_post", {"channel": "linkedin", "body": f"The import is ready, part {number}."}
+        )
+
+    told = await table(loop)
+
+    assert (len(told["waiting"]), told["counts"]["waiting"]) == (10, 12)
+    assert told["waiting"][0]["what"] == "The import is ready, part 11."
+
+
+async def test_a_caller_that_cannot_decide_is_told_to_wait_for_the_page(loop: Loop) -> None:
+    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+    issued = await loop.key_with("runs:write")
+
+    told = (await loop.call(STATUS, key=issued)).payload
+
+    [following] = told["next"]
+    assert following["name"] == "chieflab_get_action"
+    assert following["args"]["actionId"] == posted.payload["actions"][0]["id"]
+
+
+async def test_help_says_what_the_server_cannot_do(loop: Loop) -> None:
+    told = (await loop.call("chieflab_help")).payload
+
+    assert "cannot" in told["cannot"]
+    assert {each["name"] for each in told["next"]} == {STATUS, "chieflab_launch_product"}

@@ -1,0 +1,304 @@
+"""One launch from the first call to the second launch: three ways out, two surfaces, two restarts, one story.
+
+The judges are outside of the server: the page as a visitor gets it, and the mailbox of a real mail server. What the
+audit says must be what they say, event by event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from email import message_from_bytes
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.serving.web.review.kit import BROWSER, form
+from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.suite.operators.conftest import CLUB, Loop
+from tests.surfaces import BASE_URL, ManualClock, settings_for
+
+from assent.app import App
+from assent.engine.audit import log as audit_log
+from assent.engine.audit.log import Signer
+from assent.engine.core import journal
+from assent.jobs import checkpoint_files
+from assent.kernel.ids import WorkspaceId
+from assent.processes.serve import Surfaces
+
+SENDER = "Ledgerleaf <hello@ledgerleaf.example>"
+READERS = ["ada@example.org", "grace@example.org"]
+SHOW_HN = "Show HN: Ledgerleaf\n\nBookkeeping for clubs, now with bank statements as CSV."
+ITEM = "https://news.ycombinator.com/item?id=4711"
+VISITOR = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
+REVIEWER = "Ada Reviewer"
+NEW_OPENING = "Upload a bank statement, and every payment finds its member."
+
+
+class House:
+    """A server that can be stopped and started again, its mailbox, and the people around it."""
+
+    def __init__(self, database_url: str, data_dir: Path, smtp_port: int, inbox: Inbox) -> None:
+        self.inbox = inbox
+        self.clock = ManualClock()
+        self._data_dir = data_dir
+        self._settings = settings_for(
+            database_url, data_dir, smtp_url=f"smtp://127.0.0.1:{smtp_port}", smtp_from=SENDER
+        )
+        self.workspace_id = ""
+        self._key: str | None = None
+
+    async def start(self) -> None:
+        app = App(self._settings, clock=self.clock)
+        self.loop = Loop(app, Surfaces(app), self.clock, "http")
+        if self._key is None:
+            issued = await self.loop.sign_in()
+            self._key, self.workspace_id = issued.api_key, issued.workspace_id
+        self.loop.key = self._key
+
+    async def stop(self) -> None:
+        await self.loop.close()
+
+    async def restart(self) -> None:
+        await self.stop()
+        await self.start()
+
+    async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
+        return (await self.loop.call(name, arguments)).payload
+
+    async def record(self, action_id: str) -> dict[str, Any]:
+        return await self.tool("chieflab_get_action", actionId=action_id)
+
+    def browser(self) -> httpx.AsyncClient:
+        """A browser without script and without cookies yet."""
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self.loop.surfaces.site(), client=("198.51.100.4", 50_000)),
+            base_url=BASE_URL,
+            headers={**BROWSER, "Origin": BASE_URL},
+            follow_redirects=True,
+        )
+
+    async def on_page(self, link: str, action_id: str, decision: str, button: str = "", **typed: str) -> str:
+        """Open the link, fill in a form of an action, press a button; the page that comes back."""
+        async with self.browser() as browser:
+            page = await browser.get(link)
+            assert page.status_code == 200, page.text
+            assert "token" not in str(page.url)
+            found = form(page.text, action_id, decision)
+            sent = {**found.fields, "name": REVIEWER, **typed}
+            if button:
+                assert ("then", button, "") in found.buttons
+                sent["then"] = button
+            # A browser sends the line ends of a text field as HTML says.
+            answer = await browser.post(
+                found.address, data={name: text.replace("\n", "\r\n") for name, text in sent.items()}
+            )
+            assert answer.status_code == 200, answer.text
+            return answer.text
+
+    async def events(self, run_id: str) -> list[tuple[str, dict[str, Any]]]:
+        workspace_id = WorkspaceId(self.workspace_id)
+        found = await self.loop.app.store.read(lambda: journal.read_stream(workspace_id, run_id))
+        return [(event.kind, msgspec.json.decode(event.body)) for event in found]
+
+
+@pytest.fixture
+async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        made = House(database_url, tmp_path, port, inbox)
+        await made.start()
+        try:
+            yield made
+        finally:
+            await made.stop()
+
+
+@pytest.mark.own_database
+@pytest.mark.rule("E9", "E21", "E29", "E30", "E31", "E33", "E42", "E45", "E61", "E66", "E68", "E70")
+async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house: House) -> None:
+    run = await house.tool(
+        "chieflab_launch_product",
+        channels=["site", "email", "linkedin"],
+        drafts={"hn": SHOW_HN},
+        email={"to": READERS, "subject": "Your bank statements, matched"},
+        **CLUB,
+    )
+    run_id, link = run["runId"], run["reviewUrl"]
+    by_channel = {action["channel"]: action["id"] for action in run["actions"]}
+    site, mail, linkedin, hn = (by_channel[name] for name in ("site", "email", "linkedin", "hn"))
+
+    # In the chat: one is rejected for good, one is approved.
+    reason = "Never say “bank statements”, and keep it shorter."
+    await house.tool("chieflab_reject_action", actionId=linkedin, reason=reason)
+    await house.tool("chieflab_approve_action", actionId=mail)
+
+    # On the page: that one is edited, which takes the approval back, and another is approved.
+    first_text = (await house.record(mail))["content"]["body"]
+    opening = next(line for line in first_text.splitlines() if "Ledgerleaf" in line)
+    new_text = first_text.replace(opening, NEW_OPENING).replace("for clubs", "for associations")
+    assert NEW_OPENING in new_text and "for associations" in new_text
+    await house.on_page(link, mail, "edit", body=new_text)
+    early = await house.loop.call("chieflab_send_approved_email", {"actionId": mail})
+    assert early.reason == "requires_approval"
+    await house.on_page(link, hn, "approve")
+
+    # In the chat again: approved as it is now, and sent, twice with one key.
+    edited = await house.record(mail)
+    stale = await house.loop.call(
+        "chieflab_approve_action", {"actionId": mail, "digest": run["actions"][0]["digest"]}
+    )
+    assert stale.reason == "stale_revision"
+    await house.tool("chieflab_approve_action", actionId=mail, digest=edited["digest"])
+    sent = [
+        await house.tool("chieflab_send_approved_email", actionId=mail, idempotencyKey="send")
+        for _ in range(2)
+    ]
+    assert sent[0] == sent[1]
+
+    # The agent is gone, a person says "approve and send now", and the server stops before it gets to it.
+    await house.on_page(link, site, "approve", button="send")
+    assert (await house.record(site))["status"] == "approved"
+    await house.restart()
+    await house.loop.due()
+    await house.loop.due()
+    page = await house.record(site)
+    assert (page["status"], page["assurance"]) == ("executed", "link")
+    assert page["approvedBy"] == f"someone with the review link, calling themselves “{REVIEWER}”"
+    again = await house.loop.call("chieflab_publish_approved_post", {"actionId": site})
+    assert (again.reason, again.payload["externalId"]) == ("requires_approval", page["externalId"])
+
+    # By hand: where it is, is said in the chat.
+    done = await house.tool("chieflab_record_manual_publish", actionId=hn, url=ITEM)
+    assert (done["status"], done["externalUrl"]) == ("executed", ITEM)
+
+    # Two people read it. A day passes, another server has taken over by then, and the numbers come by themselves.
+    for _ in range(2):
+        seen = await house.loop.http.get(page["externalUrl"].removeprefix(BASE_URL), headers=VISITOR)
+        assert seen.status_code == 200
+    await house.loop.due()
+    assert "run_measured" not in [kind for kind, _ in await house.events(run_id)]
+    house.clock.advance(hours=25)
+    await house.restart()
+    for _ in range(3):
+        await house.loop.due()
+
+    await _pages_and_mailbox_agree(house, run_id, by_channel, new_text)
+    await _audit_tells_it(house, run_id, by_channel)
+    await _measured_once(house, run_id)
+
+    # The next launch leaves out what was rejected.
+    second = await house.tool(
+        "chieflab_launch_product", channels=["linkedin", "email", "site"], email={"to": READERS}, **CLUB
+    )
+    for channel in ("site", "email", "linkedin"):
+        before, after = (each["agentGuide"]["renderInChat"][channel]["body"] for each in (run, second))
+        assert "bank statements" in before, channel
+        assert "bank statements" not in after, channel
+    # The edit exchanged words. No later draft does.
+    mail_body = second["agentGuide"]["renderInChat"]["email"]["body"]
+    assert "for associations" not in mail_body and NEW_OPENING not in mail_body
+    used = {use["kind"] for asset in second["assets"] for use in asset.get("memoryUsed", [])}
+    assert used == {"rejection"}
+    assert len(house.inbox.taken) == 1
+
+    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.known_secrets.master))
+    assert verdict.findings == ()
+    assert await checkpoint_files.write(house.loop.app) is not None
+    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.known_secrets.master))
+    assert (verdict.ok, verdict.checkpoints) == (True, 1)
+
+
+async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str], text: str) -> None:
+    """What is outside is what was approved, to the character, and nothing else is outside."""
+    trail = await house.tool("chieflab_query_audit", runId=run_id)
+    records = {record["channel"]: record for record in trail["actions"]}
+    assert {record["channel"]: record["status"] for record in trail["actions"]} == {
+        "site": "executed",
+        "email": "executed",
+        "hn": "executed",
+        "linkedin": "rejected",
+    }
+
+    (envelope,) = house.inbox.taken
+    assert envelope.rcpt_tos == READERS == records["email"]["content"]["recipients"]
+    assert envelope.original_content is not None
+    letter = message_from_bytes(envelope.original_content, policy=default)
+    plain = letter.get_body(("plain",))
+    assert plain is not None
+    assert (
+        plain.get_content().replace("\r\n", "\n").rstrip("\n") == text == records["email"]["content"]["body"]
+    )
+    assert letter["Subject"] == records["email"]["content"]["subject"] == "Your bank statements, matched"
+    assert letter["From"] == SENDER
+    assert letter["Message-ID"] == records["email"]["externalId"]
+    assert records["email"]["revision"] == 2
+
+    feed = (await house.loop.http.get(f"/feed/{house.workspace_id}/feed.json")).json()
+    (item,) = feed["items"]
+    assert item["url"] == records["site"]["externalUrl"]
+    page = (await house.loop.http.get(item["url"].removeprefix(BASE_URL))).text
+    content = records["site"]["content"]
+    assert content["title"] in page
+    for line in filter(None, (line.lstrip("#-*• ") for line in content["body"].splitlines())):
+        assert line in page
+
+    assert records["hn"]["externalUrl"] == ITEM
+    assert (records["linkedin"]["externalId"], records["linkedin"]["approvedBy"]) == (None, None)
+    assert records["linkedin"]["rejectionReason"] == "Never say “bank statements”, and keep it shorter."
+    assert {record["id"] for record in trail["actions"]} == set(ids.values())
+
+
+async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> None:
+    """The journal of the run, event by event, with who and how; the tool shows the same events."""
+    channels = {action_id: channel for channel, action_id in ids.items()}
+    events = await house.events(run_id)
+    told = [
+        (kind, channels.get(facts.get("actionId", ""), ""), facts.get("assurance"), facts.get("via"))
+        for kind, facts in events
+        if kind != "execution_refused"
+    ]
+    assert told == [
+        ("run_prepared", "", None, None),
+        ("action_reject", "linkedin", "agent", "chat"),
+        ("action_approve", "email", "agent", "chat"),
+        ("action_edit", "email", "link", "review page"),
+        ("action_approve", "hn", "link", "review page"),
+        ("action_approve", "email", "agent", "chat"),
+        ("action_claim", "email", None, None),
+        ("action_succeed", "email", None, None),
+        ("action_approve", "site", "link", "review page"),
+        ("action_claim", "site", None, None),
+        ("action_succeed", "site", None, None),
+        ("action_hand_over", "hn", "agent", "chat"),
+        ("run_measured", "", None, None),
+    ]
+    trail = await house.tool("chieflab_query_audit", runId=run_id)
+    assert [(event["kind"], event["facts"]) for event in trail["events"]] == events
+    records = {record["id"]: record for record in trail["actions"]}
+    for kind, facts in events:
+        if kind == "action_succeed":
+            record = records[facts["actionId"]]
+            assert (facts["externalId"], facts["digest"]) == (record["externalId"], record["digest"])
+        if kind == "action_hand_over":
+            assert facts["externalUrl"] == records[facts["actionId"]]["externalUrl"]
+
+
+async def _measured_once(house: House, run_id: str) -> None:
+    assets = (await house.tool("chieflab_list_assets", runId=run_id))["assets"]
+    (measured,) = [asset for asset in assets if asset["type"] == "measurement"]
+    sources = {source["channel"]: source for source in measured["metadata"]["measurement"]["sources"]}
+    assert sources["site"]["metrics"] == {"views": 2, "clicks": 0}
+    assert {name: source["status"] for name, source in sources.items()} == {
+        "site": "ok",
+        "email": "unavailable",
+        "hn": "unavailable",
+    }
+    assert all(
+        source["reason"] and not source["metrics"] for source in sources.values() if source["status"] != "ok"
+    )
+    kept = (await house.tool("chieflab_brain_read", limit=50))["entries"]
+    kinds = sorted(entry["kind"] for entry in kept)
+    assert kinds == ["approval"] * 3 + ["channel_performance", "edit", "rejection"]

@@ -1,0 +1,192 @@
+"""The agent is the writer: it is asked for its text, told what helps to write it, and may replace what was composed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.operators.test_cards import calls
+
+from assent.suite.content.goals import announces
+
+POST, SEND, LAUNCH, EDIT = (
+    "chieflab_post",
+    "chieflab_send",
+    "chieflab_launch_product",
+    "chieflab_edit_action",
+)
+FACTS: dict[str, Any] = {"brand": CLUB["brand"], "repoContext": CLUB["repoContext"]}
+
+
+@pytest.mark.parametrize(
+    ("goal", "served"),
+    [
+        ("hiring post for a senior Go engineer", False),
+        ("thank them for the meeting", False),
+        ("thank our first users", False),
+        ("apologise for the outage", False),
+        ("invite customers to the launch event", False),
+        ("ask what people think about the new import", False),
+        ("Stellenanzeige für eine Entwicklerin", False),
+        ("bedanke dich bei den ersten Nutzern", False),
+        ("say something nice", False),
+        ("photos of the new office", False),
+        ("first users for the import", True),
+        ("announce the new import", True),
+        ("Launch Assent", True),
+        ("release notes for v2.1", True),
+        ("die neue Version ankündigen", True),
+    ],
+)
+def test_only_an_announcement_is_a_goal_for_the_composer(goal: str, served: bool) -> None:
+    assert announces(goal) is served
+
+
+async def test_a_post_for_another_goal_is_left_to_the_writer_with_what_is_known(loop: Loop) -> None:
+    asked = {"channel": "linkedin", "goal": "hiring post for a senior Go engineer", **FACTS}
+    outcome = await loop.call(POST, asked)
+    refused = outcome.payload
+
+    assert (outcome.reason, refused["retry"]) == ("validation_error", "changed")
+    assert [problem["path"] for problem in refused["problems"]] == ["body"]
+    tool = refused["recoveryTool"]
+    assert (tool["name"], tool["args"]["goal"]) == (POST, asked["goal"])
+    assert "3,000 characters" in tool["needs"]["body"]
+    writing = refused["writing"]
+    assert writing["goal"] == asked["goal"] and writing["voice"] == ["plain"]
+    assert {"text": CLUB["repoContext"]["whatChanged"], "source": "whatChanged"} in writing["facts"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"to": "ana@example.org"},
+        {"to": "ana@example.org", "goal": "thank her for the meeting"},
+        {
+            "to": "ana@example.org",
+            "goal": "thank her for the meeting",
+            "repoContext": {"readme": "# Ledgerleaf\n\nBookkeeping for clubs."},
+        },
+    ],
+)
+async def test_a_mail_without_a_text_is_left_to_the_writer(loop: Loop, given: dict[str, Any]) -> None:
+    outcome = await loop.call(SEND, given)
+    tool = outcome.payload["recoveryTool"]
+
+    assert outcome.reason == "validation_error"
+    assert (tool["name"], tool["args"]) == (SEND, given)
+    assert set(tool["needs"]) == {"body", "subject"}
+    sent = {**tool["args"], "body": "Dear Ana,\n\nthank you for today.", "subject": "Thank you"}
+    assert (await loop.call(SEND, sent)).payload["ok"] is True
+
+
+async def test_a_long_argument_is_not_repeated_in_the_refusal(loop: Loop) -> None:
+    context = {"readme": "# Ledgerleaf\n\n" + "Bookkeeping for clubs. " * 200}
+    asked = {"channel": "linkedin", "goal": "hiring post", "repoContext": context}
+    refused = (await loop.call(POST, asked)).payload
+
+    assert refused["recoveryTool"]["args"] == {"channel": "linkedin", "goal": "hiring post"}
+    assert len(msgspec.json.encode(refused)) < 3_500
+
+
+async def test_an_announcement_without_facts_asks_for_them_or_for_the_text(loop: Loop) -> None:
+    launch = await loop.call(LAUNCH, {"goal": "announce it"})
+    post = await loop.call(POST, {"channel": "linkedin", "goal": "announce it"})
+
+    assert launch.reason == post.reason == "missing_repo_context"
+    assert "drafts" in launch.payload["fixActionForAgent"]
+    assert "body" in post.payload["fixActionForAgent"]
+
+
+async def test_a_launch_of_which_nothing_can_be_said_asks_for_facts(loop: Loop) -> None:
+    context = {"recentCommits": "refactor the store\nmove files around"}
+    outcome = await loop.call(LAUNCH, {"goal": "first users", "repoContext": context})
+
+    assert outcome.reason == "missing_repo_context"
+    assert (await loop.call("chieflab_list_runs", {})).payload["runs"] == []
+
+
+async def test_a_launch_without_facts_shows_no_empty_positioning(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, {"drafts": {"site": "We taught it to read."}})).payload
+
+    assert all(asset["body"] for asset in run["assets"])
+    assert "Positioning" not in run["show"]
+
+
+async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, {"channels": ["linkedin", "site"], **CLUB})).payload
+    offered = [call for call in run["next"] if call["name"] == EDIT]
+
+    assert [call["args"]["actionId"] for call in offered] == [action["id"] for action in run["actions"]]
+    assert "3,000 characters" in offered[0]["needs"]["body"]
+    assert run["writing"]["goal"] == CLUB["goal"]
+    assert len(msgspec.json.encode(run["writing"])) <= 1_500
+    assert "plain note" in run["agentGuide"]["userMessage"]
+    better = "Treasurers, you get your Sundays back."
+    edited = (await loop.call(EDIT, {**offered[0]["args"], "body": better})).payload
+    assert edited["ok"] is True and better in edited["show"]
+
+
+async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
+    asked = {"channels": ["site", "hn"], "drafts": {"site": "We taught it to read."}, "goal": "announce it"}
+    run = (await loop.call(LAUNCH, asked)).payload
+    (offered,) = [call for call in run["next"] if call["name"] == POST]
+
+    for said in (run["show"], run["agentGuide"]["userMessage"]):
+        assert "1 of 2 drafts are there: Hacker News" in said
+    assert offered["args"] == {"channel": "hn", "runId": run["runId"]}
+    assert "80" in offered["needs"]["body"] and "title" in offered["needs"]
+    assert run["writing"]["goal"] == "announce it"
+    brought = {**offered["args"], "title": "Show HN: Tern", "body": "Tern turns files into tables."}
+    assert (await loop.call(POST, brought)).payload["ok"] is True
+
+
+@pytest.mark.rule("E101")
+async def test_a_launch_pack_has_every_part_of_the_contract(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, CLUB)).payload
+    pack = run["launchPack"]
+
+    assert pack["positioning"] and pack["launchAngle"]
+    assert {each["channel"] for each in pack["channels"]} >= {"site", "linkedin", "x", "email", "landing"}
+    assert pack["measurement"]["afterHours"] > 0
+    assert [image["type"] for image in run["images"]] == ["image"]
+
+
+async def test_a_text_of_the_agent_needs_no_help(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, {"drafts": {"site": "We taught it to read."}, **CLUB})).payload
+    post = (
+        await loop.call(POST, {"channel": "x", "body": "We taught it to read.", "goal": "say hi"})
+    ).payload
+
+    for answer in (run, post):
+        assert "writing" not in answer and EDIT not in calls(answer)
+        assert "plain note" not in answer["agentGuide"]["userMessage"]
+
+
+async def test_what_is_handed_on_is_whole_sentences_and_bounded(loop: Loop) -> None:
+    long = "This sentence goes on and on " + "and on " * 60 + "until it ends."
+    changed = [f"Change number {number} makes the import better for everybody." for number in range(30)]
+    context = {"whatChanged": [long, *changed], "readme": "# Ledgerleaf\n\n" + "Bookkeeping for clubs. " * 90}
+    run = (await loop.call(POST, {"channel": "site", "repoContext": context})).payload
+    facts = run["writing"]["facts"]
+
+    assert 0 < len(facts) <= 10
+    assert all(fact["text"].endswith(".") and long not in fact["text"] for fact in facts)
+    assert len(msgspec.json.encode(run["writing"])) <= 1_600
+
+
+async def test_a_draft_without_a_title_is_listed_by_its_first_sentence(loop: Loop) -> None:
+    run = (await loop.call(POST, {"channel": "linkedin", "body": "Tern v2 is out. It is quick."})).payload
+
+    assert run["assets"][0]["title"] == "Tern v2 is out."
+
+
+async def test_what_a_person_asked_for_is_told_to_the_writer(loop: Loop) -> None:
+    first = (await loop.call(POST, {"channel": "linkedin", "body": "Tern v2 is out 🎉 It is quick."})).payload
+    why = {"actionId": first["actions"][0]["id"], "reason": "No emoji, please."}
+    await loop.call("chieflab_reject_action", why)
+    refused = (await loop.call(POST, {"channel": "linkedin", "goal": "hiring post"})).payload
+
+    assert "No emoji." in refused["writing"]["lessons"]
