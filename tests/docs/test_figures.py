@@ -67,6 +67,11 @@ def test_each_complaint_is_counted_and_named(figures: ModuleType, checkout: Path
     assert (found["lines, suite"].value, found["lines, whole"].value) == (1, 20)
 
 
+def test_the_table_of_parts_names_modules_that_exist(figures: ModuleType) -> None:
+    named = {name for names in figures.PARTS.values() for name in names} - set(figures.EARLIER)
+    assert named <= {module.name for module in figures.load_modules(ROOT)}
+
+
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [
