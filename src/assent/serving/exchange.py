@@ -37,7 +37,8 @@ from assent.kernel.canonical import nests_too_deep
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS
 from assent.serving import unreadable
-from assent.serving.edge import Credentials, check_depth
+from assent.serving.arguments import check_depth
+from assent.serving.edge import Credentials
 from assent.serving.mcp import SERVER_ERROR, Exchange, McpServer
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Peer

@@ -14,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
-from assent.serving.edge import Answer, Credentials, Edge, answer_refusal, check_depth
+from assent.serving.arguments import check_depth
+from assent.serving.edge import Answer, Credentials, Edge, answer_refusal
 from assent.serving.exchange import JsonRpcHandler, Reply, make_error
 from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
 from assent.tools.definition import Peer
