@@ -1,11 +1,54 @@
-"""The journal: append-only events in streams, each chained to the one before it. Nothing else appends.
+"""The journal: append-only streams of events, each event chained to the one before it by its hash.
 
-An append locks the stream's head row (number and hash of the last event) first, so that what a caller reads
-after `lock_head` is still true when it appends. The chain is sha256(previous hash ‖ digest), where the digest
-covers the workspace, the stream, the number, the kind, the time and the body exactly as stored: whoever
-changes, removes or reorders an event has to change every hash after it and the head.
+Theory of operation
 
-Deliberately unaware of what an event means.
+A stream is named by (workspace id, stream id) and holds events numbered from 1 without gaps. Table
+`events` has one row per event. Table `streams` has one row per stream, its head: the number and hash of
+the last event. A stream without events has no head row, or one with number 0 and the hash `GENESIS`.
+
+The chain. The hash of event n is sha256(hash of event n - 1 ‖ digest). The digest covers the workspace,
+the stream, the number, the kind, the time and the body (`link`). The body is hashed as the JSON text
+that is stored, so verification never has to encode it again. A change to one event changes every later
+hash and the head. The chain has no secret: a writer with access to the database can compute a
+consistent chain. The checkpoints that `engine.audit.log` signs record heads, and a rewritten stream
+contradicts the checkpoints signed before.
+
+Appending. A transaction gets a head in one of three ways and passes it to `append_to`:
+
+- `lock_head` locks the head row until the transaction ends. On PostgreSQL this is SELECT … FOR UPDATE,
+  and a missing head is inserted first, so that a new stream can be locked too. On SQLite the
+  transaction already runs in the one writer, so the statement only reads.
+- `lock_seen` locks a head that the same transaction has read before without a lock. On SQLite it runs
+  no statement, because no other writer can run in between. On PostgreSQL it reads the row again and
+  returns the present head.
+- `new_head` returns the head of a stream whose id was just generated. No other transaction knows that
+  id.
+
+`append_to` writes the events and moves the head with a compare-and-swap: the UPDATE has the expected
+previous hash in its WHERE clause. If the head has moved, no row changes and `append_to` raises
+RuntimeError, which rolls the transaction back. A forgotten lock therefore fails; it never forks a
+stream. The same holds for a head used twice.
+
+Appending several events writes all but the last by `insert_event`. The last event and the head go
+together: one statement on PostgreSQL (`append_event`), two on SQLite (`append_event`, then
+`write_event`). A statement that a dialect skips is not sent to that database.
+
+Callers use the lock on the head as the lock of the whole run: they lock it, read the rows they will
+change, and append in the same transaction. The state rows and their events therefore commit together or
+not at all.
+
+Verification (`verify_chain`) recomputes the chain from `start` to `head` and returns the first flaw: a
+missing number, an altered event, events missing before the head, events after the head, or a head whose
+hash differs. A caller verifies a long stream page by page, with the end of one page as the `start` of
+the next.
+
+Invariants
+
+1. Only this module writes `streams` and `events`, and no function here changes or deletes an event.
+2. Numbers of a stream are 1 … head.seq, and the hash of event head.seq is head.hash.
+3. Two transactions that append to the same stream run one after the other.
+4. The digest of an event depends on stored values only, so any reader with the rows can verify it.
+5. No code here looks into an event's body.
 """
 
 from __future__ import annotations
@@ -25,14 +68,14 @@ GENESIS: Final = "0" * 64
 """The hash before the first event."""
 
 DATE_GRAIN_MS: Final = MINUTE_MS
-"""How exactly a head says when its stream grew. Only checkpoints ask, for what grew since the last one; to the minute,
-the index of dates is written once for all that happens to a stream within it."""
+"""Resolution of `Head.dated_ms`. Checkpoints use it to find the streams that grew. At a resolution of one minute, the
+index on this date is written at most once a minute per stream."""
 
 _json = msgspec.json.Encoder(order="deterministic")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """Where a stream ends. `seq` is 0 for a stream without events. It last grew less than `DATE_GRAIN_MS` after
+    """The end of a stream: number and hash of its last event. The stream last grew less than `DATE_GRAIN_MS` after
     `dated_ms`."""
 
     workspace_id: str
@@ -43,7 +86,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class NewEvent(msgspec.Struct, frozen=True):
-    """An event to append. The body is anything that can be written as JSON."""
+    """An event to append. The body is any value that msgspec encodes as JSON."""
 
     kind: str
     body: Any
@@ -60,8 +103,6 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class ChainFlaw(enum.StrEnum):
-    """What can be wrong with a chain."""
-
     MISSING = "missing"
     ALTERED = "altered"
     TRUNCATED = "truncated"
@@ -70,14 +111,14 @@ class ChainFlaw(enum.StrEnum):
 
 
 class ChainBreak(msgspec.Struct, frozen=True):
-    """The first event at which a chain does not hold."""
+    """The first event at which verification failed, and how."""
 
     seq: int
     flaw: ChainFlaw
 
 
 def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
-    """Lock the stream until the transaction ends, also one that is new."""
+    """Lock a stream until the transaction ends and return its head. The stream may be new."""
     named = {"workspace_id": workspace_id, "stream_id": stream_id}
     rows = yield statements.lock_head(**named)
     if not rows:
@@ -86,18 +127,18 @@ def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Hea
 
 
 def lock_seen(head: Head) -> Transaction[Head]:
-    """Lock a stream whose head this transaction has read, and to which it has appended nothing since."""
+    """Lock a stream whose head this transaction has read and not moved since. Returns the present head."""
     rows = yield statements.lock_seen_head(workspace_id=head.workspace_id, stream_id=head.stream_id)
     return _head(head.workspace_id, head.stream_id, rows) if rows else head
 
 
 def new_head(workspace_id: str, stream_id: str) -> Head:
-    """The head of a stream whose id was just made: nobody else can know it, so there is nothing to lock."""
+    """Return the head of a stream whose id was just generated; it needs no lock."""
     return Head(workspace_id, stream_id, 0, GENESIS)
 
 
 def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
-    """Append to a stream whose head this transaction has locked or just made; returns the new head."""
+    """Append events to a stream and return its new head. Raises RuntimeError where `head` is not the present head."""
     if not events:
         return head
     named = {"workspace_id": head.workspace_id, "stream_id": head.stream_id}
@@ -121,13 +162,13 @@ def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transactio
 
 
 def append(workspace_id: str, stream_id: str, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
-    """Lock and append in one go, for callers that read nothing under the lock."""
+    """Lock a stream and append to it, for callers that read nothing under the lock."""
     head = yield from lock_head(workspace_id, stream_id, now_ms)
     return (yield from append_to(head, events, now_ms))
 
 
 def read_head(workspace_id: str, stream_id: str) -> Transaction[Head]:
-    """Where a stream ends, without a lock."""
+    """Return the head of a stream without locking it."""
     rows = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)
     return _head(workspace_id, stream_id, rows)
 
@@ -141,7 +182,7 @@ def _head(workspace_id: str, stream_id: str, rows: Rows) -> Head:
 def read_stream(
     workspace_id: str, stream_id: str, *, after_seq: int = 0, limit: int = 1_000
 ) -> Transaction[list[Event]]:
-    """A page of a stream, in order."""
+    """Return the events after `after_seq` in order, at most `limit`."""
     rows = yield statements.read_events(
         workspace_id=workspace_id, stream_id=stream_id, after_seq=after_seq, limit=limit
     )
@@ -151,15 +192,15 @@ def read_stream(
 def link(
     workspace_id: str, stream_id: str, seq: int, kind: str, at_ms: int, body: bytes, previous: str
 ) -> str:
-    """The chain hash of one event."""
-    # JSON text holds no raw line break, so that the two parts cannot be read as two others.
+    """Compute the chain hash of one event."""
+    # JSON text has no raw line break, so the separator is unambiguous.
     identity = _json.encode((workspace_id, stream_id, seq, kind, at_ms))
     digest = hashlib.sha256(identity + b"\n" + body).digest()
     return hashlib.sha256(bytes.fromhex(previous) + digest).hexdigest()
 
 
 def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> ChainBreak | None:
-    """Whether the events lead from `start` (or from the beginning) to `head`; the first flaw, or None."""
+    """Check that the events lead from `start` (or the beginning) to `head`. Returns the first flaw, or None."""
     seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
     for event in events:
         seq += 1
