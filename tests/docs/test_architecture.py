@@ -1,0 +1,104 @@
+"""The documents name files, modules and layers that exist."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "assent"
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md"])
+
+SPAN = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"[\w./-]+\.(?:py|sql|toml|md|pml|sh)")
+MODULE = re.compile(r"assent(?:\.[a-z]\w*)+")
+FOLDERS = {path.name for parent in (ROOT, PACKAGE) for path in parent.iterdir() if path.is_dir()}
+NOT_FILES = {"assent.toml": "a file of the server's operator", "tools/call": "a method of MCP"}
+"""Words that look like a path of the repository, and what they are."""
+DECISION = re.compile(r"docs/decisions/(\d{4})\b")
+
+
+def section(name: str) -> str:
+    """The text between a marker and the next `end`."""
+    found = re.search(rf"<!-- {name}.*?-->\n(.*?)<!-- end -->", ARCHITECTURE, re.DOTALL)
+    assert found is not None, name
+    return found[1]
+
+
+def exists(name: str, page: Path) -> bool:
+    """Whether a page may name this file or folder: relative to the repository, the package or the page itself."""
+    return any(any(base.glob(name)) for base in (ROOT, PACKAGE, page.parent))
+
+
+def is_path(text: str) -> bool:
+    """Whether a word in backquotes names something in the repository."""
+    if text in NOT_FILES:
+        return False
+    inside = text.partition("/")[0] in FOLDERS and "/" in text and " " not in text
+    return inside or FILE.fullmatch(text) is not None
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is a module, or a name in one."""
+    parts = name.split(".")[1:]
+    paths = [PACKAGE.joinpath(*parts[:count]) for count in (len(parts), len(parts) - 1)]
+    return any(path.is_dir() or path.with_suffix(".py").is_file() for path in paths)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_document_names_files_and_modules_that_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    spans = SPAN.findall(re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+    missing = [span for span in spans if is_path(span) and not exists(span.rstrip("/"), page)]
+    missing += [span for span in spans if MODULE.fullmatch(span) and not is_module(span)]
+    missing += [
+        number for number in DECISION.findall(text) if not exists(f"docs/decisions/{number}-*.md", page)
+    ]
+    assert missing == []
+
+
+def test_the_tree_of_packages_is_the_tree_on_the_disk() -> None:
+    named: set[str] = set()
+    above: list[str] = []
+    for line in section("packages").splitlines():
+        found = re.match(r"( {2,})((?:\S+(?:/|\.py) *)+)", line)
+        if found is None:
+            continue
+        depth = len(found[1]) // 2 - 1
+        for name in found[2].split():
+            above = [*above[:depth], name.rstrip("/")]
+            named.add("/".join(above))
+    assert {name for name in named if not (PACKAGE / name).exists()} == set()
+    top = {path.name for path in PACKAGE.iterdir() if not path.name.startswith(("_", "py.typed"))}
+    inside = {
+        f"{parent}/{path.name}"
+        for parent in ("engine", "gate", "suite", "tools", "workflow")
+        for path in (PACKAGE / parent).iterdir()
+        if path.is_dir() and path.name != "__pycache__"
+    }
+    assert (top | inside) - named == set()
+
+
+def test_the_layers_are_those_that_import_linter_checks() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / ".importlinter")
+    checked = settings["importlinter:contract:direction"]["layers"].strip().splitlines()
+    written = section("layers").strip().strip("`").strip().splitlines()
+    assert [line.split() for line in written] == [re.split(r" [:|] ", line.strip()) for line in checked]
+
+
+def test_the_files_to_read_are_nine_and_about_as_long_as_stated() -> None:
+    stated = re.search(r"<!-- nine files: (\d+) lines -->", ARCHITECTURE)
+    assert stated is not None
+    files = re.findall(r"^\d\. `([\w/.]+)`", section("nine files"), re.MULTILINE)
+    lines = sum(len((PACKAGE / name).read_text(encoding="utf-8").splitlines()) for name in files)
+    assert len(files) == 9
+    assert lines == pytest.approx(int(stated[1]), rel=0.1)
+
+
+def test_the_architecture_can_be_read_at_one_sitting() -> None:
+    assert len(ARCHITECTURE.splitlines()) <= 250
