@@ -1,13 +1,61 @@
-"""Execute: claim, call, record.
+"""Execution of an approved action: claim, perform, record.
 
-1. One transaction judges the stored action and claims it: an attempt with a fence and a lease, its event, and the job
-   that looks after it should this process die.
-2. The connector is called outside any transaction, with a deadline shorter than the lease.
-3. One transaction records the outcome where attempt and fence still match, and the answer under the caller's key.
-4. A lease that ends without an outcome never executes again by itself: the outcome is unknown, and is looked into by
-   what the connector declares (`assent.engine.actions.reconciliation`).
+Theory of operation
 
-A claimed execution is not the caller's to cancel: it runs to its recorded end.
+An effect in the outside world cannot be part of a database transaction. Execution therefore has three
+phases, and the database states before the call that a call may happen.
+
+1. Claim (`claim`, one transaction). It locks the action's row. If the caller's idempotency key has a
+   stored answer, that answer is returned and nothing else happens. Otherwise the gate judges the stored
+   action: status, digest, seal of the approval, policy, schedule. A refusal rolls the transaction back,
+   including the claim on the key. If all checks pass, the action moves to `executing` with a new
+   attempt: an id, a fence (one more than the last attempt's) and a lease (the end of the time the call
+   may take). The same transaction appends the event and enqueues the job `reconcile_action`, due when
+   the lease ends.
+2. Perform (`perform`, no transaction). The connector gets an `ApprovedAction`, which only the gate can
+   make. The call has a timeout shorter than the lease. If too little of the lease is left, for example
+   after the machine slept, nothing is sent. `certain` maps every end of the call to one of three
+   outcomes: `Delivered`, `NotSent` (certainly not done; curable or not) or `OutcomeUnknown`. A timeout,
+   any undeclared exception and a delivery without the provider's id are unknown.
+3. Record (`recording.record`, one transaction). It locks the action again and writes the outcome only
+   if attempt id and fence still match. A mismatch is kept as the event `late_answer`, and the action
+   does not change.
+
+A connector that is not `always_ready` is asked for its readiness before the claim, outside any
+transaction. Only the stored action names the connector, so the first `claim` raises `_AskFirst`, rolls
+back, and is repeated with the answer.
+
+Outcomes. Delivered: `executed`, with the provider's id. NotSent, curable: `retryable`; the approval
+still holds and a later call may claim again. NotSent, not curable: `failed`. OutcomeUnknown:
+`outcome_unknown`; no executor may claim this action. The final answers (delivered, failed) are stored
+under the caller's key. The other two are not final, so a repeated call is judged again.
+
+Unknown outcomes (`reconciliation`). The job runs when the lease ends, or two seconds after an unknown
+outcome was recorded. An attempt that is still `executing` after its lease becomes `outcome_unknown`.
+Then the connector's declared delivery decides:
+
+- the provider recognises our key (`native_key` within half its window, `natural_key`): raise the fence,
+  take a new lease and send the same effect under the same provider key;
+- the provider can be asked (`read_back`): look the effect up; not found means not sent;
+- the provider can be searched (`searches`): a find counts, finding nothing proves nothing;
+- otherwise a person answers, with evidence (`reconciliation.resolve`).
+
+The raised fence makes a result of the first process, should it still arrive, a `late_answer`.
+
+Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does not
+interrupt a claimed execution. A stopping process waits for these tasks (`finish_running`). A process
+that dies leaves the claim and its job, and any process reconciles it.
+
+Invariants
+
+1. No connector performs without a committed claim, and a claim needs an approval of exactly the stored
+   content.
+2. At most one attempt of an action may be in flight: `executing` and `outcome_unknown` cannot be
+   claimed (E29).
+3. An effect is sent again only if the provider recognises the repetition, or after it was recorded as
+   not done.
+4. A claim commits together with the job that reconciles it if no outcome is recorded.
+5. A call's outcome changes the action only under the latest attempt id and fence.
 """
 
 from __future__ import annotations
@@ -52,7 +100,7 @@ _running: Final[set[asyncio.Task[Any]]] = set()
 
 
 class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks for which action to be executed, by which tool and under which key."""
+    """A request to execute an action: the caller, the tool and the idempotency key."""
 
     workspace_id: WorkspaceId
     action_id: ActionId
@@ -60,18 +108,18 @@ class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     key: str | None = None
     approval: int | None = None
-    """The one approval that asked for this, where it is a job's: another does not count (`Approval.since`)."""
+    """For a job: `Approval.since` of the approval that scheduled it. Another approval is refused."""
     holder: str | None = None
-    """Whose the answer under the key is (`Principal.holder`)."""
+    """The API key that owns the stored answer (`Principal.holder`)."""
     link_scope: Scope = LOOK
-    """What the review link of a refusal may do; a job shows it to nobody."""
+    """Rights of the review link in a refusal."""
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
 
 
 async def execute(services: Services, order: ExecutionOrder) -> Executed:
-    """Fire an approved action at most once (E72), or refuse."""
+    """Execute an approved action at most once (E72). Raises `Refusal`."""
     task = asyncio.create_task(_execute(services, order))
     _running.add(task)
     task.add_done_callback(_running.discard)
@@ -79,7 +127,7 @@ async def execute(services: Services, order: ExecutionOrder) -> Executed:
 
 
 async def finish_running() -> None:
-    """Wait for the executions in flight; a stopping process does this before it closes its store."""
+    """Wait for the executions in flight. A stopping process calls this before it closes its store."""
     if _running:
         await asyncio.wait(set(_running))
 
@@ -105,10 +153,8 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
-    """Claim, asking the connector first where it has to be asked.
-
-    Which connector that is only the stored action says, so the first try finds out and takes itself back.
-    """
+    """Claim the action, after asking its connector for readiness where that is needed. Returns the claimed action, or
+    the stored answer of a replay."""
     asked: ReadinessAnswer | None = None
     while True:
         now_ms = services.clock.now_ms()
@@ -128,7 +174,8 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
 
 
 def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
-    """The account was named just now: a human sees the action with it before it goes out."""
+    """Build the refusal for an action that was bound to an account just now: it needs a new approval with that
+    account."""
     now_ms = services.clock.now_ms()
     return Refusal(
         Reason.REQUIRES_APPROVAL,
@@ -140,15 +187,15 @@ def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Ref
 
 
 class ReadinessAnswer(msgspec.Struct, frozen=True):
-    """What a connector said just now about performing an effect."""
+    """A connector's readiness for the content with this digest."""
 
     connector_id: str
     digest: str
     readiness: Readiness
 
 
-class _AskFirst(Exception):  # noqa: N818 - what to do
-    """Takes a claim back: nobody may be claimed for a connector that has not said it is ready."""
+class _AskFirst(Exception):  # noqa: N818 - control flow
+    """Rolls a claim back, because its connector must be asked for readiness first."""
 
     def __init__(self, connector: Connector, action: Action) -> None:
         super().__init__(connector.id)
@@ -157,7 +204,7 @@ class _AskFirst(Exception):  # noqa: N818 - what to do
 
 
 def _obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
-    """What keeps the connector from performing an approved action (E24)."""
+    """Return the refusal if the connector cannot perform the action (E24), else None. Raises `_AskFirst`."""
     if action.effect.connector == MANUAL:
         return by_hand(action)
     connector = services.connectors.get(action.effect.connector)
@@ -177,8 +224,8 @@ def claim(
     now_ms: int,
     asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
-    """Judge and claim, so that at most one attempt is in flight (E29), or answer what was answered before under the
-    same idempotency key (E27, E49)."""
+    """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated idempotency key returns the
+    stored answer (E27, E49). Raises `Refusal` or `_AskFirst`."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         seen = yield from once.recall(
@@ -246,7 +293,7 @@ def claim(
 
 
 def refuse_wrong_tool(action: Action, tool: str) -> None:
-    """A bound executor fires its own kind only; the general one fires all that can be fired."""
+    """Refuse a tool that does not execute this kind of action. The general executor takes every kind."""
     refuse_confirmation(action)
     bound = SEND_TOOL if action.effect.verb in ("email", "send") else PUBLISH_TOOL
     if tool not in (action.executor_tool, bound, EXECUTE_TOOL):
@@ -258,7 +305,7 @@ def refuse_wrong_tool(action: Action, tool: str) -> None:
 
 
 async def perform(services: Services, claimed: Action) -> Delivered | NotSent | OutcomeUnknown:
-    """Call the connector with a claimed action. Whatever is not certain is unknown."""
+    """Call the connector with a claimed action and return the outcome. Never raises for a failed call."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
@@ -270,13 +317,14 @@ async def perform(services: Services, claimed: Action) -> Delivered | NotSent | 
 
 
 def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
-    """Whether a call made now could outlive its lease: a process that slept since the claim has lost it."""
+    """Whether a call that starts now could outlive the lease."""
     return now_ms + int(timeout_seconds * 1000) > attempt.lease_until_ms
 
 
 async def certain(
     services: Services, connector: Connector, call: Awaitable[Outcome]
 ) -> Outcome | NotSent | OutcomeUnknown:
+    """Await a connector's call and turn every exception into an outcome."""
     try:
         failpoint("execute.calling")
         async with asyncio.timeout(services.connector_timeout_seconds):

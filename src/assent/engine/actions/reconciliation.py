@@ -1,9 +1,8 @@
-"""What becomes of an attempt whose outcome is not known (C10, C30).
+"""Reconcile attempts whose outcome is unknown (C10, C30).
 
-The job is enqueued with the claim and due when its lease ends, so a process that died is looked after by whichever
-lives. It first says what is true: the outcome is unknown. Then it finds out what it can by what the connector
-declares: repeat under the same key where the provider recognises it, look where it can be asked, and otherwise leave
-it to a human. An effect is never sent again on a guess.
+The job is enqueued with the claim and due when the lease ends, so any live process takes over from one that died. It
+first records that the outcome is unknown. Then it uses the delivery that the connector declares: repeat under the same
+key, look the effect up, or leave the answer to a person. `assent.engine.actions.execution` describes the protocol.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transact
 
 
 async def reconcile(services: Services, job: Job) -> None:
-    """Handle the job. Raises to be tried again on its schedule; ends quietly when only a human can say."""
+    """Handle the job. Raises `JobFailed` to be tried again later; returns when only a person can tell."""
     action = await services.store.write(lambda: admit_loss(services, job, services.clock.now_ms()))
     failpoint("reconcile.admitted")
     if action is None:
@@ -48,10 +47,11 @@ async def reconcile(services: Services, job: Job) -> None:
 
 
 def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
-    """The action, if this attempt's outcome is unknown; an attempt past its lease becomes so here.
+    """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past its lease becomes
+    unknown here.
 
-    Where the effect is going to be repeated, the action is held as by a claim: what the first process says too late
-    is evidence only, and nobody answers, edits or sends while a call may be on its way.
+    If the effect will be repeated, the attempt gets a new fence and lease, as a claim would give it: a late result of
+    the first process becomes evidence only, and no one can resolve, edit or execute the action during the call.
     """
     workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
     action, _ = yield from actions.lock(workspace_id, action_id)
@@ -76,12 +76,12 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
 
 
 def is_held(action: Action, now_ms: int) -> bool:
-    """Whether a repetition may be on its way."""
+    """Whether a repeated call may be in flight."""
     return action.attempt is not None and action.attempt.lease_until_ms > now_ms
 
 
 def let_go(held: Action, now_ms: int) -> Transaction[None]:
-    """The repetition is over and nothing is known: whoever knows may say so again."""
+    """End the lease after a repetition without a result, so that a person can resolve the action again."""
     action, _ = yield from actions.lock(held.workspace_id, held.action_id)
     if action.attempt is not None and action.attempt == held.attempt:
         attempt = msgspec.structs.replace(action.attempt, lease_until_ms=now_ms)
@@ -89,11 +89,11 @@ def let_go(held: Action, now_ms: int) -> Transaction[None]:
 
 
 def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bool:
-    """Whether the provider would recognise the same call."""
+    """Whether the provider would recognise a repetition of this attempt."""
     if connector is None:
         return False
     delivery, age_ms = connector.delivery, now_ms - attempt.started_ms
-    # Half the window: the provider's clock and ours need not agree, and the call itself takes time.
+    # Half the window: the two clocks may differ, and the call takes time.
     return delivery.kind == "natural_key" or (
         delivery.kind == "native_key" and delivery.window_ms is not None and age_ms < delivery.window_ms // 2
     )
@@ -102,7 +102,7 @@ def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bo
 async def look_into(
     services: Services, connector: Connector, action: Action
 ) -> Delivered | NotSent | OutcomeUnknown | None:
-    """What can be known, or None where only a human can say."""
+    """Ask the provider and return the outcome, or None where only a person can tell."""
     approved, timeout = gate.open_gate(action), services.connector_timeout_seconds
     if is_held(action, services.clock.now_ms()):
         return _read_repeat(await certain(services, connector, connector.perform(approved, timeout)))
@@ -112,14 +112,15 @@ async def look_into(
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
         return _read_repeat(found)
     if connector.delivery.searches:
-        # Past the window, and finding nothing proves nothing: then it is for a human.
+        # Past the window. Finding nothing proves nothing, so a person decides.
         found = await certain(services, connector, connector.look_up(approved, timeout))
         return _read_repeat(found) if found is not None and _is_about_the_effect(found) else None
     return None
 
 
 def _read_repeat(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
-    """What asking again says about the first send: that the asking was refused says nothing."""
+    """Read the outcome of a repetition or look-up as that of the first send. A refusal of the new request alone leaves
+    it unknown."""
     outcome = credible(outcome)
     refused = isinstance(outcome, NotSent) and not outcome.of_the_effect
     return OutcomeUnknown(str(outcome)) if refused else outcome
@@ -132,7 +133,8 @@ def _is_about_the_effect(found: Delivered | NotSent | OutcomeUnknown | None) -> 
 def resolve(
     workspace_id: WorkspaceId, action_id: ActionId, happened: bool, facts: dict[str, Any], now_ms: int
 ) -> Transaction[Action]:
-    """A human's answer with evidence. `facts` say who, how sure, and what they saw."""
+    """Record a person's answer to an unknown outcome. `facts` hold the person, the assurance and the evidence. Raises
+    `Refusal` where the outcome is not unknown or a repetition is in flight."""
     action, _ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
         raise Refusal(

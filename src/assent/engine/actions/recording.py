@@ -1,4 +1,7 @@
-"""What became of an execution: recorded once, with the answer that a repeated call gets."""
+"""Record the outcome of an execution once, with the answer that a repeated call gets.
+
+`assent.engine.actions.execution` describes the protocol.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,11 @@ from assent.suite.content import channels
 
 RECONCILE_JOB: Final = "reconcile_action"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
-"""A call that ended without an answer is looked into soon: no lease has to be waited for, and a provider recognises a
-key for minutes only."""
+"""Delay before an unknown outcome is reconciled. Short, because some providers recognise a key only for minutes."""
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The answer of every executor; a replay is equal to it but for `replay`."""
+    """The answer of every executor. A replay differs only in `replay`."""
 
     ok: bool
     action_id: str
@@ -44,9 +46,9 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     post_id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
     partly: str | msgspec.UnsetType = msgspec.UNSET
-    """What of it did not go out, in words for the human."""
+    """The part that was not delivered, in words for the reviewer."""
     rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
-    """The action that offers the rest; it waits for approval like any other."""
+    """The action staged for the remainder; it needs its own approval."""
     user_message: str = ""
     show: str = ""
     next: tuple[SuggestedCall, ...] = ()
@@ -54,7 +56,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 
 
 def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
-    """What a connector returned, unless it is no delivery that could be shown to anybody (E68)."""
+    """Return the outcome, or `OutcomeUnknown` for a delivery without an external id (E68)."""
     if isinstance(outcome, NotSent | OutcomeUnknown):
         return outcome
     named = isinstance(outcome, Delivered) and isinstance(outcome.external_id, str) and outcome.external_id
@@ -64,7 +66,8 @@ def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSe
 def record(
     claimed: Action, outcome: Delivered | NotSent | OutcomeUnknown, now_ms: int
 ) -> Transaction[Executed | Refusal]:
-    """Write the outcome down where the attempt is still ours; a late one is kept as evidence."""
+    """Record the outcome if attempt id and fence still match; otherwise keep it as the event `late_answer`. Returns the
+    caller's answer; a refusal is returned, not raised, so that the transaction commits."""
     action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
     attempt = claimed.attempt
     if attempt is None or action.attempt is None or not same_call(action.attempt, attempt):
@@ -90,8 +93,8 @@ def same_call(attempt: Attempt, other: Attempt) -> bool:
 def settle(
     action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
 ) -> Transaction[Executed | Refusal]:
-    """Move a locked action by what became known, keep the id that the provider gave (E28), and remember the final
-    answer under the attempt's key."""
+    """Move a locked action by its outcome, store the provider's id (E28), and store a final answer under the attempt's
+    idempotency key."""
     state = follow(state_of(action), move)
     facts = {
         "attemptId": action.attempt.attempt_id if action.attempt is not None else None,
@@ -135,7 +138,7 @@ def settle(
 
 
 def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
-    """The final answer of the attempt, for whoever repeats the call with its key."""
+    """Store the final answer under the attempt's idempotency key, if it has one."""
     attempt = action.attempt
     if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
         yield from once.remember(
@@ -150,7 +153,7 @@ def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
 
 
 def _move_for_delivered(outcome: Any, action: Action) -> Move | None:
-    """Also where it was taken for not done: it must not be sent again."""
+    """A delivery also counts for an action taken for not done, so that it is not sent again."""
     found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
     return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
 
@@ -175,7 +178,7 @@ MOVES: Final[dict[type, Any]] = {
 
 
 def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, Any]:
-    """What the connector said, for the journal."""
+    """Describe an outcome for the journal."""
     if isinstance(outcome, Delivered):
         return {
             "outcome": "delivered",
@@ -195,7 +198,7 @@ def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, An
 
 
 def answer_executed(action: Action) -> Executed:
-    """The executor's answer for an executed action."""
+    """Build the executor's answer for an executed action."""
     external_id = action.external_id or ""
     mail = action.effect.verb in ("email", "send")
     row = channels.BY_ID.get(action.effect.channel)
@@ -221,7 +224,7 @@ def answer_executed(action: Action) -> Executed:
 
 
 def replay_answer(text: str) -> Executed:
-    """The answer given before: the same result, or the same refusal raised again."""
+    """Return the stored result of a replayed call, or raise its stored refusal."""
     if msgspec.json.decode(text).get("ok"):
         return msgspec.json.decode(text, type=Executed)
     raise Refusal.from_answer(msgspec.json.decode(text, type=Recovery))

@@ -1,7 +1,7 @@
-"""Sending without a chat: *approve and send now*, and what was approved for a later time.
+"""The job that executes an action without a chat: *approve and send now*, and scheduled actions.
 
-The job calls the same executor as every caller. It ends quietly where there is nothing left to do, and is tried again
-only where the effect is known not to have happened; credits may come while it waits.
+It calls the same executor as every caller. It is tried again only if the effect certainly did not happen, or while
+credits are missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reaso
 
 
 async def send(services: Services, job: Job) -> None:
-    """Handle the job."""
+    """Handle the job. Raises `JobFailed` to be tried again later."""
     order = ExecutionOrder(
         workspace_id=job.workspace_id,
         action_id=ActionId(job.payload["actionId"]),
@@ -40,7 +40,7 @@ async def send(services: Services, job: Job) -> None:
 
 
 def _tell(services: Services, order: ExecutionOrder) -> Transaction[None]:
-    """People hear of what was approved and stays where it is."""
+    """Notify people of an approved action that was not sent."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)
     if notifications.is_unsent(action, now_ms):
