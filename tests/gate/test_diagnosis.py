@@ -135,6 +135,8 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
         (read("x", impressions=50, likes=1), read("linkedin", impressions=1_000, likes=90)),
         (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, clicks=90)),
         (read("x", views=1_000, likes=20), read("linkedin", impressions=1_000, likes=90)),
+        (read("x", impressions=15_000, likes=49), read("linkedin", impressions=150, likes=1)),
+        (read("x", views=1_000, clicks=20), read("site", "site", views=1_000, clicks=90)),
     ],
     "far_down_in_search": [
         (read("search", impressions=300, position=9.9),),

@@ -19,7 +19,7 @@ from assent.suite.measurement.metrics import (
     select_credible,
     summarise_numbers,
 )
-from assent.suite.measurement.recommend import group_numbers, total_numbers
+from assent.suite.measurement.recommend import group_numbers, recommend, total_numbers
 
 CHANNELS = ("linkedin", "x", "email", "site", "hn", "web", "search")
 NAMES = (*METRICS, "karma", "revenue_eur", "engagementRate")
@@ -98,6 +98,10 @@ def _averages_are_true(found: Measurement, past: list[Measurement]) -> None:
         ({"revenue": 12.5}, "revenue in no known currency"),
         ({"revenue_eur": 12.5}, "revenue 12.5 EUR"),
         ({"karma": 7}, "karma 7"),
+        ({"impressions": 500, "revenue_eur": 12.5}, "500 impressions, revenue 12.5 EUR"),
+        ({"clicks": 3, "revenue_eur": 12.5, "ctr": 0.1}, "3 clicks, revenue 12.5 EUR"),
+        ({"delivered": 10, "openRate": 0.4}, "10 delivered, open rate 0.4; clicks are not known"),
+        ({"delivered": 10, "ctr": 0.1}, "10 delivered, click-through rate 0.1; opens are not known"),
         ({}, "no numbers"),
     ],
 )
@@ -122,6 +126,23 @@ def test_impossible_values_are_named_and_what_is_no_number_is_not_a_metric() -> 
     assert [each.split()[0] for each in left_out] == ["likes", "people", "clicks", "shares", "saves"]
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"delivered": 10, "opened": 0, "clicked": 2}, {"delivered": 10, "clicked": 2}),
+        ({"views": 0, "clicks": 5}, {"clicks": 5}),
+        ({"views": 0, "revenue_eur": 5}, {"revenue_eur": 5}),
+        ({"impressions": 0, "views": 9, "video views": 0}, {"views": 9, "video views": 0}),
+        ({"impressions": 9, "views": 0, "clicks": 5}, {"impressions": 9, "views": 0, "clicks": 5}),
+        ({"impressions": 0, "clicks": 0}, {"impressions": 0, "clicks": 0}),
+    ],
+)
+def test_an_exposure_of_zero_that_other_numbers_contradict_is_left_out(
+    given: dict[str, float], kept: dict[str, float]
+) -> None:
+    assert select_credible(given)[0] == kept
+
+
 def test_totals_leave_out_rates_money_people_and_channels_that_overlap() -> None:
     rows = (
         reading("linkedin", views=100, clicks=4, reach=50, engagementRate=0.05, revenue_eur=3),
@@ -135,6 +156,78 @@ def test_totals_leave_out_rates_money_people_and_channels_that_overlap() -> None
 def test_two_messages_on_one_channel_have_the_sum_of_what_both_report() -> None:
     rows = (reading("email", delivered=2, opened=1), reading("email", delivered=3))
     assert group_numbers(rows) == {"email": {"delivered": 5}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"impressions": 100, "likes": 3}, {"impressions": 200}, "Responses to all messages together"),
+        ({"impressions": 100}, {"views": 200}, "How often all messages together were seen"),
+    ],
+)
+def test_what_one_of_two_messages_gives_is_not_called_unknown(
+    first: dict[str, float], second: dict[str, float], said: str
+) -> None:
+    found = recommend((reading("linkedin", **first), reading("linkedin", **second)), ())
+
+    assert said in found.why
+    assert "Responses are not known" not in found.why and "it was seen is not known" not in found.why
+
+
+@pytest.mark.parametrize(
+    ("readings", "best"),
+    [
+        (({"impressions": 150, "clicks": 1}, {"impressions": 15_000, "clicks": 49}), None),
+        (({"impressions": 150, "clicks": 30}, {"impressions": 15_000, "clicks": 49}), "linkedin"),
+        (
+            ({"impressions": 500, "clicks": 0, "likes": 200}, {"impressions": 500, "clicks": 2, "likes": 0}),
+            None,
+        ),
+        (
+            ({"impressions": 500, "clicks": 0, "likes": 90}, {"impressions": 500, "clicks": 20, "likes": 0}),
+            None,
+        ),
+        (
+            ({"impressions": 500, "clicks": 1, "likes": 3}, {"impressions": 500, "clicks": 20, "likes": 4}),
+            "x",
+        ),
+    ],
+)
+def test_a_better_channel_needs_enough_more_responses_and_no_contrary_one(
+    readings: tuple[dict[str, float], dict[str, float]], best: str | None
+) -> None:
+    found = recommend((reading("linkedin", **readings[0]), reading("x", **readings[1])), ())
+
+    assert found.channel == best
+    assert found.move.startswith("Write the next one") is (best is not None)
+
+
+@pytest.mark.parametrize("page", ["site", "landing"])
+def test_a_page_is_not_compared_with_the_channels_that_lead_to_it(page: str) -> None:
+    rows = (reading("linkedin", views=1000, clicks=10), reading(page, views=1000, clicks=90))
+
+    assert recommend(rows, ()).channel is None
+
+
+@pytest.mark.parametrize(
+    ("metrics", "move"),
+    [
+        ({"sent": 2, "delivered": 0, "bounced": 2}, "every message came back"),
+        ({"delivered": 0, "bounced": 1}, "every message came back"),
+        ({"delivered": 1, "bounced": 1}, "Measure again later"),
+        ({"delivered": 10, "openRate": 0.4}, "Tell me the clicks"),
+        ({"impressions": 500, "revenue_eur": 12.5}, "Follow up"),
+        ({"impressions": 500, "ctr": 0}, "Try another opening"),
+        ({"impressions": 500, "clicks": 0.00001}, "Try another opening"),
+    ],
+)
+def test_the_next_move_follows_from_rates_money_and_returned_mail(
+    metrics: dict[str, float], move: str
+) -> None:
+    found = recommend((reading("email", **metrics),), ())
+
+    assert move in found.move
+    assert "Responses are not known" not in found.why or "openRate" in metrics
 
 
 def test_an_exposure_of_zero_is_told_only_where_nothing_contradicts_it() -> None:

@@ -195,6 +195,32 @@ async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_chan
 
 
 @pytest.mark.rule("E100")
+async def test_a_run_that_went_out_later_is_no_earlier_run(house: Measuring) -> None:
+    house.posts.numbers = {"impressions": 100}
+    first = await house.sent("linkedin")
+    await house.measured(first)
+    house.posts.numbers = {"impressions": 900}
+    await house.measured(await house.sent("linkedin"))
+    house.posts.numbers = {"impressions": 150}
+
+    told = await house.measured(first)
+
+    assert told["measurement"]["baseline"] == []
+    assert "900" not in told["show"]
+
+
+@pytest.mark.rule("E100")
+async def test_a_contradicted_zero_is_told_nowhere_as_a_number(house: Measuring) -> None:
+    house.posts.numbers = {"views": 0, "clicks": 5}
+    told = await house.measured(await house.sent("linkedin"))
+
+    assert told["measurement"]["sources"][0]["leftOut"] == ["0 views"]
+    assert told["measurement"]["totals"] == {"clicks": 5}
+    assert "- LinkedIn: 5 clicks (left out as not credible: 0 views)" in told["show"]
+    assert [each["body"] for each in await house.remembered()] == ["LinkedIn: 5 clicks."]
+
+
+@pytest.mark.rule("E100")
 async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_readings(
     house: Measuring, tmp_path: Path
 ) -> None:

@@ -102,7 +102,7 @@ def describe_reading(reading: Reading, *, short: bool = False) -> str:
     if reading.status != "ok":
         return f"no numbers ({reading.reason})"
     told = summarise_numbers(reading.metrics) if short else describe_numbers(reading.metrics)
-    return f"{told} (left out as impossible: {', '.join(reading.left_out)})" if reading.left_out else told
+    return f"{told} (left out as not credible: {', '.join(reading.left_out)})" if reading.left_out else told
 
 
 def describe(found: Measurement) -> str:

@@ -122,7 +122,10 @@ async def measure(
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
-    earlier = [past.measurement for past in history if past.run_id != run_id and past.measurement is not None]
+    # The first effect of a run decides when it is due: a run that is due later went out later.
+    earlier = [
+        past.measurement for past in history if past.due_ms < planned.due_ms and past.measurement is not None
+    ]
     found = measured.draw_up(iso_time(now_ms), readings, earlier)
     asset = Asset(
         workspace_id=workspace_id,

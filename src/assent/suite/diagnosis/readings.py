@@ -21,7 +21,13 @@ from assent.suite.measurement.metrics import (
     name_responses,
     sort_names,
 )
-from assent.suite.measurement.recommend import ENOUGH_FOR_A_RATE, ENOUGH_TO_JUDGE, WHOLE_RUN
+from assent.suite.measurement.recommend import (
+    ARRIVALS,
+    ENOUGH_FOR_A_RATE,
+    ENOUGH_TO_JUDGE,
+    WHOLE_RUN,
+    brings_more,
+)
 
 FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
@@ -134,7 +140,7 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
     for each in latest(facts):
         views = read_views(each)
-        if views is not None and views[1] >= ENOUGH_FOR_A_RATE:
+        if views is not None and views[1] >= ENOUGH_FOR_A_RATE and each.channel not in ARRIVALS:
             # Only the same response to the same exposure is compared: an opened mail is not a liked post.
             for name, value in read_responses(each).items():
                 rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
@@ -145,9 +151,10 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         if len(alike) < 2:
             continue
         compared |= set(alike)
-        best_rate, best = max(alike.values(), key=lambda pair: pair[0])
+        best = max(alike.values(), key=lambda pair: pair[0])[1]
         for rate, each in alike.values():
-            if 0 < rate < HALF * best_rate:
+            counted, leading = ((of.metrics[names[1]], of.metrics[names[0]]) for of in (each, best))
+            if rate > 0 and brings_more(leading, counted):
                 yield _about(
                     rule,
                     each,

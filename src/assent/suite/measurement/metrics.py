@@ -18,6 +18,7 @@ import msgspec
 
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]
+EVERY_KIND: Final[tuple[Kind, ...]] = ("count", "rate", "money")
 
 LARGEST: Final = 10**12
 """No count, rate or sum of one message is larger; a source that says so is wrong."""
@@ -116,10 +117,10 @@ def sort_names(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (ORDER.get(_row_name(name), len(ORDER)), name))
 
 
-def names_with(metrics: Mapping[str, float], role: Role) -> list[str]:
-    """The counts of a role that a source gives, in the order of the table."""
+def names_with(metrics: Mapping[str, float], role: Role, kinds: tuple[Kind, ...] = ("count",)) -> list[str]:
+    """The numbers of a role that a source gives, counts unless other kinds are named, in the order of the table."""
     rows = ((name, find_metric(name)) for name in sort_names(metrics))
-    return [name for name, row in rows if row is not None and row.role == role and row.kind == "count"]
+    return [name for name, row in rows if row is not None and row.role == role and row.kind in kinds]
 
 
 def name_exposure(metrics: Mapping[str, float]) -> str | None:
@@ -132,7 +133,8 @@ def name_exposure(metrics: Mapping[str, float]) -> str | None:
     above = next((name for name in names if metrics[name] > 0), None)
     if above is not None or not names:
         return above
-    return None if any(metrics[name] > 0 for name in names_with(metrics, "response")) else names[0]
+    known = (*names_with(metrics, "exposure", ("rate",)), *names_with(metrics, "response", EVERY_KIND))
+    return None if any(metrics[name] > 0 for name in known) else names[0]
 
 
 def name_responses(metrics: Mapping[str, float]) -> list[str]:
@@ -142,6 +144,16 @@ def name_responses(metrics: Mapping[str, float]) -> list[str]:
     return single or names
 
 
+def name_known(metrics: Mapping[str, float], role: Role) -> list[str]:
+    """The exposures or responses that are told: its count or counts, its money, and rates where it has nothing else."""
+    if role == "exposure":
+        exposure = name_exposure(metrics)
+        counts = [exposure] if exposure is not None else []
+    else:
+        counts = name_responses(metrics)
+    return [*counts, *names_with(metrics, role, ("money",))] or names_with(metrics, role, ("rate",))
+
+
 def may_add(name: str) -> bool:
     """Whether the numbers of this metric from two messages may be added."""
     row = find_metric(name)
@@ -149,8 +161,9 @@ def may_add(name: str) -> bool:
 
 
 def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float], tuple[str, ...]]:
-    """The numbers among what a source gave, and the values that are left out because they cannot be numbers.
+    """The numbers among what a source gave, and the values that are left out because they are not credible.
 
+    That is a value that cannot be a number of its metric, and a 0 that the exposure told or a response contradicts.
     Text, nulls and objects under names that no metric has are not numbers and are not mentioned.
     """
     kept: dict[str, int | float] = {}
@@ -163,6 +176,11 @@ def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float]
                 left_out.append(f"{name_number(name)} {_shorten(value)}")
         elif value is not None and find_metric(name) is not None:
             left_out.append(f"{name_number(name)} {_shorten(value)}")
+    told = name_exposure(kept)
+    for name in names_with(kept, "exposure"):
+        if name == told:
+            break
+        left_out.append(describe_number(name, kept.pop(name)))
     return kept, tuple(left_out)
 
 
@@ -205,15 +223,15 @@ def describe_numbers(metrics: Mapping[str, float]) -> str:
 
 def summarise_numbers(metrics: Mapping[str, float]) -> str:
     """The numbers of a source in short: deliveries, one exposure, the responses, and for mail what is not known."""
-    exposure, responses = name_exposure(metrics), name_responses(metrics)
+    seen, responses = name_known(metrics, "exposure"), name_known(metrics, "response")
     delivered = names_with(metrics, "delivery")
-    told = [*delivered, *([exposure] if exposure else []), *responses]
+    told = [*delivered, *seen, *responses]
     if not told:
         return describe_numbers(metrics)
     said = ", ".join(describe_number(name, metrics[name]) for name in told)
     unknown = []
     if delivered:
-        unknown = [*(["opens"] if exposure is None else []), *(["clicks"] if not responses else [])]
+        unknown = [*([] if seen else ["opens"]), *([] if responses else ["clicks"])]
     return f"{said}; {' and '.join(unknown)} are not known" if unknown else said
 
 

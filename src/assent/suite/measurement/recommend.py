@@ -17,6 +17,7 @@ from assent.suite.measurement.metrics import (
     find_metric,
     may_add,
     name_exposure,
+    name_known,
     name_responses,
     names_with,
     sort_names,
@@ -43,7 +44,9 @@ ENOUGH_TO_JUDGE: Final = 20
 ENOUGH_FOR_A_RATE: Final = 100
 """Exposures below this say nothing about how many respond."""
 CLEARLY: Final = 2
-"""How many times the others' response a channel needs to be named as the better one."""
+"""A channel needs more than this many times the others' response to be named as the better one."""
+ENOUGH_MORE: Final = 10
+"""How many responses more than the others' rate would bring it needs as well."""
 MOST_TOLD: Final = 4
 """Channels that one sentence describes."""
 
@@ -119,7 +122,8 @@ def recommend(
     readings: Iterable[ReadingLike], usual: Sequence[Usual], label: Callable[[str], str] = str
 ) -> NextMove:
     """The next move, from the numbers that are there."""
-    every = group_numbers(readings)
+    given = tuple(readings)
+    every = group_numbers(given)
     if not every:
         return NextMove("Wait for numbers.", "No source has any yet.", None)
     channels = {channel: numbers for channel, numbers in every.items() if channel not in WHOLE_RUN}
@@ -127,7 +131,8 @@ def recommend(
         return _recommend_for_pages(every, usual, label)
     if (best := _find_best(channels)) is not None:
         channel, response = best
-        compared = "; ".join(_rate(label(each), channels[each], response) for each in channels)
+        sources = [each for each in channels if each not in ARRIVALS]
+        compared = "; ".join(_rate(label(each), channels[each], response) for each in sources)
         return NextMove(
             f"Write the next one for {label(channel)} first.",
             _join(f"{compared}.", _compare({channel: channels[channel]}, usual, label)),
@@ -137,7 +142,9 @@ def recommend(
         chosen = {channel: numbers for channel, numbers in channels.items() if applies(numbers)}
         if chosen:
             names = _list([label(channel) for channel in chosen])
-            why = _join(_describe(chosen, label), note, _compare(chosen, usual, label))
+            messages = sum(each.status == "ok" and each.channel in chosen for each in given)
+            said = _TOGETHER.get(note, note) if messages > len(chosen) else note
+            why = _join(_describe(chosen, label), said, _compare(chosen, usual, label))
             return NextMove(move.format(names), why, next(iter(chosen)) if len(chosen) == 1 else None)
     raise AssertionError("the last move applies to everything")
 
@@ -158,20 +165,38 @@ def _recommend_for_pages(
 
 
 def _find_best(channels: Mapping[str, Numbers]) -> tuple[str, str] | None:
-    """The channel that brings clearly more of the same response from the same exposure than every other one."""
-    if len(channels) < 2:
+    """The channel that brings clearly more of the same response from the same exposure than every other one.
+
+    It leads in the response that says most, and no other channel leads in another one. A page is not compared with the
+    channels that lead to it.
+    """
+    compared = {channel: numbers for channel, numbers in channels.items() if channel not in ARRIVALS}
+    if len(compared) < 2:
         return None
-    exposures = {name_exposure(numbers) for numbers in channels.values()}
+    exposures = {name_exposure(numbers) for numbers in compared.values()}
     exposure = exposures.pop() if len(exposures) == 1 else None
-    if exposure is None or any(numbers[exposure] < ENOUGH_FOR_A_RATE for numbers in channels.values()):
+    if exposure is None or any(numbers[exposure] < ENOUGH_FOR_A_RATE for numbers in compared.values()):
         return None
-    given = [name_responses(numbers) for numbers in channels.values()]
-    shared = next((name for name in given[0] if all(name in each for each in given[1:])), None)
-    if shared is None:
+    given = [name_responses(numbers) for numbers in compared.values()]
+    shared = [name for name in given[0] if all(name in each for each in given[1:])]
+    leaders = [_find_leader(compared, exposure, response) for response in shared]
+    if not leaders or leaders[0] is None or set(leaders) - {None, leaders[0]}:
         return None
-    rates = {channel: numbers[shared] / numbers[exposure] for channel, numbers in channels.items()}
-    first, second = sorted(rates, key=lambda channel: rates[channel], reverse=True)[:2]
-    return (first, shared) if rates[first] > 0 and rates[first] >= CLEARLY * rates[second] else None
+    return leaders[0], shared[0]
+
+
+def _find_leader(channels: Mapping[str, Numbers], exposure: str, response: str) -> str | None:
+    rated = {channel: (numbers[response], numbers[exposure]) for channel, numbers in channels.items()}
+    for first, best in rated.items():
+        if all(brings_more(best, other) for channel, other in rated.items() if channel != first):
+            return first
+    return None
+
+
+def brings_more(best: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether the responses to the exposures of one channel are clearly more than those of another."""
+    expected = best[1] * other[0] / other[1]
+    return best[0] > CLEARLY * expected and best[0] - expected >= ENOUGH_MORE
 
 
 def _rate(label: str, numbers: Numbers, response: str) -> str:
@@ -181,54 +206,69 @@ def _rate(label: str, numbers: Numbers, response: str) -> str:
 
 
 def _has_answers(numbers: Numbers) -> bool:
-    return any(numbers[name] > 0 for name in name_responses(numbers))
+    counts = name_responses(numbers)
+    return any(
+        numbers[name] >= 1 if name in counts else numbers[name] > 0
+        for name in name_known(numbers, "response")
+    )
 
 
 def _is_seen(numbers: Numbers, least: float) -> bool:
     exposure = name_exposure(numbers)
-    return exposure is not None and numbers[exposure] >= least
+    if exposure is None:
+        return least <= 1 and any(numbers[name] > 0 for name in name_known(numbers, "exposure"))
+    return numbers[exposure] >= least
 
 
 def _is_ignored(numbers: Numbers) -> bool:
-    return bool(name_responses(numbers)) and not _has_answers(numbers) and _is_seen(numbers, ENOUGH_TO_JUDGE)
+    return (
+        bool(name_known(numbers, "response"))
+        and not _has_answers(numbers)
+        and _is_seen(numbers, ENOUGH_TO_JUDGE)
+    )
 
 
 def _is_seen_by_few(numbers: Numbers) -> bool:
-    return bool(name_responses(numbers)) and _is_seen(numbers, 1)
+    return bool(name_known(numbers, "response")) and _is_seen(numbers, 1)
 
 
 def _is_unanswered_for_us(numbers: Numbers) -> bool:
-    return not name_responses(numbers) and _is_seen(numbers, 1)
+    return not name_known(numbers, "response") and _is_seen(numbers, 1)
+
+
+def _is_returned(numbers: Numbers) -> bool:
+    return numbers.get("delivered") == 0 and numbers.get("bounced", 0) > 0
 
 
 def _is_unseen(numbers: Numbers) -> bool:
-    return name_exposure(numbers) is not None
+    return bool(name_known(numbers, "exposure"))
 
 
 def _is_delivered(numbers: Numbers) -> bool:
     return bool(names_with(numbers, "delivery"))
 
 
+_UNANSWERED: Final = "Responses are not known."
+_UNCOUNTED: Final = "How often it was seen is not known."
+_TOGETHER: Final = {
+    _UNANSWERED: "Responses to all messages together are not known.",
+    _UNCOUNTED: "How often all messages together were seen is not known.",
+}
+"""The same of a channel with several messages, where one of them may have the number."""
+
 _MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
     (_has_answers, "Follow up on {}, where people responded.", ""),
+    (_is_returned, "Check the addresses on {}: every message came back.", ""),
     (_is_ignored, "Try another opening and one clear request on {}.", ""),
     (
         _is_seen_by_few,
         "Measure again later before you change anything on {}.",
         "That is too little to judge.",
     ),
-    (
-        _is_unanswered_for_us,
-        "Tell me the clicks, comments or likes that you see on {}.",
-        "Responses are not known.",
-    ),
+    (_is_unanswered_for_us, "Tell me the clicks, comments or likes that you see on {}.", _UNANSWERED),
     (_is_unseen, "Check that it can be found on {}, and measure again later.", ""),
     (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
-    (
-        lambda numbers: True,
-        "Tell me how often it was seen on {}, or measure again later.",
-        "How often it was seen is not known.",
-    ),
+    (lambda numbers: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
 )
 """Which numbers lead to which move, the first that applies to any channel: move, and what to add to the numbers."""
 

@@ -342,14 +342,14 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
     for text in (
         "below the 2,000 of one earlier run",
         "1,234 impressions, 1,300 views, 1,000 people reached, engagement rate 0.05",
-        "LinkedIn: 1,234 impressions. Responses are not known. LinkedIn had 2,000 impressions in one earlier run.",
+        "LinkedIn: 1,234 impressions, engagement rate 0.05. LinkedIn had 2,000 impressions in one earlier run.",
     ):
         assert text in card
     assert card.count("<svg") == 1  # nothing stands beside the other numbers
     assert "3,534" not in page
     assert "Impressions, LinkedIn" in page and "2,000, 1,234" in page
     story = await world.page(f"/runs/{run.run_id}/story")
-    assert "LinkedIn: 1,234 impressions." in story
+    assert "LinkedIn: 1,234 impressions, engagement rate 0.05." in story
 
 
 async def test_a_memory_of_earlier_rules_says_why_it_is_retired_and_cannot_be_confirmed(world: World) -> None:
