@@ -1,9 +1,65 @@
-"""Running workflows: start and advance.
+"""Workflow runs: start and advance.
 
-An advance locks the run, looks for what it has answered to the same tokens and content, and only then runs the pure
-machine. What was answered follows from the node it led to, where it can (docs/decisions/0007). What a human must
-confirm becomes an action in the approval machine, staged by the advance that asks for it; effects live outside the
-run's history, so a rewound branch neither repeats one nor inherits its approval (C31, W40).
+Theory of operation
+
+A run executes one workflow. At the start its compiled program is stored under its hash, and the run
+keeps that hash: a later change of the workflow file does not affect it. A run is a tree of nodes. Node
+0 is the start, and every advance that passes a step adds one node, numbered in order, with a snapshot:
+the complete state of the interpreter after that step. An advance reads one node and writes one, so its
+cost does not grow with the run.
+
+Tokens. A caller names a node by its state token and one attempt at the node's pending step by its ack
+token. A token encodes run, series, node and attempt with a MAC, so it needs no row. The same place
+gives the same token after a restart and on every replica with the key. Whether the workspace owns the
+run is decided by the look-up, not by the token. An imported run gets a new series, so its old tokens
+stop matching.
+
+One advance (`step`) is one transaction:
+
+1. Compute the edge: the hash of the attempt and the content digest (notes, output, context).
+2. Read the node. If this edge was answered before, return that answer (a replay).
+3. Lock the head of the run's journal stream, which is the lock of the run. If the step needs a
+   confirmation, lock its action first: decisions take action and run in the same order, which avoids a
+   deadlock.
+4. Read the node again under the lock. If another call answered the same edge in the meantime, return
+   its answer.
+5. Run `advance` of the pure interpreter. It returns one of four outcomes:
+
+- Advanced or Complete (`_move`): append the event, insert the child node, link it from its parent.
+- Blocked (`_block`): count the attempt on the node, issue an ack token for the next attempt, store the
+  answer. After ten blocked attempts in a row the call returns an error and stores nothing.
+- NeedsConfirmation (`confirmations.ask`): stage an action for exactly this content and return a
+  refusal. It is returned, not raised, because the staged action must be committed.
+
+Replay. The parent's row holds the edge, the child and the tokens of its first child
+(`FirstTransition`), and the rest of that answer is computed from the child. An answer with warnings, of
+a further branch or of a blocked attempt cannot be computed again, so it is stored whole (`KeptAnswer`).
+A replay judges nothing and writes nothing. A start is replayed by its idempotency key instead, since it
+has no token yet.
+
+Branches. The first child of a node continues the run. Other content for a step that was already
+completed creates another child, a new branch; the earlier branch stays as it was. Each branch has its
+own snapshots. One branch may be complete while another goes on.
+
+Confirmation. A step that needs a person's approval becomes an action in the approval machine,
+identified by run, node and content digest. When the same advance comes again and the action is approved
+for that content, the gate judges it as for any execution, the action becomes `executed`, and the step
+passes. Actions are not part of the tree: a call that returns to an earlier node neither repeats an
+effect nor inherits an approval (C31, W40). It gets a warning instead.
+
+Integrity. Every new node has an event in the run's stream with the node's seal, a digest of its
+content. Verification compares nodes, transitions and answers with the events (W67).
+
+Invariants
+
+1. A run changes only under the lock of its stream, one step at a time.
+2. The node, its event and the answer to the call commit together or not at all.
+3. Equal tokens and equal content give one node and one answer, also for concurrent calls.
+4. A stored node never changes, except for its count of blocked attempts, its count of children and its
+   first transition. Retention removes whole sessions.
+5. A step that needs confirmation is passed only after a person decided about exactly the submitted
+   content: with an approval, or with a rejection if the step is defined to continue then.
+6. The transaction reads no file: drift of the workflow file is looked up before and passed in.
 """
 
 from __future__ import annotations
@@ -63,9 +119,9 @@ OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
 RUNNING: Final = "running"
 COMPLETE: Final = "complete"
-"""The status of a run of which a branch has come to its end; others may go on (W28)."""
+"""Status of a run with at least one complete branch; other branches may go on (W28)."""
 FORKS_TOLD: Final = 5
-"""Branches that an advance names when it makes one more, the newest: the answer is kept with the run."""
+"""How many of the newest branches an advance lists when it creates another. Few, because the answer is stored."""
 NEW_BRANCH: Final = Warning(
     "new_branch",
     "This step was completed before with other content, so this is a new branch; the earlier one stays as it is.",
@@ -82,8 +138,8 @@ def begin_run(
     key: str | None,
     named_session: str,
 ) -> Transaction[WorkflowReply]:
-    """Start a run of a workflow, pinned to the program as it is now (W55). A start that was answered under its key is
-    answered the same, whatever became of the file since; without a key every start is a new run (W19)."""
+    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
+    the file has changed; without a key every start is a new run (W19)."""
     now_ms = desk.now_ms
     size_of(context, "context")
     arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
@@ -172,11 +228,12 @@ def step(
     notes: str | None,
     output: Any,
 ) -> Transaction[WorkflowReply | Refusal]:
-    """Advance past the pending step. A refusal is returned, not raised: staging an action must be kept.
+    """Advance past the pending step. A refusal that must commit, such as a staged action, is returned; others are
+    raised.
 
-    The ack token must be of the same run and node as the state token (W5). One transaction under the lock of the run:
-    equal advances at once, also from several processes, make one (W13, W14), and a crash leaves the run before the
-    advance or after it (W15, W66).
+    The ack token must be of the same run and node as the state token (W5). This is one transaction under the lock of
+    the run: equal concurrent advances, also of several processes, create one node (W13, W14), and a crash leaves the
+    run before or after the advance (W15, W66).
     """
     if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
         raise token_refusal("token_scope_mismatch")
@@ -188,7 +245,7 @@ def step(
     if seen is None:
         raise token_refusal("token_unknown_node")
     if not isinstance(seen, NodeRecord):
-        return (yield from _again(desk, state.run_id, seen))
+        return (yield from _replay(desk, state.run_id, seen))
     program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
     gated = not seen.snapshot.is_complete and pending_step(program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.lock(desk, state, digest)) if gated else None
@@ -196,11 +253,11 @@ def step(
         head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
     else:
         head = yield from journal.lock_seen(seen.head)
-    node = yield from stored.look_again(desk.workspace_id, seen, edge)
+    node = yield from stored.look_replay(desk.workspace_id, seen, edge)
     if node is None:
         raise token_refusal("token_unknown_node")
     if not isinstance(node, NodeRecord):
-        return (yield from _again(desk, state.run_id, node))
+        return (yield from _replay(desk, state.run_id, node))
     if node.snapshot.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
@@ -214,10 +271,10 @@ def step(
     return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
 
 
-def _again(
+def _replay(
     desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
 ) -> Transaction[WorkflowReply]:
-    """What was answered before, with the same tokens (W10), also where it completed the run (W16); nothing is judged
+    """Return the answer given before, with the same tokens (W10), also if it completed the run (W16). Judges nothing
     again (W18)."""
     if isinstance(answered, KeptAnswer):
         return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
@@ -233,27 +290,27 @@ def _again(
 def _reply(
     program: Program, shown: Pending | None, answer: WorkflowAnswer, warnings: tuple[Warning, ...]
 ) -> WorkflowReply:
-    """The answer to an advance that made a node, in words too."""
+    """Build the reply to an advance that created a node."""
     if shown is None:
         return WorkflowReply(answer, text.write_completion(program, warnings))
     return WorkflowReply(answer, text.write_advance(shown, tokens_of(answer), warnings))
 
 
 def content_digest(content: Content) -> str:
-    """What was sent, so that the same again is known as the same (W11, W12)."""
+    """Digest of the submitted content, which identifies a repeated advance (W11, W12)."""
     check_notes(content.notes)
     parts = {"notes": content.notes, "output": content.output, "context": content.context}
     try:
         return canonical.digest(parts)
     except (canonical.NotCanonical, TypeError, RecursionError):
-        # Which part it is, said in the words of a refusal.
+        # Raise the refusal that names the part.
         for name in ("output", "context"):
             size_of(parts[name], name)
         raise
 
 
 def all_notes(content: Content) -> str:
-    """The notes of an advance, also those inside its output: none are dropped (W12)."""
+    """Return all notes of an advance, including those inside its output (W12)."""
     inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
     return join_notes(content.notes, inside if isinstance(inside, str) else None) or ""
 
@@ -269,14 +326,14 @@ def _move(
     digest: str,
     asked: OpenQuestion | None,
 ) -> Transaction[WorkflowReply]:
-    """A new node: the first child goes on, every further one is a branch (W12, W24, W25). A branch may be complete
-    while another goes on (W28)."""
+    """Insert the child node: the first child continues, every further one is a branch (W12, W24, W25). One branch may
+    be complete while another goes on (W28)."""
     run, now_ms = node.run, desk.now_ms
     child = run.nodes
     if asked is not None:
         if asked.action.status is Status.APPROVED:
             yield from confirmations.pass_step(desk, asked.action, child)
-            # The action's event went to this run's own stream.
+            # The action's event was appended to this stream, so the head has moved.
             head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
         head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
     new = NewNode(
@@ -302,7 +359,7 @@ def _move(
     }
     head = yield from stored.log(head, "step_acked", body, now_ms)
     if node.snapshot.blocked:
-        # The row of refused attempts ends here: who comes back to this node starts a new one (W39).
+        # A pass ends the series of blocked attempts; a later visit to this node starts at 0 (W39).
         passed = msgspec.structs.replace(node.snapshot, blocked=0)
         yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
     if isinstance(outcome, Complete):
@@ -328,7 +385,7 @@ def _move(
         )
         told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
         spoken = WorkflowReply(answer, f"{told_of}\n\n{spoken.text}")
-    # Warnings are of their moment, and a further branch has no place on its parent: such an answer is kept whole (W12).
+    # Warnings cannot be computed again, and the parent holds one transition: such an answer is stored whole (W12).
     lasting = not warnings and not node.children
     way = FirstTransition(edge, child, answer.state_token, answer.ack_token) if lasting else None
     yield from stored.insert_node(
@@ -349,7 +406,8 @@ def _block(
     ack: Handle,
     edge: str,
 ) -> Transaction[WorkflowReply | Refusal]:
-    """The step stays, with a fresh token for the retry (W32). Ten in a row, then an error that stores nothing (W39)."""
+    """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row, return an error and
+    store nothing (W39)."""
     run, now_ms = node.run, desk.now_ms
     shown = pending(program, node.snapshot)
     if outcome.exhausted or shown is None:

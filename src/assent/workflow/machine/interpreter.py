@@ -1,7 +1,57 @@
-"""The machine: from a program, a snapshot and what an agent sent, to the next snapshot and an outcome.
+"""The workflow interpreter: program, snapshot and submitted content in; next snapshot and outcome out.
 
-Pure and total: the same input gives the same outcome, every run ends, and a snapshot that was not advanced is as it
-was (W26). Approval is asked for last, after everything else was found good (W40).
+Theory of operation
+
+The program (`workflow.program`) has two instructions. `Ask` gives one step to the agent and states what
+must come back: a contract, criteria, assessments, notes, a confirmation. `Repeat` runs its body again.
+Everything that an author can write is compiled to these two. Nodes are in one flat tuple and refer to
+each other by index.
+
+The snapshot (`machine.snapshot`) is the complete state of a run between two calls: the index of the
+pending node, one bit per node that is done, one frame per running loop, a loop decision made ahead of
+its loop, the context, the latest decision of each confirmed step, and the number of blocked attempts.
+Its size depends on the program and the context, not on the number of steps taken.
+
+The next step (`machine.control`). `Walk.settle` takes the first node that is not done and whose
+condition holds, in the body of the innermost loop or at the top. An `Ask` becomes the pending step. A
+`Repeat` is entered or skipped. When nothing is left in a body, the round ends: the loop clears the bits
+of its body and begins the next iteration, or it is marked done. When nothing is left at the top, the
+run is complete.
+
+`advance` completes the pending step:
+
+1. Refuse content that cannot be taken at all (too large, not JSON, reserved keys): `ContentRefused`,
+   nothing counted.
+2. Merge the context update into a copy of the context.
+3. Check notes and output against the step. Any issue gives `Blocked`.
+4. Move a `Walk` over the copy, as if a needed confirmation were given. A loop that lacks its items, its
+   count or its decision raises `Stuck`, which gives `Blocked` too.
+5. If the step needs a confirmation and `decision` does not let it pass, give `NeedsConfirmation`. This
+   comes last, so that a person is asked only about content that would pass.
+6. Otherwise give `Advanced`, or `Complete` when no step is left.
+
+A confirmation rule is evaluated with the context before and after the update and holds if either holds.
+Content thus cannot switch off the confirmation of its own step.
+
+Retry. `Blocked` carries the issues, an example that would pass if there is one, and the old snapshot
+with the attempt counted: the submitted context is not merged. A pass sets the count to 0. After
+`MAX_BLOCKED_ATTEMPTS` in a row the next one is `exhausted`, and the caller stops the agent.
+`NeedsConfirmation` carries the old snapshot unchanged; the caller repeats the advance with the same
+content once a person has decided.
+
+Start. `start` settles on the first step. If the program begins with a loop whose items or count are
+missing, the loop itself is pending, and `pending_step` asks for the missing value.
+
+Invariants
+
+1. Pure: no clock, no randomness, no input or output. Equal arguments give equal outcomes, on every
+   replica.
+2. No argument is changed. An older snapshot stays valid, which makes replay and branches possible
+   (W26).
+3. Total: every call ends. A loop has at most `Repeat.most` iterations, and one call continues loops at
+   most `MAX_EMPTY_ROUNDS` times without reaching a step.
+4. A step that is not passed changes nothing but the count of blocked attempts.
+5. The program never changes during a run; the interpreter gets it from the caller by its hash.
 """
 
 from __future__ import annotations
@@ -23,14 +73,14 @@ from assent.workflow.program import LOOP_CONTROL, Ask, Program
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What a human decided about the confirmation of the pending step: `approved` or `rejected`, and why."""
+    """A person's decision about the pending step: `approved` or `rejected`, with the reason."""
 
     status: str
     reason: str = ""
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent sends with an advance."""
+    """The content that an agent submits with an advance."""
 
     notes: str | None = None
     output: Any = None
@@ -38,7 +88,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pending(msgspec.Struct, frozen=True, rename="camel"):
-    """The step being asked, as the agent sees it."""
+    """The pending step as the agent sees it."""
 
     step_id: str
     title: str
@@ -50,7 +100,7 @@ class Pending(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Advanced(msgspec.Struct, frozen=True, tag="advanced", tag_field="kind"):
-    """The run moved to another step. `step_key` names the one completed."""
+    """The run moved to another step. `step_key` names the completed one."""
 
     snapshot: Snapshot
     step_key: str
@@ -70,9 +120,9 @@ class Complete(msgspec.Struct, frozen=True, tag="complete", tag_field="kind"):
 
 
 class Blocked(msgspec.Struct, frozen=True, tag="blocked", tag_field="kind"):
-    """The step stays; the issues say what is missing. `snapshot` only counts the attempt.
+    """The step stays pending; the issues name the causes. `snapshot` is the old one with the attempt counted.
 
-    `exhausted` after ten in a row (W39): an agent that gets this should stop and ask its human.
+    `exhausted` after ten in a row (W39): the agent should stop and ask its user.
     """
 
     snapshot: Snapshot
@@ -84,7 +134,7 @@ class Blocked(msgspec.Struct, frozen=True, tag="blocked", tag_field="kind"):
 
 
 class NeedsConfirmation(msgspec.Struct, frozen=True, tag="needs_confirmation", tag_field="kind"):
-    """Everything is good except that a human has not agreed (or did not: then `rejected` says why)."""
+    """The content would pass, but a person has not approved it. `rejected` is the reason of a rejection."""
 
     snapshot: Snapshot
     step_id: str
@@ -101,8 +151,8 @@ Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 
 
 def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
-    """The first snapshot of a run. `Blocked` when the context lacks what a loop at the very start needs; its snapshot
-    is that of a run which waits for it."""
+    """Create the first snapshot of a run. Returns `Blocked` if the program begins with a loop whose items or count are
+    missing from the context; in that snapshot the loop is pending."""
     values, size = context.update({}, context.EMPTY_BYTES, initial or {})
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
@@ -115,7 +165,7 @@ def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced |
 
 
 def pending(program: Program, snapshot: Snapshot) -> Pending | None:
-    """The step being asked, rendered; nothing when the run is complete."""
+    """Render the pending step; None when the run is complete."""
     if snapshot.at is None:
         return None
     step = pending_step(program, snapshot)
@@ -139,7 +189,7 @@ def pending(program: Program, snapshot: Snapshot) -> Pending | None:
 
 
 def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
-    """How to decide about the loop whose round ends with this step, where its contract does not say so already."""
+    """Return the prompt for the loop decision that is due with this step, unless its contract already asks for one."""
     if not any(getattr(program.nodes[frame.loop], "artifact", None) for frame in snapshot.frames):
         return None
     if step.contract is not None and step.contract.kind == LOOP_CONTROL:
@@ -156,7 +206,7 @@ def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
 
 
 def confirms(program: Program, snapshot: Snapshot) -> bool:
-    """Whether the pending step waits for a human by the context as it is now."""
+    """Whether the pending step needs a confirmation, given the context of this snapshot."""
     step = pending_step(program, snapshot)
     return step.confirm is not None and conditions.holds(step.confirm.when, scope_of(program, snapshot))
 
@@ -164,8 +214,8 @@ def confirms(program: Program, snapshot: Snapshot) -> bool:
 def advance(
     program: Program, snapshot: Snapshot, content: Content, decision: Decision | None = None
 ) -> Outcome:
-    """Complete the pending step with what was sent, on a copy: the snapshot, and every other branch, stays as it was
-    (W26). Raises `ContentRefused` for what cannot be taken at all."""
+    """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and every other branch stay
+    as they were (W26). Raises `ContentRefused` for content that cannot be taken at all."""
     step = pending_step(program, snapshot)
     context.check_output_size(content.output)
     output, issues = outputs.take_apart(content.output)
@@ -178,10 +228,10 @@ def advance(
     )
     if issues:
         return _report_blocked(program, snapshot, current, step, issues)
-    # Asked for if the rule holds before or after the update: content cannot talk its own step out of a gate.
+    # Before or after the update: content cannot switch off the confirmation of its own step.
     waits = step.confirm is not None and (confirms(program, snapshot) or confirms(program, current))
     try:
-        # Whether the way is free is found out before a human is asked, as if they had agreed.
+        # Move as if approved, so that a person is asked only about content that would pass.
         passing = decision if decision is not None and _lets_pass(step, decision) else Decision("approved")
         outcome = _move(program, current, step, output, passing if waits else None)
     except Stuck as stuck:
@@ -202,8 +252,8 @@ def advance(
 
 
 def _decision_names(step: Ask) -> Iterator[str]:
-    """What a decision is read under: its step, and the loop or the calls of routines that the step is part of. The last
-    one in a call is about the call."""
+    """Yield the names under which a decision can be read: the step id and each prefix of it, which are the routine
+    calls or the loop that contain the step. The last decision inside a call counts for the call."""
     parts = step.id.split(".")
     return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
 
@@ -217,7 +267,7 @@ def _action(step: Ask, program: Program, snapshot: Snapshot) -> dict[str, Any] |
         return None
     args = render_value(step.action.args, scope_of(program, snapshot))
     if depth(args) > MAX_JSON_DEPTH:
-        # A template can put a deep value where it is already deep itself.
+        # A template can insert a deep value at a deep place.
         message = f'The arguments of "{step.title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
         raise context.ContentRefused("validation_error", (Issue("context", "too_deep", message),))
     return {"tool": step.action.tool, "args": args}
@@ -242,7 +292,7 @@ def _move(
 
 
 def _finish(walk: Walk, current: Snapshot) -> None:
-    """The pending step is done. A loop that was only asked for what it needs has not begun yet."""
+    """Mark the pending step done. A pending loop (see `start`) has not begun and stays unmarked."""
     if current.at is not None and isinstance(walk.program.nodes[current.at], Ask):
         walk.finish(current.at)
 
@@ -300,7 +350,8 @@ def _reason(issues: tuple[Issue, ...]) -> str:
 
 
 def _example_decisions(program: Program, current: Snapshot) -> tuple[dict[str, Any], ...]:
-    """The loop decisions that are due with this step: none, one, or one for each loop that would end its round."""
+    """Find the smallest set of loop decisions with which this step would pass: none, one, or one per nested loop whose
+    round ends."""
     waiting = [frame for frame in current.frames if getattr(program.nodes[frame.loop], "artifact", None)]
     for count in range(len(waiting) + 1):
         names = [
