@@ -253,7 +253,7 @@ def step(
         head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
     else:
         head = yield from journal.lock_seen(seen.head)
-    node = yield from stored.look_replay(desk.workspace_id, seen, edge)
+    node = yield from stored.look_again(desk.workspace_id, seen, edge)
     if node is None:
         raise token_refusal("token_unknown_node")
     if not isinstance(node, NodeRecord):
