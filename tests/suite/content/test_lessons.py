@@ -65,6 +65,10 @@ def kinds_of(lessons: Lessons) -> list[tuple[str, str]]:
             [("words", "Hashtags are fine, please make it friendlier")],
         ),
         ("Please use more emoji", [("words", "Please use more emoji")]),
+        ("It's too long", [("shorter", "")]),
+        ("Shorter and without emoji!", [("shorter", ""), ("no_emoji", "")]),
+        ("Don't say 'best' or 'fastest'", [("phrase", "best"), ("phrase", "fastest")]),
+        ("Sag nie „Open Source“", [("phrase", "Open Source")]),
     ],
 )
 def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
@@ -76,10 +80,55 @@ def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
 
 
 @pytest.mark.parametrize(
+    "wish",
+    [
+        "Don't forget to mention 'Android'",
+        'I do not see why "Android" is missing',
+        'Why is there no "open source" in it?',
+        'Never forget to say "open source"',
+        'Do not drop "gusts" from it',
+        'Good, but it does not say "wind map"',
+        'No "open source"!',
+        "Don't say 'Android' without 'phones'",
+        "Too short. Make it longer, not shorter.",
+        "Not too long, please.",
+        "A few emojis would be nice",
+        "Please keep the emoji",
+        "Emoji fehlen",
+        "Without emoji it looks dull",
+        "not salesy enough",
+        "Please bring the hashtag back",
+        "don't write to Anna Meier",
+        "never write before 9 in the morning",
+        "don't say that Android is dead",
+        "No question, it is good",
+    ],
+)
+def test_words_that_do_not_clearly_forbid_stay_words(wish: str) -> None:
+    assert kinds_of(Lessons(asked=(Asked(entry_id="a1", text=wish),))) == [("words", wish)]
+    assert {kind for kind, _ in kinds_of(rejected(wish))} <= {"words"}
+
+
+def test_a_lesson_that_no_person_confirmed_is_a_reminder_and_leaves_nothing_out() -> None:
+    asked = Asked(entry_id="a1", text="Never say “invoices”.", confirmed=False)
+    assert kinds_of(Lessons(asked=(asked,))) == [("words", "Never say “invoices”.")]
+    assert draft("linkedin", EVIDENCE, Lessons(asked=(asked,))).body == draft("linkedin", EVIDENCE).body
+
+
+@pytest.mark.parametrize(
     "reason",
     [
         "",
         "no",
+        "Peter should read it first",
+        "please ask Clara first",
+        "Please hold until Friday",
+        "legal says no",
+        "mehr Zeit nötig",
+        "Ich will das nicht mehr",
+        "My name is misspelled",
+        "too expensive for Peter",
+        "I love the emoji, wrong account",
         "wait, don't send it!",
         "Not now.",
         "later",
@@ -99,7 +148,7 @@ def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
         "Falscher Empfänger",
     ],
 )
-def test_a_reason_about_time_sending_or_recipients_teaches_nothing(reason: str) -> None:
+def test_a_reason_that_is_not_clearly_about_the_text_teaches_nothing(reason: str) -> None:
     assert not teaches(reason)
     assert rules_from(rejected(reason), "email") == ()
 
@@ -150,6 +199,20 @@ def test_a_refused_claim_is_not_made_again() -> None:
     written = draft("linkedin", EVIDENCE, Lessons(refused_claims=(RefusedClaim(entry_id="c1", text=claim),)))
     assert "four hours" not in written.body
     assert "c1" in {use.entry_id for use in written.memory_used}
+
+
+def test_a_refused_claim_leaves_out_only_a_statement_that_makes_it() -> None:
+    near = RefusedClaim(entry_id="c1", text="It saves freelancers forty hours a week.")
+    assert (
+        draft("linkedin", EVIDENCE, Lessons(refused_claims=(near,))).body == draft("linkedin", EVIDENCE).body
+    )
+
+
+def test_a_wording_that_cannot_be_avoided_is_not_said_to_be_avoided() -> None:
+    written = draft("linkedin", EVIDENCE, rejected("Never say “Ledgerly”."))
+    assert "Ledgerly" in written.body
+    assert [line for line in written.warnings if "still says “Ledgerly”" in line]
+    assert not any("Avoids" in line for line in written.recommendations)
 
 
 def test_a_remembered_fact_is_quoted_and_named_and_a_proof_where_it_belongs_to_the_change() -> None:

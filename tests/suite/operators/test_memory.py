@@ -258,3 +258,32 @@ async def test_a_recorded_fact_is_no_evidence_before_a_person_confirms_it(loop: 
     assert used(unsure) == []
     assert [use["entryId"] for use in used(sure)] == [entry_id]
     assert "Forty clubs keep books with it." in shown(sure)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    ["Don't forget to mention 'Android'", "Do not drop “gusts” from it", "Never forget to say “wind map”"],
+)
+async def test_a_wish_is_never_learned_as_its_opposite(loop: Loop, wish: str) -> None:
+    first = await post(loop, "Kettle is a tea timer for phones.")
+    await loop.call("chieflab_reject_action", {"actionId": first["actions"][0]["id"], "reason": wish})
+
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
+
+    assert "Zephyr for Android now shows gusts." in shown(run)
+    assert "Zephyr is a wind map for Android phones." in shown(run)
+    assert not any("Avoids" in line for line in advice(run))
+
+
+async def test_claims_and_lessons_that_an_agent_recorded_leave_no_fact_out(loop: Loop) -> None:
+    before = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
+    for kind, body in (
+        ("claim_risk", "Zephyr is a wind map for Android phones."),
+        ("lesson", "Never say “gusts”."),
+    ):
+        await loop.call("chieflab_brain_record", {"kind": kind, "body": body})
+
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
+
+    assert shown(run) == shown(before)
+    assert any("Never say “gusts”." in line for line in advice(run))

@@ -1,7 +1,8 @@
 """Reads a tenant's memory for a prepare: entries as evidence, and the lessons of earlier decisions (E33).
 
 An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs are no evidence: a
-draft that quoted them would prove itself. Voice and lessons state nothing about the product and hold at once.
+draft that quoted them would prove itself. A proposed lesson is a reminder and leaves nothing out; a proposed claim
+does nothing. A voice states nothing about the product and holds at once.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ def as_lessons(found: Iterable[Entry]) -> Lessons:
             for entry in of.get("rejection", ())
         ),
         asked=tuple(
-            Asked(entry_id=entry.entry_id, text=entry.body)
+            Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
             for entry in of.get("lesson", ())
             if entry.facts.get(brain.ASKED) or teaches(entry.body)
         ),
         refused_claims=tuple(
             RefusedClaim(entry_id=entry.entry_id, text=entry.body)
             for entry in of.get("claim_risk", ())
-            if not entry.facts.get(brain.LOGGED)
+            if entry.state == "confirmed" and not entry.facts.get(brain.LOGGED)
         ),
         results=tuple(
             Result(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)

@@ -27,7 +27,7 @@ from assent.suite.composer.statements import (
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import ended, sentences, speaks, unended, word_set
-from assent.suite.content.lessons import Rule, similarity
+from assent.suite.content.lessons import Rule, repeats, similarity
 from assent.suite.content.risks import risks_of
 from assent.suite.content.voice import Voice, banned_words, forbids, voice_of
 
@@ -152,6 +152,13 @@ class _Picker:
         ]
         if said and product is None and self.name and not is_named(self.name, said[0]):
             said = [f"{self.name}: {said[0]}"]
+        stated = (*said, product.text if product else "")
+        wordings = {rule.value.casefold(): rule.value for rule in self.rules if rule.kind == "phrase"}
+        still = tuple(
+            wordings.get(word, word)
+            for word in self.voice.banned
+            if any(forbids(Voice(banned=(word,)), text) for text in stated)
+        )
         names = self._names()
         version_facts = tuple(place for place, _ in self.evidence.of("version")[:1])
         return Material(
@@ -178,15 +185,15 @@ class _Picker:
             left_out_change=bool(self.evidence.of("whatChanged")) and not changes,
             short=self.voice.short,
             shortened_by=tuple((rule.entry_id, rule.why) for rule in self.rules if rule.kind == "shorter"),
-            left_out=tuple(self.left_out.items()),
-            still_said=tuple(
-                word
-                for word in self.voice.banned
-                if any(
-                    forbids(Voice(banned=(word,)), text) for text in (*said, product.text if product else "")
-                )
+            left_out=tuple(
+                (entry, how) for entry, how in self.left_out.items() if entry not in self._unmet(still)
             ),
+            still_said=still,
         )
+
+    def _unmet(self, still: tuple[str, ...]) -> set[str]:
+        """The entries that forbid a wording which is said all the same."""
+        return {rule.entry_id for rule in self.rules if rule.kind == "phrase" and rule.value in still}
 
     def _changes(self, source: str) -> list[list[Saying]]:
         """The changes, each with the sentences that go on with it."""
@@ -388,9 +395,7 @@ class _Picker:
                 self.left_out[rule.entry_id] = rule.why
 
     def _refused(self, text: str) -> bool:
-        refused = [
-            rule for rule in self.rules if rule.kind == "claim" and similarity(rule.value, text) >= SAME
-        ]
+        refused = [rule for rule in self.rules if rule.kind == "claim" and repeats(text, rule.value)]
         self.left_out |= {rule.entry_id: rule.why for rule in refused}
         return bool(refused)
 

@@ -17,8 +17,8 @@ from assent.suite.content.claims import claims_in, warnings_for
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import UNKNOWN, language_of
-from assent.suite.content.lessons import Lessons, Rule, asked_rules, rules_from
+from assent.suite.content.language import UNKNOWN, language_of, sentences
+from assent.suite.content.lessons import Lessons, Rule, asked_rules, repeats, rules_from
 from assent.suite.content.mail_html import mail_html
 from assent.suite.content.records import SUPPLIED, Composed, MemoryUse
 from assent.suite.content.supplied import supplied_parts
@@ -89,20 +89,21 @@ def remind(made: Composed, lessons: Lessons) -> Composed:
 def _reminders(
     text: str, voice: Voice, rules: tuple[Rule, ...]
 ) -> tuple[tuple[str, ...], tuple[MemoryUse, ...]]:
-    """Where a text does what was rejected before."""
+    """Where a text does what a person asked not to do."""
     has = {
         "no_emoji": bool(emoji_in(text)),
         "no_hashtags": "#" in text,
         "no_exclamation": "!" in text or "！" in text,
     }
+    said = sentences(text)
     told: dict[str, str] = {}
     for rule in rules:
         says = rule.value and forbids(Voice(banned=(rule.value.casefold(),)), text)
         if has.get(rule.kind):
-            reminder = f"Has {_SIGNS[rule.kind]}, which an earlier draft was rejected over."
+            reminder = f"Has {_SIGNS[rule.kind]}, which an earlier request rules out."
         elif rule.kind == "phrase" and says:
-            reminder = f"Says “{rule.value}”, which was rejected before."
-        elif rule.kind == "claim" and says:
+            reminder = f"Says “{rule.value}”, which an earlier request rules out."
+        elif rule.kind == "claim" and any(repeats(each, rule.value) for each in said):
             reminder = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
         else:
             continue

@@ -27,14 +27,16 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A request of a person for later drafts, in their words."""
+    """A request for later drafts, in the words of the person who made it or of the agent that recorded it."""
 
     entry_id: str
     text: str
+    confirmed: bool = True
+    """Whether a person made or confirmed it. One that no person did is a reminder and leaves nothing out."""
 
 
 class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that must not be made again."""
+    """A claim that a person refused."""
 
     entry_id: str
     text: str
@@ -73,7 +75,7 @@ class Rule(msgspec.Struct, frozen=True):
     @property
     def why(self) -> str:
         """The rule as a sentence."""
-        return RULES[self.kind].replace("{value}", self.value)
+        return RULES[self.kind].replace("{value}", cut(self.value, MAX_WORDS_CHARS))
 
 
 RULES: Final[dict[str, str]] = {
@@ -81,10 +83,10 @@ RULES: Final[dict[str, str]] = {
     "no_hashtags": "Written without hashtags, as asked before.",
     "no_exclamation": "Written without exclamation marks, as asked before.",
     "no_question": "Ends without a question, as asked before.",
-    "plain": "Kept plain: an earlier draft was rejected as too promotional.",
-    "shorter": "Kept shorter: an earlier draft was too long.",
-    "phrase": "Avoids “{value}”, which was rejected before.",
-    "claim": "Leaves out a claim that was refused before.",
+    "plain": "Kept plain, as asked before.",
+    "shorter": "Kept shorter, as asked before.",
+    "phrase": "Avoids “{value}”, as asked before.",
+    "claim": "Leaves out a claim that was refused before: “{value}”",
     "words": "Asked before: “{value}”",
 }
 """Every kind of rule and its sentence."""
@@ -92,96 +94,121 @@ RULES: Final[dict[str, str]] = {
 READ_CHARS: Final = 600
 """The beginning of a reason that is read."""
 MAX_LESSONS: Final = 60
-MAX_PHRASE_CHARS: Final = 80
 MAX_WORDS_CHARS: Final = 200
 MAX_RULES: Final = 120
 MAX_REMINDERS: Final = 3
 
-_REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("no_emoji", re.compile(r"\bemojis?\b|絵文字|رموز تعبيرية|إيموجي", re.IGNORECASE)),
-    ("no_hashtags", re.compile(r"\bhash-?tags?\b|ハッシュタグ|هاشتاغ|وسوم", re.IGNORECASE)),
-    ("no_exclamation", re.compile(r"\bexclamation|ausrufezeichen|感嘆符|علامات التعجب", re.IGNORECASE)),
-    (
-        "no_question",
-        re.compile(
-            r"\b(?:no|drop|without|skip|remove|ending|closing) (?:the |a )?questions?\b|\bkeine frage",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "plain",
-        re.compile(
-            r"\b(?:sales-?y|hype|hypey|too marketing|marketing[- ](?:speak|talk|language)|promotional|pushy|"
-            r"cheesy|cringe|too corporate|buzzword\w*|clickbait\w*|too loud|"
-            r"overselling|oversells|werblich|reißerisch|marktschreier\w*|floskel\w*)\b|宣伝|煽|دعائي",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "shorter",
-        re.compile(
-            r"\b(?:too long|shorter|shorten|long-winded|wordy|cut it (?:down|short)|"
-            r"zu lang|kürzer|kürzen)\b|長すぎ|短く|طويل|أقصر",
-            re.IGNORECASE,
-        ),
-    ),
+_LEAD: Final = (
+    r"(?:(?:and|but|also|so|just|then|please|we|und|aber|bitte)\s+)*"
+    r"(?:(?:(?:make|keep|write|try)\s+(?:it|this)|there\s+(?:are|is)|(?:it|this)\s+has|has)\s+)?"
 )
-"""Words about a text, and the rule that follows."""
-_SIGNS: Final = ("no_emoji", "no_hashtags", "no_exclamation")
-_WANTED: Final = re.compile(
-    r"\b(?:add|more|use|with|want|bring back|please include|mehr|mit)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
+"""Words before a request that do not change it."""
+_TAIL: Final = (
+    r"(?:\s+(?:again|any\s?more|ever|at all|here|next time|please|thanks|bitte|mehr|in \w+ posts?))*$"
 )
-"""Before a sign that is asked for and not refused: “use emoji”."""
-_ALLOWED: Final = re.compile(r"\s+(?:is|are|sind|ist) (?:fine|ok|okay|good|welcome|gut)\b", re.IGNORECASE)
-_NOT: Final = (
-    r"\b(?:never|not|don['’]?t|do not|stop|avoid|without|drop|remove|lose|no|skip|nie(?:mals)?|nicht|kein\w*|ohne|"
-    r"vermeide\w*)\b"
+_SIGN: Final = (
+    _LEAD
+    + r"(?:(?:no|without|avoid|drop|remove|lose|skip|delete|fewer|less|zero|too many|(?:never|don['’]?t|do not) use|"
+    r"stop using|leave out|get rid of|keine?|ohne|weniger|zu viele|vermeide)\s+"
+    r"(?:(?:the|any|all|more|so many|these|those)\s+)?{sign}|{foreign})" + _TAIL
 )
-_REFUSED: Final = re.compile(_NOT, re.IGNORECASE)
-_QUOTED: Final = re.compile(
-    _NOT + r"[^.,;:!?\n\"“”„«‚‘「『]{0,40}"
-    r"(?:[\"“”„«‚‘「『]([^\"“”„«»‘’「」『』\n]{2,80})[\"”“»’」』]|(?<!\w)'([^'\n]{2,80})'(?!\w))",
+_TEXT: Final = (
+    _LEAD
+    + r"(?:(?:it['’]s|it|this|that|(?:the|this|der|das)\s+(?:text|draft|post|mail|e-?mail|message|copy|thread))\s+)?"
+    r"(?:(?:is|was|sounds?|reads?|feels?|looks?|ist|klingt|don['’]?t be|do not be)\s+)?"
+    r"(?:(?:like|way|far|much|a bit|a little|rather|really|very|so|too|less|no|avoid|viel|etwas|sehr|zu|weniger|"
+    r"keine?)\s+)*"
+)
+"""A text and how it is, without a word that turns it round."""
+_REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (
+            "no_emoji",
+            _SIGN.format(
+                sign="emojis?", foreign=r"絵文字(?:なし|不要|は不要|は使わないで).*|بدون (?:رموز تعبيرية|إيموجي)"
+            ),
+        ),
+        (
+            "no_hashtags",
+            _SIGN.format(
+                sign="hash-?tags?", foreign=r"ハッシュタグ(?:なし|不要|は不要|は使わないで).*|بدون (?:هاشتاغ|وسوم)"
+            ),
+        ),
+        (
+            "no_exclamation",
+            _SIGN.format(
+                sign=r"(?:exclamation(?:\s+(?:marks?|points?))?|ausrufezeichen)",
+                foreign=r"感嘆符(?:なし|不要|は不要|は使わないで).*|بدون علامات التعجب",
+            ),
+        ),
+        (
+            "no_question",
+            _LEAD + r"(?:(?:no|without|drop|skip|remove|lose)\s+(?:the\s+|a\s+)?(?:closing|final|last)\s+question|"
+            r"(?:no|without|drop|skip|remove|lose)\s+(?:the\s+|a\s+)?questions?\s+at the end|"
+            r"(?:drop|skip|remove|lose)\s+the\s+question|keine frage am ende)" + _TAIL,
+        ),
+        (
+            "plain",
+            _TEXT + r"(?:sales-?y|hype|hypey|promotional|pushy|"
+            r"(?<=\s)(?:marketing(?:[- ](?:speak|talk|language))?|corporate|loud)|"
+            r"cheesy|cringe|buzzwords?|clickbait\w*|werblich|reißerisch|marktschreierisch|floskeln?)"
+            + _TAIL + r"|.*(?:宣伝っぽい|煽りすぎ|煽らないで).*|دعائي جدا",
+        ),
+        (
+            "shorter",
+            _TEXT + r"(?:(?<=too )long|(?<=zu )lang|shorter|wordy|long-winded|kürzer|(?:bitte\s+)?kürzen|"
+            r"shorten(?:\s+(?:it|this))?|cut it (?:down|short))" + _TAIL
+            + r"|.*(?:長すぎ(?:る|ます)|短くして).*|طويل جدا|أقصر",
+        ),
+    )
+)  # fmt: skip
+"""Whole clauses about a text, and the rule that follows. A clause that says anything else makes no rule."""
+_MASK: Final = "\ue000"
+"""Stands for a quotation while a text is divided into clauses."""
+_QUOTE: Final = re.compile(
+    r"[\"“”„«‚‘「『]([^\"“”„«»‘’「」『』\n]{2,80})[\"”“»’」』]|(?<!\w)'([^'\n]{2,80})'(?!\w)"
+)
+_CLAUSE: Final = re.compile(rf"[.,;:!\n]+\s*|\s+(?:but|aber|sondern|and(?! {_MASK})|und(?! {_MASK}))\s+")
+_NAMES: Final = r"(?:the\s+)?(?:words?|phrases?|terms?)"
+_CALLS: Final = r"call(?:ing)?\s+(?:it|us|them|this)"
+_FORBIDS: Final = re.compile(
+    _LEAD + r"(?:(?:(?:never|don['’]?t|do not|stop|no more|avoid)\s+(?:ever\s+)?"
+    rf"(?:say(?:ing)?|us(?:e|ing)|writ(?:e|ing)|mention(?:ing)?|{_CALLS})|never|avoid|vermeide\w*|nie(?:mals)?|"
+    r"(?:sag|schreib|verwende|nenn)\w*(?:\s+(?:es|uns|bitte))?\s+(?:nie(?:mals)?|nicht))"
+    rf"(?:\s+{_NAMES})?)\s+({_MASK}(?:\s+(?:or|and|nor|oder|und)\s+{_MASK})*)"
+    rf"(?:\s+(?:sagen|schreiben|verwenden))?{_TAIL}",
     re.IGNORECASE,
 )
-"""A wording in quotation marks after a word that refuses it."""
-_UNQUOTED: Final = re.compile(
-    r"\b(?:never|don['’]?t|do not|stop|avoid) (?:ever )?"
-    r"(?:say(?:ing)?|writ(?:e|ing)|call(?:ing)? (?:it|us|them|this)|"
-    r"us(?:e|ing) the (?:word|phrase|term)s?|the (?:word|phrase|term)s?)"
-    r"(?: the (?:word|phrase|term)s?)? ([\w'’-]+(?: [\w'’-]+){0,3}?)"
-    r"(?=[.,;:!?]|$| (?:again|because|any ?more|please|it|in|for|so|and)\b)",
+"""A clause that forbids the wordings in quotation marks at its end."""
+_FORBIDS_UNQUOTED: Final = re.compile(
+    _LEAD + r"(?:never|don['’]?t|do not|stop|avoid)\s+(?:ever\s+)?"
+    rf"(?:say(?:ing)?(?:\s+{_NAMES})?|{_CALLS}|us(?:e|ing)\s+{_NAMES}|{_NAMES})\s+"
+    r"((?:(?:a|an|the)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,2}?)" + _TAIL,
     re.IGNORECASE,
 )
 _SMALL: Final = word_set(
     "the a an and or of to in for with on is are it its this that we you our your i so too very about anything nothing "
-    "never der die das ein eine und oder zu mit auf ist sind es wir"
+    "never no not more much less only before after than when if unless der die das ein eine und oder zu mit auf ist "
+    "sind es wir"
 )
 _ELSEWHERE: Final = re.compile(
-    r"\b(?:wait|hold (?:on|off|it)|on hold|not (?:now|yet|today|anymore|needed)|later|postpone\w*|tomorrow|"
-    r"next (?:week|month)|too (?:early|late|soon)|"
-    r"(?:do not|don['’]?t|do n[o']t|never) (?:send|post|publish|share|e-?mail)\b|stop sending|"
-    r"(?:send|post|publish|share|put) (?:it|this|that) (?:to|on|at|in|via|from|first)\b|"
-    r"(?:wrong|other|another|different) (?:person|people|recipient\w*|address\w*|account|channel|client|customer|list|"
-    r"tenant|time|date|day)|duplicate\w*|twice|already (?:sent|posted|published|done|out)|by hand|myself|"
-    r"chang(?:e|ed|ing) (?:my|our|his|her|their) minds?|never ?mind|cancel\w*|no longer (?:needed|wanted|relevant)|"
-    r"obsolete|just (?:a )?test\w*|testing|incorrect|typos?|mistake|not true|untrue|wrong|outdated|"
-    r"warte\w*|abwarten|noch nicht|nicht (?:jetzt|heute|senden|schicken|veröffentlichen)|später|verschieb\w*|morgen|"
-    r"zu (?:früh|spät)|falsch\w*|doppelt|abbrechen|schon (?:gesendet|verschickt)|"
-    r"erledigt|storniere\w*)\b|後で|待って|まだ|あとで|間違|لاحقا|انتظر|خطأ",
+    r"\b(?:wait|hold|later|postpone\w*|tomorrow|until|ask|approv\w+|legal|wrong|incorrect|typos?|mistake|misspel\w+|"
+    r"untrue|outdated|duplicate\w*|already|send|sent|warte\w*|später|morgen|falsch\w*|doppelt|schon)\b",
     re.IGNORECASE,
 )
-"""Reasons about time, sending, recipients, a change of mind or a mistake in one text."""
+"""Reasons about time, sending, people to ask, or a mistake in one text."""
 _ABOUT_TEXTS: Final = re.compile(
-    r"\b(?:never|always|avoid|please|instead|should|must|say|says|call|write|mention\w*|name|(?:make|keep) it|"
-    r"(?:do not|don['’]?t) (?:use|promise|compare|sell|overdo|exaggerate|start|begin|end|open|repeat|quote|link)|"
-    r"wording|words?|phrase\w*|tone|voice|style|sounds?|reads?|title|headline|subject|opening|opens?|begins?|starts?|"
-    r"ends?|"
-    r"paragraph\w*|sentences?|too (?!early|late|soon)\w+|less|more|"
-    r"nie|niemals|immer|bitte|statt|stattdessen|soll\w*|klingt|ton|stil|überschrift|betreff|absatz|sätze?|wort\w*|"
-    r"zu (?!früh|spät)\w+|weniger|mehr|duzen|siezen)\b|言葉|文体|口調|أسلوب|كلمة",
+    r"\b(?:wording|words?|phras\w+|tone|style|sentences?|paragraphs?|title|headline|subject|say|mention|reword|rewrite|"
+    r"rephrase|sounds?|reads (?:like|as|too)|emojis?|hash-?tags?|exclamation|call (?:it|us)|"
+    r"(?:make|keep) it (?:more|less|a bit|much|short|simple|plain|\w+er)|"
+    r"too (?:long|short|wordy|formal|informal|casual|dry|stiff|vague|generic|technical|boring|chatty)|"
+    r"(?:always|never|don['’]?t|do not) (?:name|quote|promise|compare|repeat|(?:start|begin|end|open) with)|"
+    r"klingt|tonfall|stil|überschrift|betreff|absatz|satz|sätze|wort|wörter|formulier\w*|duzen|siezen|ausrufezeichen|"
+    r"zu (?:lang|kurz|förmlich|steif|trocken|technisch|werblich))\b|言葉|文体|口調|أسلوب|كلمة",
     re.IGNORECASE,
 )
-"""Words that speak about how texts are written."""
+"""Clear signs that a reason speaks about how texts are written."""
 
 
 @lru_cache(maxsize=16)
@@ -192,7 +219,7 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
         if teaches(rejection.reason):
             found += _from_words(rejection.reason, rejection.entry_id)
     for asked in lessons.asked[-MAX_LESSONS:]:
-        found += _from_words(asked.text, asked.entry_id)
+        found += (_from_words if asked.confirmed else _in_words)(asked.text, asked.entry_id)
     for refused in lessons.refused_claims[-MAX_LESSONS:]:
         found.append(Rule("claim", refused.entry_id, refused.text))
     unique: dict[tuple[str, str], Rule] = {}
@@ -218,48 +245,45 @@ def asked_rules(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 def teaches(reason: str) -> bool:
     """Whether a reason is about how texts are written, and so holds for later ones. In doubt it is not."""
     text = reason[:READ_CHARS]
-    if any(_rule_words(text)) or _phrases(text):
-        return True
-    return not _ELSEWHERE.search(text) and bool(_ABOUT_TEXTS.search(text)) and len(text.split()) > 1
+    return bool(_read_rules(text)) or bool(_ABOUT_TEXTS.search(text) and not _ELSEWHERE.search(text))
 
 
 def _from_words(said: str, entry: str) -> list[Rule]:
-    text = said[:READ_CHARS]
-    found = [Rule(kind, entry) for kind in _rule_words(text)]
-    found += [Rule("phrase", entry, phrase) for phrase in _phrases(text)]
-    words = " ".join(text.split())
-    return found or ([Rule("words", entry, cut(words, MAX_WORDS_CHARS))] if words else [])
+    found = [Rule(kind, entry, value) for kind, value in _read_rules(said[:READ_CHARS])]
+    return found or _in_words(said, entry)
 
 
-def _rule_words(text: str) -> list[str]:
-    """The kinds of rules that a text names; a sign that is asked for is none."""
-    return [
-        kind
-        for kind, words in _REASONS
-        if (match := words.search(text)) and not (kind in _SIGNS and _is_wanted(text, match))
-    ]
+def _in_words(said: str, entry: str) -> list[Rule]:
+    words = " ".join(said[:READ_CHARS].split())
+    return [Rule("words", entry, cut(words, MAX_WORDS_CHARS))] if words else []
 
 
-def _is_wanted(text: str, match: re.Match[str]) -> bool:
-    """Whether a text asks for a sign or lets it be."""
-    before, after = text[: match.start()], text[match.end() :]
-    if _ALLOWED.match(after):
-        return True
-    return bool(_WANTED.search(before)) and not _REFUSED.search(before)
+def _read_rules(text: str) -> list[tuple[str, str]]:
+    """The rules that a text states, each in a clause of its own. A question states none."""
+    quoted = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTE.finditer(text)]
+    found: list[tuple[str, str]] = []
+    for sentence in re.findall(r"[^.!?？\n]+[.!?？\n]?", _QUOTE.sub(_MASK, text)):
+        for clause in _CLAUSE.split(sentence):
+            held = [quoted.pop(0) for _ in range(clause.count(_MASK))]
+            if not sentence.endswith(("?", "？")):
+                found += _read_clause(clause.strip(), held)
+    return found
 
 
-def _phrases(text: str) -> list[str]:
-    """The wordings that a text refuses."""
-    found = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTED.finditer(text)]
-    for match in _UNQUOTED.finditer(text):
-        phrase = match.group(1).strip(" '’")
-        if not any(words.search(phrase) for _, words in _REASONS):
-            found.append(phrase)
-    return [
-        phrase[:MAX_PHRASE_CHARS]
-        for phrase in found
-        if any(word.casefold() not in _SMALL for word in phrase.split())
-    ]
+def _read_clause(clause: str, quoted: list[str]) -> list[tuple[str, str]]:
+    if _FORBIDS.fullmatch(clause):
+        return [("phrase", phrase) for phrase in quoted if _is_wording(phrase)]
+    kinds = [(kind, "") for kind, pattern in _REASONS if pattern.fullmatch(clause)]
+    unquoted = None if kinds else _FORBIDS_UNQUOTED.fullmatch(clause)
+    if unquoted is None:
+        return kinds
+    words = unquoted.group(1).casefold().split()
+    plain = words[1:] if words[0] in ("a", "an", "the") else words
+    return [("phrase", unquoted.group(1))] if plain and not _SMALL.intersection(plain) else []
+
+
+def _is_wording(phrase: str) -> bool:
+    return any(word.casefold() not in _SMALL for word in phrase.split())
 
 
 def first_sentence(text: str) -> str:
@@ -275,3 +299,9 @@ def similarity(one: str, other: str) -> float:
 
 
 _WORD: Final = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W\u3041-\u30ff\u3400-\u9fff]+")
+
+
+def repeats(text: str, claim: str) -> bool:
+    """Whether a statement makes a claim: it has every word and number of it."""
+    said, claimed = (set(_WORD.findall(each.casefold()[:2_000])) for each in (text, claim))
+    return bool(claimed) and claimed - _SMALL <= said
