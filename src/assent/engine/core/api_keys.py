@@ -1,8 +1,8 @@
-"""The form of an API key: public part, secret part, and what is stored of it.
+"""The format of an API key: public part, secret part, stored hash.
 
-`clp_live_` or `clp_dev_`, then 32 characters that name the workspace and the key, then 32 that are secret. The public
-part finds the row with one indexed look-up that carries the workspace (so it shards); the whole key is stored only
-as a hash. The secret has 192 bits, so a plain SHA-256 is enough: there is nothing to guess slowly.
+`clp_live_` or `clp_dev_`, then 32 characters with the ids of the workspace and the key, then 32 secret characters. The
+public part finds the row by one indexed look-up that includes the workspace, so the table can be sharded. The store
+keeps only a hash of the whole key. The secret has 192 bits, so plain SHA-256 is enough and no slow hash is needed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SECRET_BYTES: Final = 24
 _PART_CHARS: Final = 32
 
 SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
-"""What a key may be limited to; reading needs no scope, only the workspace."""
+"""The scopes a key can be limited to. Reading needs no scope."""
 
 
 class PublicPart(msgspec.Struct, frozen=True):
-    """What of a key may be shown: enough to find it, nothing to use it."""
+    """The part of a key that may be shown: it identifies the key and grants nothing."""
 
     mode: Mode
     workspace_id: WorkspaceId
@@ -37,7 +37,7 @@ class PublicPart(msgspec.Struct, frozen=True):
 
 
 def compose(mode: Mode, workspace_id: WorkspaceId, key_id: KeyId, secret: bytes) -> str:
-    """The key as its human gets it, once. It starts with `clp_live_` or `clp_dev_` (E82)."""
+    """Compose the key text that its owner sees once. It starts with `clp_live_` or `clp_dev_` (E82)."""
     if len(secret) != SECRET_BYTES:
         raise ValueError(f"a key needs {SECRET_BYTES} secret bytes")
     public = uuid.UUID(workspace_id).bytes + bytes.fromhex(key_id)
@@ -45,7 +45,7 @@ def compose(mode: Mode, workspace_id: WorkspaceId, key_id: KeyId, secret: bytes)
 
 
 def parse(key: str) -> PublicPart | None:
-    """The public part of something that has the form of a key, else None."""
+    """Return the public part of a well-formed key, else None."""
     for mode, prefix in PREFIXES.items():
         if key.startswith(prefix) and len(key) == len(prefix) + 2 * _PART_CHARS:
             try:
@@ -58,10 +58,9 @@ def parse(key: str) -> PublicPart | None:
 
 
 def hash_key(key: str) -> str:
-    """What the store keeps of a key."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def matches(key: str, stored: str | None) -> bool:
-    """Compare in constant time; an absent row costs the same as a wrong key."""
+    """Compare in constant time. A missing row takes as long as a wrong key."""
     return hmac.compare_digest(hash_key(key), stored if stored is not None else "") and stored is not None

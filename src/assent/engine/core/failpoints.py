@@ -1,4 +1,4 @@
-"""Named places at which a test can end the process, to prove that nothing is lost or done twice there.
+"""Failpoints: named places at which a test can end the process, to prove that nothing is lost or done twice.
 
 A failpoint costs one dictionary look-up and does nothing unless a test kit has armed it in this process.
 """
@@ -19,25 +19,24 @@ NAMES: Final = (
     "reconcile.looked",
     "reconcile.recorded",
 )
-"""Every place; the crash tests cover each of them."""
+"""All failpoints. The crash tests cover each one."""
 
 _armed: Final[dict[str, Callable[[], None]]] = {}
 
 
 def failpoint(name: str) -> None:
-    """Pass a named place."""
+    """Run the action armed for this failpoint, if any."""
     action = _armed.get(name)
     if action is not None:
         action()
 
 
 def arm(name: str, action: Callable[[], None]) -> None:
-    """Make a place do something; only test kits call this."""
+    """Arm a failpoint. Only test kits call this."""
     if name not in NAMES:
         raise ValueError(f"no failpoint {name!r}")
     _armed[name] = action
 
 
 def disarm(name: str) -> None:
-    """Make a place do nothing again."""
     _armed.pop(name, None)

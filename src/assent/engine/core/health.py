@@ -1,4 +1,4 @@
-"""Whether the store answers, and whether it was made with the secrets that this server has."""
+"""Health checks: the store answers, and it was created with the secrets of this server."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from assent.sql.loader import statements
 
 
 def ping() -> Transaction[None]:
-    """A read that touches nothing."""
+    """Read nothing, to check that the store answers."""
     yield statements.ping()
 
 
 def check_fingerprint(name: str, known: tuple[str, ...]) -> Transaction[bool]:
-    """Whether the stored fingerprint of a secret is one of ours; the first server on a store leaves its own.
+    """Whether the stored fingerprint of a secret is in the ring `known`. The first server on a store records its own.
 
-    After a rotation the newest fingerprint replaces the older one that was found in the ring.
+    After a rotation the newest fingerprint replaces the older one.
     """
     rows = yield statements.find_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name)
     stored = rows[0]["value"] if rows else None

@@ -1,16 +1,15 @@
-"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12), and beside it `replay`, which
-says that it is one and how things are now.
+"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12). The field `replay` marks a
+repeated answer and describes the present state.
 
-`recall` takes the key inside the transaction that will have the effect: a second caller with the same key
-waits there until the first has committed, then finds its answer. A refusal rolls the transaction back and
-with it the key, so that approve-then-retry is not stuck. A transaction that commits without `remember` has
-pinned the key to its arguments: that is what an executor does before it calls a provider, and it remembers
-once the outcome is known.
+`recall` claims the key inside the transaction that has the effect. A second caller with the same key waits there until
+the first commits, then gets its answer. A refusal rolls back the transaction and the claim, so a caller can retry after
+an approval. A transaction that commits without `remember` has bound the key to its arguments: an executor does this
+before it calls a provider and remembers the answer once the outcome is known.
 
-A key counts once in its workspace, whoever uses it, so that no effect happens twice. The answer is its holder's, the
-API key that got it: it has links with that key's rights, and another key is refused.
+A key is unique in its workspace, so no effect happens twice. The answer belongs to the API key that got it, because its
+links carry that key's rights; another API key is refused.
 
-Deliberately unaware of what a tool answers, but for the run and the actions that it names.
+Of an answer, this module reads only the run and the actions that it names.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ T = TypeVar("T")
 def recall(
     workspace_id: str, tool: str, key: str, request_digest: str, now_ms: int, *, holder: str | None
 ) -> Transaction[str | None]:
-    """The answer given before under this key, marked as a replay, or None where the caller is to go on (E7, E91).
-    Refuses the key with other arguments, and to everybody but its holder."""
+    """Claim the key. Returns the stored answer marked as a replay, or None for a new key (E7, E91). Raises `Refusal`
+    for other arguments or another holder."""
     rows = yield statements.claim_key(
         workspace_id=workspace_id,
         tool=tool,
@@ -66,7 +65,7 @@ def recall(
 
 
 def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
-    """The stored answer of a tool with `replay` beside it: when it was first given, and how its actions are now."""
+    """Add `replay` to a stored answer: when it was first given, and the present state of its actions."""
     if not text.startswith('{"ok":'):
         return text
     answer = msgspec.json.decode(text)
@@ -77,7 +76,7 @@ def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Trans
 
 
 def _find_named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
-    """The actions that an answer is about: those of a run, or one."""
+    """Return the actions that an answer names: those of its run, or one."""
     if staged := {each["id"] for each in answer.get("actions", ())}:
         found = yield from actions.run_actions(workspace_id, answer["runId"])
         return tuple(action for action in found if action.action_id in staged)
@@ -101,7 +100,7 @@ def remember(
     *,
     holder: str | None,
 ) -> Transaction[None]:
-    """Keep the answer, in the transaction that has the effect. The first answer stays."""
+    """Store the answer, in the transaction that has the effect. A stored answer is not replaced."""
     yield statements.keep_answer(
         workspace_id=workspace_id,
         tool=tool,
@@ -115,7 +114,7 @@ def remember(
 
 
 def forget_expired(now_ms: int, limit: int) -> Transaction[int]:
-    """Remove at most `limit` records past their time; returns how many went."""
+    """Delete at most `limit` expired records. Returns the number deleted."""
     rows = yield statements.forget_answers(now_ms=now_ms, limit=limit)
     return len(rows)
 
@@ -129,7 +128,7 @@ def run_once(
     reply: type[T],
     inner: Callable[[], Transaction[T]],
 ) -> Transaction[T]:
-    """Run a writing transaction once per idempotency key; a repetition gets the first answer (E7)."""
+    """Run a transaction once per idempotency key. A repeated call gets the first answer (E7)."""
     if key is None:
         return (yield from inner())
     digest = canonical.digest(arguments)

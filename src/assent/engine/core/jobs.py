@@ -1,18 +1,16 @@
-"""Durable jobs: work that outlives the call that caused it, as transactions over one table.
+"""Durable jobs: transactions over one table.
 
     enqueue ──► waiting ──claim──► running ──complete──► done ──retention──► gone
                    ▲                  │
-                   ├──fail, retries ──┤
-                   │                  └──fail, no retry left──► dead
-                   └───────────revive by a human──────────────────┘
+                   └──fail, retries ──┤
+                                      └──fail, no retry left──► dead
 
-`enqueue` runs inside the transaction that causes the job: it is the outbox, so a job exists if and only if
-its cause does. Whoever claims a job holds it until its lease ends and has its fence; a worker that lost its
-job to another has an old fence, and nothing it writes changes anything. A key is unique per workspace and
-kind for as long as the row is kept, also after the job is done.
+`enqueue` runs inside the transaction that causes the job (an outbox), so a job exists if and only if its cause does. A
+worker that claims a job holds it until the lease ends, and gets a fence. A worker that lost its job to another has an
+old fence, and its writes change nothing. A key is unique per workspace and kind while the row exists, also after
+the job is done.
 
-Delivery is at least once: handlers are idempotent. Deliberately unaware of what a kind does, of when anybody
-wakes up, and of processes: `assent.jobs.worker` runs what is here.
+Delivery is at least once, so handlers are idempotent. `assent.jobs.worker` runs the jobs.
 """
 
 from __future__ import annotations
@@ -30,16 +28,16 @@ from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
 STANDARD_RETRIES_MS: Final = (10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS)
-"""For kinds without a reason to differ: over most hiccups in a minute, and over an outage of an afternoon."""
+"""The default retries: they outlast most short failures within a minute, and an outage of two hours."""
 
 DEADLINE_MS: Final = 5 * MINUTE_MS
-"""A handler that takes longer hangs: without an end it would keep its place in the runner for ever."""
+"""A handler that takes longer is cancelled, so that it frees its place in the runner."""
 
 LOST_WORKERS_ALLOWED: Final = 3
-"""Claims beyond its schedule that a job gets when workers die with it: one that kills them all ends too."""
+"""Extra claims of a job whose workers die. Bounded, so that a job that kills its workers becomes dead."""
 
 MAX_ERROR_CHARS: Final = 300
-"""What is kept of an error: enough for a human to know what to look for, the rest is in the log."""
+"""Stored length of an error; the log has all of it."""
 
 LOST: Final = "the worker that ran it was lost"
 
@@ -52,7 +50,7 @@ class JobState(enum.StrEnum):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A job as stored. `attempts` counts claims since it was enqueued or revived, `fence` all claims."""
+    """A stored job. `attempts` counts the claims but for released ones, `fence` all claims."""
 
     workspace_id: WorkspaceId
     job_id: JobId
@@ -71,11 +69,11 @@ class Job(msgspec.Struct, frozen=True):
 
 
 Handler = Callable[[Job], Awaitable[None]]
-"""Does the work of one kind. It may run more than once for the same job, so a second run changes nothing."""
+"""Runs jobs of one kind. It must be idempotent, because it may run more than once for a job."""
 
 
 class JobKind(msgspec.Struct, frozen=True):
-    """How one kind is run: its handler, the wait before each retry, how long a silent worker counts as alive.
+    """A kind of job: its handler, the delay before each retry, the lease.
 
     With `every_ms` the kind repeats: the runner keeps the occurrence of the next period enqueued.
     """
@@ -86,12 +84,11 @@ class JobKind(msgspec.Struct, frozen=True):
     deadline_ms: int = DEADLINE_MS
     every_ms: int | None = None
     apart: bool = False
-    """Whether it has a runner of its own, because how long it takes is in the hands of strangers: nothing else waits
-    for them."""
+    """Whether it has its own runner, because its duration depends on third parties and must not delay other jobs."""
 
 
 class JobFailed(Exception):  # noqa: N818 - what happened to the job
-    """Raised by a handler to say why in words that a human may read. They are stored: no secrets."""
+    """Raised by a handler. The message is stored and shown to people, so it holds no secrets."""
 
 
 def enqueue(
@@ -103,7 +100,7 @@ def enqueue(
     due_ms: int,
     now_ms: int,
 ) -> Transaction[bool]:
-    """Put a job in the outbox of the running transaction; false when the key is already kept."""
+    """Enqueue a job within the running transaction. Returns False if the key exists."""
     rows = yield statements.insert_job(
         workspace_id=workspace_id,
         job_id=_job_id(workspace_id, kind, key, now_ms),
@@ -117,23 +114,23 @@ def enqueue(
 
 
 def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
-    """Enqueue the occurrence of a repeating kind at the next full period; its key is that moment.
+    """Enqueue a repeating kind for the next full period, with that time as the key.
 
-    Periods that passed while nothing ran are not caught up with: the overdue occurrence runs once, late.
+    Missed periods are not made up: the overdue job runs once.
     """
     due_ms = (now_ms // every_ms + 1) * every_ms
     return (yield from enqueue(SYSTEM_WORKSPACE, kind, str(due_ms), {}, due_ms=due_ms, now_ms=now_ms))
 
 
 def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
-    """When the next job of these kinds can be claimed: its due time, or the end of the lease it is under."""
+    """Return when the next job of these kinds can be claimed: at its due time, or at the end of its lease."""
     yield statements.plan_by_size()
     rows = yield statements.next_job_ready(leases=_leases(kinds))
     return rows[0]["ready_ms"] if rows else None
 
 
 def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str) -> Transaction[list[Job]]:
-    """Take jobs of these kinds that are due or whose worker's lease has ended, longest ready first."""
+    """Claim jobs of these kinds that are due or whose lease has ended, the longest ready first."""
     yield statements.plan_by_size()
     rows = yield statements.claim_jobs(
         leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
@@ -142,7 +139,7 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
 
 
 def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
-    """Hold a claimed job for longer; false when it is not ours any more."""
+    """Extend the lease of a claimed job. Returns False if the job was lost to another worker."""
     yield statements.plan_by_size()
     rows = yield statements.renew_job(
         workspace_id=job.workspace_id, job_id=job.job_id, fence=job.fence, lease_until_ms=lease_until_ms
@@ -151,10 +148,9 @@ def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
 
 
 def complete(job: Job, now_ms: int) -> Transaction[bool]:
-    """Record that the work is done; false when the job is not ours any more.
+    """Mark a job done. Returns False if the job was lost to another worker.
 
-    A handler may do this inside its own last transaction and raise on false: then its effects on the store
-    are there once, however often it ran.
+    A handler may call this in its own last transaction and raise on False; its writes then happen exactly once.
     """
     return _settle(job, JobState.DONE, job.due_ms, job.attempts, job.last_error, now_ms)
 
@@ -162,7 +158,7 @@ def complete(job: Job, now_ms: int) -> Transaction[bool]:
 def fail(job: Job, now_ms: int, error: str, retry_delays_ms: tuple[int, ...]) -> Transaction[JobState | None]:
     """Record a failed attempt: the job waits for its next retry or, after the last one, is dead.
 
-    Returns the new state; None when the job is not ours any more.
+    Returns the new state, or None if the job was lost to another worker.
     """
     error = error[:MAX_ERROR_CHARS]
     if job.attempts <= len(retry_delays_ms):
@@ -174,44 +170,43 @@ def fail(job: Job, now_ms: int, error: str, retry_delays_ms: tuple[int, ...]) ->
 
 
 def release(job: Job, due_ms: int) -> Transaction[bool]:
-    """Give a job back without counting the attempt, because it ended for a reason that is not the job's."""
+    """Return a job to the queue without counting the attempt."""
     return _settle(job, JobState.WAITING, due_ms, job.attempts - 1, job.last_error, None)
 
 
 def exceeds_losses(job: Job, retry_delays_ms: tuple[int, ...]) -> bool:
-    """Whether so many workers died with this job that it should not be given to another."""
+    """Whether too many workers died while they ran this job."""
     return job.attempts > len(retry_delays_ms) + 1 + LOST_WORKERS_ALLOWED
 
 
 def find(workspace_id: WorkspaceId, job_id: JobId) -> Transaction[Job | None]:
-    """One job."""
     rows = yield statements.find_job(workspace_id=workspace_id, job_id=job_id)
     return _job(rows[0]) if rows else None
 
 
 def due_of(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | None]:
-    """When a job that has not ended is due; None where there is none."""
+    """Return when an unfinished job is due; None if there is none."""
     rows = yield statements.find_open_job(workspace_id=workspace_id, kind=kind, key=key)
     return rows[0]["due_ms"] if rows else None
 
 
 def list_dead(most: int) -> Transaction[list[Job]]:
-    """Jobs that wait for the operator of the server, newest first."""
+    """List dead jobs for the operator of the server, newest first."""
     return _jobs((yield statements.list_dead_jobs(most=most)))
 
 
 def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:
-    """Take back a job that nobody has claimed: what it was to look after has ended well."""
+    """Delete a job that is not claimed."""
     yield statements.delete_waiting_job(workspace_id=workspace_id, kind=kind, key=key)
 
 
 def hasten(workspace_id: WorkspaceId, kind: str, key: str, due_ms: int) -> Transaction[None]:
-    """Let a job that nobody has claimed run earlier than planned, never later."""
+    """Move the due time of a job that is not claimed forward, never back."""
     yield statements.hasten_job(workspace_id=workspace_id, kind=kind, key=key, due_ms=due_ms)
 
 
 def purge_finished(now_ms: int, most: int) -> Transaction[int]:
-    """Remove done jobs past their retention and with them the uniqueness of their keys; returns how many."""
+    """Delete done jobs past their retention; their keys can be used again. Returns the number deleted."""
     return len((yield statements.purge_done_jobs(finished_before_ms=now_ms - JOB_RETENTION_MS, most=most)))
 
 
@@ -237,7 +232,7 @@ def _leases(kinds: Mapping[str, JobKind]) -> str:
 
 
 def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobId:
-    """Made from what is unique anyway, so that a transaction that is run again makes the same job."""
+    """Derive the id from the unique key, so that a transaction that is run again creates the same job."""
     name = msgspec.json.encode([workspace_id, kind, key])
     return JobId(uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES]))
 

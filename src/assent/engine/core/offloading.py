@@ -1,7 +1,7 @@
-"""Work that takes a while, away from the event loop: one caller's long text must not keep everybody else waiting.
+"""Run slow work in threads, so that one caller's long text does not block the event loop.
 
-Few threads, because the interpreter runs one at a time: more of them would only take turns away from the event loop.
-The work itself is bounded where it is done; nothing here can end it.
+There are few threads, because the interpreter runs one at a time. Nothing here can cancel the work, so it must be
+bounded.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 THREADS: Final = 2
 SHORT_CHARS: Final = 4_000
-"""A text up to this length is done with at once: a change of threads costs more than it does."""
+"""A text up to this length is processed on the event loop, since a thread switch would cost more."""
 
 
 async def run_apart(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What the work returns or raises, done in a thread."""
+    """Run `work` in a thread. Returns its result or raises its exception."""
     loop = asyncio.get_running_loop()
     context = copy_context()
     return await loop.run_in_executor(_threads(), lambda: context.run(work, *args, **kwargs))
 
 
 async def run_long_apart(chars: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same for work on a text of so many characters, which is short as a rule."""
+    """Run `work` in a thread if the text it works on is long (`chars`), else at once."""
     if chars <= SHORT_CHARS:
         return work(*args, **kwargs)
     return await run_apart(work, *args, **kwargs)

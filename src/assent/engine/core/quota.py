@@ -1,8 +1,8 @@
-"""How much a workspace may store in a day (UTC).
+"""Storage quota of a workspace per day (UTC).
 
-Counted is what the statements of a transaction write, copies and all, and in the same transaction: one row for each
-workspace and day. A write that would go beyond is taken back as a whole. Whatever ends something that was begun, a
-decision, an execution or its outcome, is not counted here and never refused.
+The bytes of all values that a transaction writes are counted in that transaction, in one row per workspace and day. A
+transaction that would exceed the quota is rolled back. Decisions, executions and their outcomes are not counted and
+never refused, so that work in progress can end.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from assent.sql.loader import statements
 T = TypeVar("T")
 
 SMALL_BYTES: Final = 1_024
-"""What is always taken: the same answer once more, or a step that is looked at again."""
+"""A write up to this size is always accepted, such as a replay."""
 
 KEPT_DAYS: Final = 30
 NUMBER_BYTES: Final = 8
 
 
 def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: int) -> Begin[T]:
-    """The same transaction, with what it writes counted at its end."""
+    """Wrap a transaction so that the bytes it writes are counted at its end. Raises `Refusal` above `most_bytes`."""
 
     def counting() -> Transaction[T]:
         written = 0
@@ -47,7 +47,6 @@ def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: i
 
 
 def size_of(values: Iterable[Any]) -> int:
-    """The bytes of the values of one statement."""
     size = 0
     for value in values:
         if isinstance(value, str):
@@ -58,14 +57,14 @@ def size_of(values: Iterable[Any]) -> int:
 
 
 def read_stored(workspace_id: WorkspaceId, now_ms: int) -> Transaction[int]:
-    """How much a workspace has stored today."""
+    """Return how many bytes a workspace has stored today."""
     rows = yield statements.find_stored_bytes(workspace_id=workspace_id, day=now_ms // DAY_MS)
     found: int = rows[0]["bytes"] if rows else 0
     return found
 
 
 def _count(workspace_id: WorkspaceId, written: int, most_bytes: int, now_ms: int) -> Transaction[None]:
-    # Last, so that the row of a workspace is held for no longer than the commit takes.
+    # Last, so that the row of the workspace is locked only until the commit.
     day = now_ms // DAY_MS
     rows = yield statements.add_stored_bytes(workspace_id=workspace_id, day=day, bytes=written)
     total: int = rows[0]["bytes"]

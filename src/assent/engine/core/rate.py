@@ -1,9 +1,8 @@
-"""How often a workspace may call and an address may sign up.
+"""Rate limits: calls per workspace, signups per address.
 
-Calls are counted by second over the last minute (signups by minute over the last hour), so the limit holds for every
-stretch of that length, not only for a calendar minute. On PostgreSQL the count lives in one row per workspace and is
-taken in one statement, so that it holds across replicas; the embedded store has one serving process and counts in
-memory.
+A sliding window: calls are counted by second over the last minute, signups by minute over the last hour. On PostgreSQL
+the count is one row per workspace, updated in one statement, so it holds across replicas. The SQLite store has one
+serving process and counts in memory.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from assent.ports import Single, Store
 from assent.sql.loader import statements
 
 SLOTS: Final = 60
-"""A window is cut into this many slots; one more is looked at, so a limit is never exceeded within the window."""
+"""Slots of a window. One more slot is counted, so the limit is never exceeded within a window."""
 
 
 class Window(msgspec.Struct, frozen=True):
-    """What is limited: how many within how long."""
+    """A limit: how many calls within how long."""
 
     bucket: str
     limited: str
@@ -46,7 +45,7 @@ def pages_window(most: int) -> Window:
 
 
 def public_pages_window(most: int) -> Window:
-    """What everybody may read: ten times as often, because an address may be that of many people."""
+    """Public pages: ten times the limit, because many people may share an address."""
     return Window("public pages", "this page", 10 * most, MINUTE_MS)
 
 
@@ -60,20 +59,20 @@ def sign_in_mails_window() -> Window:
 
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:
-    """`rate_limited` with the time after which the oldest counted call no longer counts (E97)."""
+    """Build `rate_limited` with the time until the oldest counted call leaves the window (E97)."""
     frees_at_ms = (oldest_slot + SLOTS + 1) * window.slot_ms
     seconds = max(1, -(-(frees_at_ms - now_ms) // 1000))
     return Refusal(Reason.RATE_LIMITED, facts={"limited": window.limited}, retry_after_seconds=seconds)
 
 
 class RateLimiter(Protocol):
-    """Counts one call, or refuses it; a refused call is not counted."""
+    """Counts a call or refuses it. A refused call is not counted."""
 
     async def count(self, window: Window, workspace_id: WorkspaceId, who: str, now_ms: int) -> None: ...
 
 
 class MemoryRateLimiter:
-    """For the embedded store, and for pages on every store."""
+    """For the SQLite store, and for pages on every store."""
 
     def __init__(self) -> None:
         self._slots: dict[tuple[str, str, str], deque[list[int]]] = {}
@@ -96,9 +95,8 @@ class MemoryRateLimiter:
             slots.append([slot, 1])
 
     def _drop_idle(self, window: Window, slot: int) -> None:
-        # Only when somebody new appears, so that a flood of addresses cannot grow the table without end; once in a
-        # slot, so that it does not cost a look at the whole table each time. Slots of another window are of another
-        # length and say nothing here.
+        # Called for a new caller, so that a flood of addresses cannot grow the table without bound. At most once per
+        # slot, because it reads the whole table. Slots of other windows have another length and are skipped.
         if len(self._slots) >= 10_000 and self._dropped.get(window.bucket) != slot:
             self._dropped[window.bucket] = slot
             idle = [
@@ -134,5 +132,5 @@ class StoredRateLimiter:
 
 
 def address_owner() -> WorkspaceId:
-    """Signups belong to no workspace yet."""
+    """The id under which signups are counted, since they have no workspace yet."""
     return SYSTEM_WORKSPACE

@@ -1,10 +1,10 @@
 """Workspaces, tenants, API keys and the links that deliver a first key.
 
-A workspace is the boundary of everything. A key is shown once and stored hashed; a signup makes only a link,
-and the workspace and its key come into being when a human presses the button behind it, so the key never enters a
-chat (C26). Every change is an event in the workspace's own stream.
+All data belongs to a workspace. A key is shown once and stored as a hash. A signup creates only a link; the workspace
+and its key are created when a person opens that link and confirms, so the key never enters a chat (C26). Every change
+is an event in the workspace's stream.
 
-Randomness comes in as an argument: a store may run a transaction twice.
+Randomness is an argument, because a store may run a transaction twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
-"""The default workspace of a local server (C32). A fixed id, so that processes starting at once make one."""
+"""The default workspace of a local server (C32). The id is fixed, so that concurrent processes create one workspace."""
 
 
 _RIGHTS: Final = {
@@ -33,12 +33,12 @@ _RIGHTS: Final = {
     "actions:decide": ("approve, reject or edit", "A person of the workspace decides on the review page."),
     "actions:execute": ("send or publish", "A person of the workspace can send it from the review page."),
 }
-"""What each scope of a key permits, and who can do it where a key lacks it; in words for a person."""
+"""For each scope: what it permits, and who can act without it, in words for a person."""
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who is calling: a workspace, by one of its keys or as the local owner of the process. What it reads and writes is
-    of that workspace alone (E2)."""
+    """The caller: a workspace, by one of its keys or as the local owner of the process. It reads and writes only that
+    workspace (E2)."""
 
     workspace_id: WorkspaceId
     workspace_name: str
@@ -46,23 +46,23 @@ class Principal(msgspec.Struct, frozen=True):
     mode: api_keys.Mode
     scopes: frozenset[str]
     first_key_id: KeyId | None = None
-    """The first key of the line that a rotated key continues."""
+    """The first key of a chain of rotated keys."""
     toolsets: tuple[str, ...] = ()
-    """The groups of tools that it is shown; none for those of the server."""
+    """The groups of tools it sees; empty for the server's default."""
 
     @property
     def holder(self) -> str:
-        """Whose the answers are that this caller gets: its key's, and those of the keys that succeed it."""
+        """The owner of this caller's stored answers: its key and the keys that replace it."""
         return self.first_key_id or self.key_id or "local"
 
     @property
     def name(self) -> str:
-        """How the journal names this caller."""
+        """The name of this caller in the journal."""
         return f"key:{self.key_id}" if self.key_id is not None else "local"
 
     @property
     def link_scope(self) -> review_link.Scope:
-        """What a review link may do that this caller is given."""
+        """The rights of review links given to this caller."""
         return review_link.scope_for(self.scopes)
 
     def require(self, scope: str) -> None:
@@ -72,8 +72,6 @@ class Principal(msgspec.Struct, frozen=True):
 
 
 class Workspace(msgspec.Struct, frozen=True):
-    """A workspace as it is stored."""
-
     workspace_id: WorkspaceId
     name: str
     email: str | None
@@ -94,7 +92,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
 
 
 class IssuedKey(msgspec.Struct, frozen=True):
-    """A key on its one way to its human."""
+    """A new key with its secret, to be shown once."""
 
     workspace_id: WorkspaceId
     key_id: KeyId
@@ -111,7 +109,7 @@ class KeyEntropy(msgspec.Struct, frozen=True):
 def create_workspace(
     workspace_id: WorkspaceId, name: str, now_ms: int, *, email: str | None = None, by: str
 ) -> Transaction[bool]:
-    """Make a workspace, once; false when it was there."""
+    """Create a workspace. Returns False if it exists."""
     made = yield statements.insert_workspace(
         workspace_id=workspace_id, name=name, email=email, created_ms=now_ms
     )
@@ -136,7 +134,7 @@ def issue_key(
     toolsets: tuple[str, ...] = (),
     by: str,
 ) -> Transaction[IssuedKey]:
-    """Make a key of a workspace that exists."""
+    """Create a key of an existing workspace."""
     if not (yield statements.find_workspace(workspace_id=workspace_id)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     key_id = KeyId(entropy.key_id.hex())
@@ -159,7 +157,7 @@ def issue_key(
 
 
 def revoke_key(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str) -> Transaction[bool]:
-    """End a key; false when there is no such living key."""
+    """Revoke a key. Returns False if there is no such active key."""
     ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
     if not ended:
         return False
@@ -172,7 +170,7 @@ def revoke_key(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str
 def rotate_key(
     workspace_id: WorkspaceId, key_id: KeyId, entropy: KeyEntropy, now_ms: int, *, by: str
 ) -> Transaction[IssuedKey | None]:
-    """End a key and issue its successor with the same rights, in one transaction."""
+    """Revoke a key and issue its successor with the same rights, in one transaction."""
     ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
     if not ended:
         return None
@@ -197,7 +195,6 @@ def rotate_key(
 
 
 def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
-    """The keys of a workspace."""
     rows = yield statements.list_api_keys(workspace_id=workspace_id)
     return [
         KeyRecord(
@@ -215,13 +212,13 @@ def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
 
 
 def list_workspaces() -> Transaction[list[Workspace]]:
-    """Every workspace, for the operator of the server."""
+    """List all workspaces, for the operator of the server."""
     rows = yield statements.list_workspaces()
     return [_workspace(row) for row in rows]
 
 
 def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
-    """One workspace, or the refusal that says it is gone."""
+    """Return a workspace. Raises `Refusal` if it does not exist."""
     rows = yield statements.find_workspace(workspace_id=workspace_id)
     if not rows:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
@@ -229,14 +226,14 @@ def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
 
 
 def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
-    """A workspace and the ids of its tenants."""
+    """Return a workspace and the ids of its tenants."""
     workspace = yield from get_workspace(workspace_id)
     tenants = yield from list_tenants(workspace_id)
     return workspace, [tenant.tenant_id for tenant in tenants]
 
 
 class Tenant(msgspec.Struct, frozen=True):
-    """A client or product within a workspace, with a memory of its own."""
+    """A client or product within a workspace, with its own memory."""
 
     tenant_id: str
     name: str
@@ -249,14 +246,15 @@ def list_tenants(workspace_id: WorkspaceId) -> Transaction[list[Tenant]]:
 
 
 def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int) -> Transaction[None]:
-    """Make a tenant, once."""
+    """Create a tenant unless it exists."""
     yield statements.insert_tenant(
         workspace_id=workspace_id, tenant_id=tenant_id, name=name, created_ms=now_ms
     )
 
 
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
-    """The caller behind a key, or `invalid_api_key`: malformed, unknown, revoked and expired look alike."""
+    """Return the caller of a key. Raises `invalid_api_key`, the same for malformed, unknown, revoked and expired
+    keys."""
     public = api_keys.parse(key)
     if public is None:
         raise Refusal(Reason.INVALID_API_KEY)
@@ -265,7 +263,7 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
 
 
 def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms: int) -> Principal:
-    """Judge a key by its row."""
+    """Check a key against its row and return the caller. Raises `Refusal`."""
     genuine = api_keys.matches(key, row["secret_hash"] if row is not None else None)
     if row is None or not genuine or row["revoked_ms"] is not None:
         raise Refusal(Reason.INVALID_API_KEY)
@@ -293,7 +291,7 @@ LOCAL_PRINCIPAL: Final = Principal(
 )
 
 
-# Signup: a link first, the workspace when a human presses the button.
+# Signup: first a link; the workspace is created when a person confirms.
 
 LINK_SECRET_BYTES: Final = 24
 
@@ -301,7 +299,7 @@ LINK_SECRET_BYTES: Final = 24
 def request_signup(
     workspace_id: WorkspaceId, secret: bytes, email: str, name: str, now_ms: int
 ) -> Transaction[str]:
-    """Store a link and return its token. The workspace does not exist yet, only its id."""
+    """Store a signup link and return its token. The workspace has an id but does not exist yet."""
     token = tokens.encode(uuid.UUID(workspace_id).bytes) + tokens.encode(secret)
     yield statements.insert_signup_link(
         workspace_id=workspace_id,
@@ -315,7 +313,7 @@ def request_signup(
 
 
 class SignupLink(msgspec.Struct, frozen=True):
-    """A link that can still be claimed."""
+    """A signup link that can still be claimed."""
 
     workspace_id: WorkspaceId
     email: str
@@ -323,7 +321,7 @@ class SignupLink(msgspec.Struct, frozen=True):
 
 
 def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
-    """The link behind a token while it can be claimed; unknown, used and expired look alike. Changes nothing."""
+    """Return the link of a token if it can be claimed. Unknown, used and expired tokens give None."""
     workspace_id = _link_workspace(token)
     rows: Any = []
     if workspace_id is not None:
@@ -338,7 +336,7 @@ def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
 
 
 def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[IssuedKey | None]:
-    """Make the workspace and its first key, once; None when the link cannot be claimed (any more)."""
+    """Create the workspace and its first key, once. Returns None if the link cannot be claimed."""
     link = yield from find_signup(token, now_ms)
     if link is None:
         return None
@@ -350,7 +348,7 @@ def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[Is
 
 
 def forget_expired_links(now_ms: int, most: int) -> Transaction[int]:
-    """Delete links past their time; returns how many."""
+    """Delete expired links. Returns the number deleted."""
     return len((yield statements.delete_expired_signup_links(now_ms=now_ms, most=most)))
 
 

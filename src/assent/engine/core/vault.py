@@ -1,10 +1,10 @@
-"""Secrets at rest: a key per workspace seals them, a key from the master secret seals that one.
+"""Secrets at rest: encrypted by a key per workspace, which is encrypted by a key derived from the master secret.
 
-AES-256-GCM throughout. What a sealed secret belongs to (workspace, holder, field) is authenticated with it, so a row
-that was moved opens nowhere else. With a new master secret the workspaces' keys are sealed anew when a server starts;
-the secrets under them stay as they are.
+The cipher is AES-256-GCM. Workspace, holder and field are authenticated with each secret, so a row that was moved
+cannot be opened. After a change of the master secret, a starting server encrypts the workspace keys again; the secrets
+under them stay as they are.
 
-An opened secret leaves only as `OpenedSecrets`. Deliberately unaware of what a secret is for and of who may ask.
+An opened secret leaves this module only as `OpenedSecrets`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SealBroken(StoreUnavailable):
 
 
 class Seal(msgspec.Struct, frozen=True):
-    """The randomness of one sealing, drawn before the transaction: a store may run that twice."""
+    """The randomness of one encryption, drawn before the transaction, because a store may run that twice."""
 
     data_key: bytes
     nonces: tuple[bytes, ...]
@@ -42,22 +42,22 @@ class Seal(msgspec.Struct, frozen=True):
 
 
 class Vault:
-    """Seals and opens the secrets of one workspace's connectors; they are in no response (E8). `master` gives the ring
-    of master secrets, newest first."""
+    """Encrypts and opens the secrets of a workspace's connectors; no response contains them (E8). `master` returns the
+    ring of master secrets, newest first."""
 
     def __init__(self, master: Callable[[], tuple[bytes, ...]], entropy: Callable[[int], bytes]) -> None:
         self._master = master
         self._entropy = entropy
 
     def seal(self, count: int) -> Seal:
-        """Randomness for sealing so many secrets, and for the workspace's key should it have none."""
+        """Draw the randomness for `count` secrets, and for the workspace's key if it has none."""
         nonces = tuple(self._entropy(NONCE_BYTES) for _ in range(count + 1))
         return Seal(self._entropy(KEY_BYTES), nonces)
 
     def put(
         self, workspace_id: WorkspaceId, holder: str, secrets: OpenedSecrets, seal: Seal, now_ms: int
     ) -> Transaction[None]:
-        """Keep these secrets of a holder and no others."""
+        """Replace all secrets of a holder."""
         yield statements.add_vault_key(
             workspace_id=workspace_id,
             sealed_by=self._names()[0],
@@ -73,7 +73,7 @@ class Vault:
             )
 
     def open(self, workspace_id: WorkspaceId, holder: str) -> Transaction[OpenedSecrets]:
-        """The secrets of a holder; none where it has none."""
+        """Return the secrets of a holder; empty if it has none. Raises `SealBroken`."""
         rows = yield statements.list_secrets(workspace_id=workspace_id, holder=holder)
         if not rows:
             return OpenedSecrets({})
@@ -88,11 +88,12 @@ class Vault:
         )
 
     def destroy(self, workspace_id: WorkspaceId, holder: str) -> Transaction[None]:
-        """Nothing is left of a holder's secrets."""
+        """Delete all secrets of a holder."""
         yield statements.delete_secrets(workspace_id=workspace_id, holder=holder)
 
     def reseal(self, nonces: tuple[bytes, ...]) -> Transaction[int]:
-        """Workspaces' keys that an earlier master secret sealed, under the newest; as many as there are nonces."""
+        """Encrypt workspace keys of an earlier master secret under the newest, one per nonce. Returns the number
+        changed."""
         newest, names = self._keys()[0], self._names()
         rows = yield statements.list_outdated_vault_keys(newest=names[0], most=len(nonces))
         known = dict(zip(names, self._keys(), strict=True))
@@ -111,7 +112,7 @@ class Vault:
         return done
 
     def nonces(self) -> tuple[bytes, ...]:
-        """For one round of `reseal`."""
+        """Draw nonces for one round of `reseal`."""
         return tuple(self._entropy(NONCE_BYTES) for _ in range(RESEALED_AT_ONCE))
 
     def _data_key(self, workspace_id: WorkspaceId) -> Transaction[bytes]:

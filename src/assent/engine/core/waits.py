@@ -1,11 +1,8 @@
 """Calls that wait for a change of an action, such as a decision on its page.
 
-One poller per process reads the versions of all actions that calls wait for, in one statement: at once after this
-process wrote something, and every second for writes of other processes on the same store. A waiting call holds no
-connection and no transaction. The number of waiting calls has a limit of its own, per workspace and per process, so
-that they cannot crowd out calls that have work to do.
-
-Deliberately unaware of what a change means.
+One poller per process reads the versions of all waited-for actions in one statement: at once after this process wrote
+something, and every second for writes of other processes. A waiting call holds no connection and no transaction. The
+number of waiting calls is limited per workspace and per process, so that they do not displace other calls.
 """
 
 from __future__ import annotations
@@ -26,10 +23,10 @@ from assent.sql.loader import statements
 log = logging.getLogger("assent.waits")
 
 POLL_SECONDS: Final = 1.0
-"""How late a call hears of a change that another process made. One read by primary key, for all waiting calls."""
+"""Longest delay until a change by another process is seen."""
 
 SETTLE_SECONDS: Final = 0.02
-"""A burst of writes is looked at once."""
+"""Delay that merges a burst of writes into one read."""
 
 Ending = Literal["changed", "time_up", "client_gone", "server_full", "server_stops"]
 Gone = Callable[[], Awaitable[object]]
@@ -58,16 +55,15 @@ class Waits:
 
     @property
     def count(self) -> int:
-        """How many calls wait now."""
         return len(self._waiting)
 
     def note_write(self) -> None:
-        """Look again soon: this process wrote something."""
+        """Tell the poller that this process wrote something."""
         if self._waiting:
             self._written.set()
 
     async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
-        """Wait until the action has another version than the given one. Says why the waiting ended."""
+        """Wait until the action's version differs from the given one. Returns why the wait ended."""
         if (
             len(self._waiting) >= WAITING_CALLS
             or self._by_workspace[place.workspace_id] >= WAITING_CALLS_PER_WORKSPACE
@@ -93,7 +89,7 @@ class Waits:
         self, changed: asyncio.Event, until_ms: int, leaving: asyncio.Future[object] | None
     ) -> Ending:
         loop = asyncio.get_running_loop()
-        # The wall clock may be set back; no caller waits longer for that.
+        # A wall clock that is set back must not extend the wait.
         deadline = loop.time() + (until_ms - self._clock.now_ms()) / SECOND_MS
         while True:
             if changed.is_set():
@@ -113,13 +109,13 @@ class Waits:
                 waiting.cancel()
 
     def release(self) -> None:
-        """Answer every waiting call now: the server stops."""
+        """End every wait now, because the server stops."""
         for changed in self._waiting:
             self._released.add(changed)
             changed.set()
 
     async def close(self) -> None:
-        """End the poller, before the store is closed."""
+        """Stop the poller. Call this before the store is closed."""
         self.release()
         if self._poller is not None:
             self._poller.cancel()
