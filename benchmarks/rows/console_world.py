@@ -103,10 +103,10 @@ async def _long_run(app: App, nodes: int) -> str:
     run_id = RunId(app.services.new_id(app.clock.now_ms()))
     desk = WorkflowCall(
         principal=LOCAL_PRINCIPAL,
-        keys=app.workflow_keys,
+        keys=app.keys().workflow_tokens,
         now_ms=app.clock.now_ms(),
         new_id=app.services.new_id,
-        seals=app.seals,
+        seals=app.keys().seals,
         review_url=lambda run_id: "",
     )
 

@@ -27,7 +27,9 @@ from assent.engine.core.rate import (
     pages_window,
     signups_window,
 )
+from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.services import Services
+from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
 from assent.engine.learning.site_visits import Visits
@@ -36,7 +38,6 @@ from assent.gate.seals import Seals
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS
-from assent.kernel.tokens import KeyRing
 from assent.outgoing_calls import post_webhook, read_product_page, screen_webhook, webhook_host
 from assent.ports import (
     Begin,
@@ -49,14 +50,13 @@ from assent.ports import (
     Transaction,
 )
 from assent.settings.load import Settings, SettingsError
-from assent.settings.secret_files import Secrets, resolve_secrets
+from assent.settings.secret_files import resolve_secrets
 from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
 
 if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
     from assent.engine.workflows.library import WorkflowLibrary
-    from assent.suite.connectors.oauth_access import OAuthAccess
     from assent.suite.content.evidence import Evidence
     from assent.suite.content.lessons import Lessons
     from assent.suite.content.records import Composed, NeedsDraft
@@ -94,16 +94,17 @@ class App:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.secrets: Secrets | None = None
+        self._keys: ServerKeys | None = None
+        self.executions = ShieldedTasks()
         self.store: Store = _PreparedStore(
             open_store(settings.database_url, pool_size=settings.pool_size, one_client=one_client), self
         )
         limiter: RateLimiter = (
             MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)
         )
-        self.vault = Vault(lambda: self.known_secrets.master, os.urandom)
+        self.vault = Vault(lambda: self.keys().master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
-        self.made_accesses: tuple[OAuthAccess, ...] = ()
+        self._built_in = _BuiltIn(self)
         self.waits = Waits(self.store, self.clock)
         self.services = Services(
             store=self.store,
@@ -119,7 +120,7 @@ class App:
             find_pages=find_pages or _nothing,
             link_note=link_note,
             configured_url=settings.base_url,
-            connectors=connectors if connectors is not None else _BuiltIn(self),
+            connectors=connectors if connectors is not None else self._built_in,
             connections=self.connections,
             vault=self.vault,
             review_url=self._review_url,
@@ -140,12 +141,11 @@ class App:
             write_draft=draft_writer(settings),
             make_pictures=lambda work: self._picture_maker.make(work),
             workflows=lambda: self.workflows,
-            workflow_keys=lambda: self.workflow_keys,
-            seals=lambda: self.seals,
-            verifier_key=lambda: tokens.derive_key(self.known_secrets.master[0], "oauth verifier"),
+            keys=self.keys,
             verify_journal=self._verify_journal,
             wake_jobs=lambda: self.wake_jobs(),
             waits=self.waits,
+            executions=self.executions,
         )
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
@@ -165,11 +165,6 @@ class App:
         return PictureMaker(self.settings.font_dirs)
 
     @cached_property
-    def review_keys(self) -> KeyRing:
-        """RUN_TOKEN_SECRET signs review links and nothing else."""
-        return KeyRing(self.known_secrets.run_token)
-
-    @cached_property
     def workflows(self) -> WorkflowLibrary:
         """The workflows that come along, the user's and the project's."""
         from assent.engine.workflows.library import WorkflowLibrary
@@ -178,28 +173,26 @@ class App:
             [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
         )
 
-    @cached_property
-    def workflow_keys(self) -> tuple[bytes, ...]:
-        """Keys of workflow tokens, newest first; the same on every replica."""
-        return tuple(tokens.derive_key(secret, "workflow token") for secret in self.known_secrets.master)
+    def keys(self) -> ServerKeys:
+        """The keys of this server. The first use reads its secrets, and makes them where that is allowed; only an
+        open store has checked that they fit. Raises `StoreUnavailable` where there are none."""
+        return self._keys or self.read_keys()
 
-    @cached_property
-    def seals(self) -> Seals:
-        """What approvals are sealed with; the same on every replica."""
-        return Seals.of(self.known_secrets.master)
-
-    @property
-    def known_secrets(self) -> Secrets:
-        """The secrets, known once the store is open."""
-        if self.secrets is None:
-            raise StoreUnavailable("the store has not been opened yet")
-        return self.secrets
+    def read_keys(self) -> ServerKeys:
+        """Read the secrets again: a person may have corrected them since the last attempt to open the store."""
+        try:
+            secrets = resolve_secrets(self.settings)
+        except SettingsError as error:
+            # A start resolves them before it gets here; a stdio process finds out at its first real call.
+            raise StoreUnavailable(str(error)) from error
+        self._keys = ServerKeys(run_token=secrets.run_token, master=secrets.master)
+        return self._keys
 
     def _review_url(
         self, workspace_id: WorkspaceId, run_id: RunId, now_ms: int, scope: review_link.Scope
     ) -> str:
         token = review_link.make_token(
-            self.review_keys, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
+            self.keys().review_links, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
         )
         address = self.services.page_address()
         return review_link.review_url(address, run_id, token) if address is not None else ""
@@ -210,7 +203,7 @@ class App:
 
         newest = checkpoint_files.newest(self.settings.data_dir)
         kept = checkpoint_files.read(newest) if newest is not None else None
-        signer = audit_log.Signer(self.known_secrets.master)
+        signer = audit_log.Signer(self.keys().master)
         return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
     async def prepare(self) -> None:
@@ -219,12 +212,9 @@ class App:
 
     async def close(self) -> None:
         """Stop after what is being sent: its outcome must be written down."""
-        from assent.engine.actions import execution  # a first answer does not wait for it
-
         await self.waits.close()
-        await execution.finish_running()
-        for access in self.made_accesses:
-            await access.finish()
+        await self.executions.finish()
+        await self._built_in.finish()
         await self.visits.close()
         await self.store.close()
 
@@ -283,6 +273,16 @@ class _BuiltIn(Mapping[str, Connector]):
     def __len__(self) -> int:
         return len(self._made)
 
+    async def finish(self) -> None:
+        """Wait for the renewals of access in flight."""
+        if "_made" not in self.__dict__:
+            return
+        from assent.suite.connectors.oauth_access import OAuthAccess
+
+        for access in (getattr(connector, "access", None) for connector in self._made.values()):
+            if isinstance(access, OAuthAccess):
+                await access.finish()
+
 
 class _PreparedStore:
     """The store behind its start-up: the first call opens it, the others wait for that, a failure is tried again."""
@@ -324,17 +324,13 @@ class _PreparedStore:
 
     async def _open_all(self) -> None:
         app = self._app
-        try:
-            app.secrets = resolve_secrets(app.settings)
-        except SettingsError as error:
-            # A start resolves them before it gets here; a stdio process finds out at its first real call.
-            raise StoreUnavailable(str(error)) from error
+        keys = app.read_keys()
         await self._store.open()
-        await check_secrets(self._store, app.secrets)
-        if len(app.secrets.master) > 1:
+        await check_secrets(self._store, keys)
+        if len(keys.master) > 1:
             await reseal(self._store, app.vault)
         now_ms = app.clock.now_ms()
-        await seal_approvals(self._store, app.seals, now_ms)
+        await seal_approvals(self._store, keys.seals, now_ms)
         await self._store.write(
             lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
         )
@@ -355,9 +351,9 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
         await store.write(lambda: earlier_approvals.seal_anew(seals, now_ms))
 
 
-async def check_secrets(store: Store, secrets: Secrets) -> None:
+async def check_secrets(store: Store, keys: ServerKeys) -> None:
     """Refuse to work with secrets that are not the ones this store was made with: every link would be dead."""
-    for name, ring in (("run_token", secrets.run_token), ("master", secrets.master)):
+    for name, ring in (("run_token", keys.run_token), ("master", keys.master)):
         known = tuple(tokens.fingerprint(secret) for secret in ring)
 
         def check(name: str = name, known: tuple[str, ...] = known) -> Transaction[bool]:

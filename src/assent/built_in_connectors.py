@@ -115,7 +115,6 @@ def oauth_connectors(app: App) -> tuple[Connector, ...]:
         for info in CONNECTORS
         if info.id in table
     }
-    app.made_accesses = tuple(accesses.values())
     return (
         Ga4Connector(accesses["ga4"], settings.ga4_url),
         SearchConsoleConnector(accesses["search_console"], settings.search_console_url),

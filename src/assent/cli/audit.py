@@ -33,7 +33,7 @@ def verify(
         path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
         kept = checkpoint_files.read(path) if path is not None else None
         async with open_app(session.settings) as opened:
-            return await audit_log.verify(opened.store, Signer(opened.known_secrets.master), kept)
+            return await audit_log.verify(opened.store, Signer(opened.keys().master), kept)
 
     verdict = asyncio.run(run())
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"

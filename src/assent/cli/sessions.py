@@ -121,7 +121,7 @@ def import_file(
                     found.workspace_id,
                     made,
                     bundle_files.digest_of(raw),
-                    opened.workflow_keys,
+                    opened.keys().workflow_tokens,
                     opened.services.new_id,
                     now_ms,
                 )

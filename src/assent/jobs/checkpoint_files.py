@@ -21,7 +21,7 @@ DIRECTORY: Final = "checkpoints"
 async def write(app: App) -> Path | None:
     """Sign what changed and write it out; None when nothing changed since the last one."""
     await app.prepare()
-    signer = Signer(app.known_secrets.master)
+    signer = Signer(app.keys().master)
     now_ms = app.clock.now_ms()
     checkpoint = await app.store.write(lambda: audit_log.write_checkpoint(signer, now_ms))
     if checkpoint is None:

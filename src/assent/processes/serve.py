@@ -164,11 +164,11 @@ class Surfaces:
         from assent.serving.web.people.people import PageKeys
 
         await self._app.store.open()
-        master = self._app.known_secrets.master
+        keys = self._app.keys()
         return PageKeys(
-            review_links=self._app.review_keys,
-            review_cookies=KeyRing.for_purpose(master, "review-cookie"),
-            forms=KeyRing.for_purpose(master, "form"),
+            review_links=keys.review_links,
+            review_cookies=KeyRing.for_purpose(keys.master, "review-cookie"),
+            forms=KeyRing.for_purpose(keys.master, "form"),
         )
 
 

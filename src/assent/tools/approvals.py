@@ -88,7 +88,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
                 Seen(digest=request.digest),
                 _links(call),
                 call.now_ms,
-                seals=call.services.seals(),
+                seals=call.services.keys().seals,
             ),
         )
     return await _send(call, answer) if request.send and not _goes_on(answer) else answer

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.core import health
 from assent.engine.workflows import resume as recollection
 from assent.engine.workflows import run_search, sessions
 from assent.engine.workflows import store as stored
@@ -25,7 +24,7 @@ from assent.engine.workflows.answers import (
 from assent.engine.workflows.run_search import FoundRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Refusal, bad_argument
-from assent.ports import StoreUnavailable, Transaction
+from assent.ports import Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
@@ -207,18 +206,15 @@ def _as_prose(spoken: WorkflowReply) -> Prose:
 
 
 async def _desk(call: Call) -> WorkflowCall:
-    try:
-        keys = call.services.workflow_keys()
-    except StoreUnavailable:
-        # The first call of a process: its secrets are known once the store is open.
-        await call.services.store.read(health.ping)
-        keys = call.services.workflow_keys()
+    # A token is judged with keys that are known to fit the store.
+    await call.services.store.open()
+    keys = call.services.keys()
     return WorkflowCall(
         principal=call.caller,
-        keys=keys,
+        keys=keys.workflow_tokens,
         now_ms=call.now_ms,
         new_id=call.services.new_id,
-        seals=call.services.seals(),
+        seals=keys.seals,
         review_url=call.review_url,
     )
 

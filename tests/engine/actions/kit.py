@@ -240,7 +240,7 @@ class Gate(Surface):
                 shown,
                 _no_link,
                 now_ms,
-                seals=self.app.seals,
+                seals=self.app.keys().seals,
                 send_now=send_now,
             )
         )

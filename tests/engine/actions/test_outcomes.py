@@ -32,7 +32,7 @@ from tests.engine.actions.provider import (
     unreachable,
 )
 
-from assent.engine.actions import execution, recording
+from assent.engine.actions import recording
 from assent.gate.records import Action
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -434,6 +434,6 @@ async def test_a_caller_who_hangs_up_does_not_stop_what_was_claimed(surface: Gat
     caller.cancel()
     await asyncio.gather(caller, return_exceptions=True)
     leave.set()
-    await execution.finish_running()
+    await surface.app.executions.finish()
     assert await surface.where(action_id) == "executed"
     assert surface.calls == len(surface.ledger) == 1

@@ -157,7 +157,9 @@ async def walk(agent: Recorded, folder: Path) -> None:
     raw = files.write(bundle)
     made, digest = files.read(raw), files.digest_of(raw)
     await app.store.write(
-        lambda: bundles.import_session(of, made, digest, app.workflow_keys, app.services.new_id, now_ms)
+        lambda: bundles.import_session(
+            of, made, digest, app.keys().workflow_tokens, app.services.new_id, now_ms
+        )
     )
 
 

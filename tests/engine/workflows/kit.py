@@ -142,5 +142,5 @@ class Player:
 
     async def journal_holds(self) -> bool:
         app = self.surface.app
-        signer = Signer(app.known_secrets.master)
+        signer = Signer(app.keys().master)
         return (await audit_log.verify(app.store, signer, workspace_id=self.surface.workspace_id)).ok

@@ -57,7 +57,9 @@ async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) ->
     app, now_ms, of = play.surface.app, play.surface.clock.now_ms(), into or play.workspace_id
     made, digest = files.read(raw), files.digest_of(raw)
     return await app.store.write(
-        lambda: bundles.import_session(of, made, digest, app.workflow_keys, app.services.new_id, now_ms)
+        lambda: bundles.import_session(
+            of, made, digest, app.keys().workflow_tokens, app.services.new_id, now_ms
+        )
     )
 
 
@@ -347,7 +349,7 @@ async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Play
     for name in ("stateToken", "ackToken"):
         kind, version, payload = blocked[name].split(".")
         raw = tokens.decode(payload)
-        handle = handle_of(play.surface.app.workflow_keys, blocked[name], kind)
+        handle = handle_of(play.surface.app.keys().workflow_tokens, blocked[name], kind)
         plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
         plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
         earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"

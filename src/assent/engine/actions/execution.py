@@ -43,7 +43,7 @@ Then the connector's declared delivery decides:
 The raised fence makes a result of the first process, should it still arrive, a `late_answer`.
 
 Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does not
-interrupt a claimed execution. A stopping process waits for these tasks (`finish_running`). A process
+interrupt a claimed execution. A stopping process waits for these tasks (`ShieldedTasks.finish`). A process
 that dies leaves the claim and its job, and any process reconciles it.
 
 Invariants
@@ -64,7 +64,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -96,8 +96,6 @@ PUBLISH_TOOL: Final = "chieflab_publish_approved_post"
 SEND_TOOL: Final = "chieflab_send_approved_email"
 Outcome = TypeVar("Outcome")
 
-_running: Final[set[asyncio.Task[Any]]] = set()
-
 
 class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
     """A request to execute an action: the caller, the tool and the idempotency key."""
@@ -120,16 +118,7 @@ class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 async def execute(services: Services, order: ExecutionOrder) -> Executed:
     """Execute an approved action at most once (E72). Raises `Refusal`."""
-    task = asyncio.create_task(_execute(services, order))
-    _running.add(task)
-    task.add_done_callback(_running.discard)
-    return await asyncio.shield(task)
-
-
-async def finish_running() -> None:
-    """Wait for the executions in flight. A stopping process calls this before it closes its store."""
-    if _running:
-        await asyncio.wait(set(_running))
+    return await services.executions.run(_execute(services, order))
 
 
 async def _execute(services: Services, order: ExecutionOrder) -> Executed:
@@ -239,7 +228,7 @@ def claim(
         policy,
         now_ms,
         lambda held: services.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
-        services.seals(),
+        services.keys().seals,
         by_hand=action.effect.connector == MANUAL,
     )
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):

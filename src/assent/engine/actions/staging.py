@@ -122,8 +122,6 @@ async def stage(
     for index, wanted in enumerate(preparation.effects):
         path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
         schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)
-    # The review link is signed with secrets that are known once the store is open; a local call may be the first.
-    await services.store.open()
     now_ms = services.clock.now_ms()
     workspace_id, holder = request.principal.workspace_id, request.principal.holder
     preparation, readiness = await with_targets(services, workspace_id, preparation)

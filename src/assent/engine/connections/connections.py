@@ -48,7 +48,6 @@ class ConnectionStore:
         self, workspace_id: WorkspaceId, provider: str, new: NewConnection, *, by: str
     ) -> Connection:
         """Connect, or connect again: what was there before is replaced, secrets too."""
-        await self._store.open()  # the master secret is known once the store is
         seal, now_ms = self._vault.seal(len(list(new.secrets))), self._clock.now_ms()
         return await self._store.write(
             lambda: save(self._vault, workspace_id, provider, new, seal, now_ms, by=by)
@@ -71,7 +70,6 @@ class ConnectionStore:
 
     async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool:
         """Fresh tokens in place of those of the connection in hand. Every secret is given: the others are gone."""
-        await self._store.open()
         seal, now_ms = self._vault.seal(len(list(secrets))), self._clock.now_ms()
         return await self._store.write(lambda: renew(self._vault, used, secrets, expires_ms, seal, now_ms))
 

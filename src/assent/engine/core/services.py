@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.rate import RateLimiter, Window
+from assent.engine.core.server_keys import ServerKeys
+from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
 from assent.gate.review_link import Scope
-from assent.gate.seals import Seals
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
@@ -89,18 +90,14 @@ class Services:
     """Draws pictures, off the event loop."""
     workflows: Callable[[], WorkflowLibrary]
     """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
-    workflow_keys: Callable[[], tuple[bytes, ...]]
-    """The keys of workflow tokens, newest first."""
-    seals: Callable[[], Seals]
-    """What tells the approvals of this server from others."""
-    verifier_key: Callable[[], bytes]
-    """The key from which PKCE verifiers are derived."""
+    keys: Callable[[], ServerKeys]
     verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
     """Whether the journal of a workspace, or of the whole server, is as it was written."""
     wake_jobs: Callable[[], None]
     """A job was enqueued that should start now."""
     waits: Waits
     """Calls that wait for a change of an action."""
+    executions: ShieldedTasks
 
     @property
     def base_url(self) -> str:

@@ -156,7 +156,6 @@ def targets(workspace_id: WorkspaceId) -> Transaction[tuple[NotificationTarget, 
 
 async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address: str, *, by: str) -> None:
     """Keep where somebody wants to be told."""
-    await services.store.open()
     now_ms = services.clock.now_ms()
     target_id, seal = services.new_id(now_ms), services.vault.seal(1)
 
@@ -198,7 +197,6 @@ async def tell(services: Services, job: Job) -> None:
     """Handle the job: one note to one place. Raises to be tried again."""
     workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
     run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])
-    await services.store.open()
     found = await services.store.read(partial(_prepare, services, workspace_id, target_id, run_id, cause))
     if found is None:
         return

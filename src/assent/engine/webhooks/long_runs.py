@@ -37,7 +37,6 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
 
     The answer is what the same key gives from then on; the result is the run's and the webhook's.
     """
-    await services.store.open()
     now_ms = services.clock.now_ms()
     workspace_id, holder = request.principal.workspace_id, request.principal.holder
     run = Run(

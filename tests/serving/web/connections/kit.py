@@ -102,8 +102,9 @@ class Connected:
 
 
 def access_of(app: App, provider: str) -> OAuthAccess:
-    len(app.services.connectors)  # the accesses are made with the connectors that use them
-    return next(each for each in app.made_accesses if each.provider.id == provider)
+    access = getattr(app.services.connectors[provider], "access", None)
+    assert isinstance(access, OAuthAccess)
+    return access
 
 
 async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings: str) -> Connection:

@@ -256,7 +256,12 @@ async def every_state(house: House) -> list[PreparedRun]:
     agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
     await house.app.store.write(
         lambda: decisions.approve(
-            agent, ActionId(ids[5]), Seen(), lambda action: None, house.clock.now_ms(), seals=house.app.seals
+            agent,
+            ActionId(ids[5]),
+            Seen(),
+            lambda action: None,
+            house.clock.now_ms(),
+            seals=house.app.keys().seals,
         )
     )
     third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))

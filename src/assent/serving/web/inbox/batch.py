@@ -98,7 +98,7 @@ async def decide(visit: Visit) -> Response:
                     seen,
                     _no_link,
                     visit.now_ms,
-                    seals=visit.services.seals(),
+                    seals=visit.services.keys().seals,
                     send_now=form.get("then") == "send",
                 )
             else:

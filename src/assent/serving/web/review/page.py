@@ -242,7 +242,14 @@ class ReviewPages:
             decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
             changed = yield from DECISIONS[decision](
                 SubmittedForm(
-                    viewer, decider, action, form, now_ms, self._services.seals(), self._base_url, checked
+                    viewer,
+                    decider,
+                    action,
+                    form,
+                    now_ms,
+                    self._services.keys().seals,
+                    self._base_url,
+                    checked,
                 )
             )
             return viewer, changed
