@@ -262,6 +262,16 @@ def test_a_page_gives_headline_sentence_and_features_of_a_landing_page() -> None
     )
 
 
+def test_a_landing_page_introduces_the_product_and_ends_with_the_change() -> None:
+    readme = (
+        "# Tern\n\nTern turns CSV files into one table.\n\n## Features\n\n- Reads folders\n- Writes Parquet\n"
+    )
+    assert body("landing", readme=readme, whatChanged="Tern imports only the rows that changed.") == (
+        "# Tern turns CSV files into one table\n\n- Reads folders\n- Writes Parquet\n\n"
+        "Tern imports only the rows that changed.\n\nhttps://a.example"
+    )
+
+
 def test_the_goal_decides_which_features_come_first() -> None:
     page = "<title>Studiodesk</title><meta name=description content='Studiodesk keeps hours and budgets in one view.'>"
     page += "<h2>Track hours without a timer</h2><h2>Invoices from tracked hours</h2><h2>Budgets that warn early</h2>"

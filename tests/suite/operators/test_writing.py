@@ -33,6 +33,14 @@ FACTS: dict[str, Any] = {"brand": CLUB["brand"], "repoContext": CLUB["repoContex
         ("bedanke dich bei den ersten Nutzern", False),
         ("say something nice", False),
         ("photos of the new office", False),
+        ("celebrate 1000 stars", False),
+        ("launch event on 3 May", False),
+        ("announce that we are hiring engineers", False),
+        ("hire someone for our event app", False),
+        ("launch our event app", True),
+        ("release of a job scheduler", True),
+        ("Launch Tern, a price tracker", True),
+        ("first users for our survey tool", True),
         ("first users for the import", True),
         ("announce the new import", True),
         ("Launch Assent", True),
@@ -42,6 +50,43 @@ FACTS: dict[str, Any] = {"brand": CLUB["brand"], "repoContext": CLUB["repoContex
 )
 def test_only_an_announcement_is_a_goal_for_the_composer(goal: str, served: bool) -> None:
     assert announces(goal) is served
+
+
+def test_the_name_of_the_product_says_nothing_about_the_goal() -> None:
+    assert announces("Launch Interview Buddy", "Interview Buddy")
+    assert not announces("Thank the users of Interview Buddy", "Interview Buddy")
+
+
+async def test_a_launch_for_another_goal_is_left_to_the_writer_with_what_is_known(loop: Loop) -> None:
+    asked = {"goal": "hire a Go engineer", "channels": ["linkedin", "x"], **FACTS}
+    outcome = await loop.call(LAUNCH, asked)
+    refused = outcome.payload
+
+    assert (outcome.reason, refused["retry"]) == ("validation_error", "changed")
+    assert [problem["path"] for problem in refused["problems"]] == ["drafts"]
+    assert "drafts" in refused["fixActionForAgent"]
+    tool = refused["recoveryTool"]
+    assert (tool["name"], tool["args"]["channels"]) == (LAUNCH, ["linkedin", "x"])
+    assert "3,000 characters" in tool["needs"]["drafts"] and "280" in tool["needs"]["drafts"]
+    assert refused["writing"]["goal"] == asked["goal"] and refused["writing"]["facts"]
+    drafts = {"linkedin": "We look for a Go engineer in Graz.", "x": "We look for a Go engineer."}
+    assert (await loop.call(LAUNCH, {**asked, "drafts": drafts})).payload["ok"] is True
+
+
+async def test_a_launch_for_another_goal_gets_no_product_note_beside_the_drafts(loop: Loop) -> None:
+    drafts = {"linkedin": "We look for a Go engineer in Graz."}
+    asked = {"goal": "hire a Go engineer", "channels": ["linkedin", "x"], "drafts": drafts, **FACTS}
+    run = (await loop.call(LAUNCH, asked)).payload
+
+    assert len(run["actions"]) == 1
+    assert [note["channel"] for note in run["launchPack"]["draftsNeeded"]] == ["x"]
+    assert "1 of 2 drafts are there: X still needs a text." in run["show"]
+
+
+async def test_a_launch_with_a_goal_of_its_own_words_is_composed(loop: Loop) -> None:
+    run = (await loop.call(LAUNCH, {"goal": "1,000 clubs by summer", **FACTS})).payload
+
+    assert {each["channel"] for each in run["launchPack"]["channels"]} >= {"site", "linkedin"}
 
 
 async def test_a_post_for_another_goal_is_left_to_the_writer_with_what_is_known(loop: Loop) -> None:
@@ -151,6 +196,8 @@ async def test_a_launch_pack_has_every_part_of_the_contract(loop: Loop) -> None:
     assert pack["positioning"] and pack["launchAngle"]
     assert {each["channel"] for each in pack["channels"]} >= {"site", "linkedin", "x", "email", "landing"}
     assert pack["measurement"]["afterHours"] > 0
+    assert "**Landing page: for your own page, not staged**" in run["show"]
+    assert "Measured 24 hours after it went out:" in run["show"]
     assert [image["type"] for image in run["images"]] == ["image"]
 
 

@@ -227,8 +227,10 @@ class _Draft:
         if introduces:
             parts += self._list(held.features[:facts])
             shown = len(details) + len(held.features[:facts])
-            if held.audience is not None and with_product and facts:
-                parts.append(Part(held.audience.text, (held.audience,)))
+            change = held.lead if shape.introduces and lead != held.lead else None
+            last = change or held.audience
+            if last is not None and with_product and facts:
+                parts.append(Part(last.text, (last,)))
             if held.added is not None and facts and not shape.introduces:
                 parts.append(Part(held.added.text, (held.added,)))
         else:

@@ -26,6 +26,7 @@ _OTHERWISE: Final = re.compile(
     r"invit\w*|rsvp|events?|webinars?|meet-?ups?|meetings?|conference|"
     r"ask(?:s|ed|ing)?|questions?|survey|poll|interview\w*|remind\w*|repl(?:y|ies|ying)|answer\w*|respond\w*|"
     r"follow[ -]?up|introduce (?:me|us|myself|her|him|them)|"
+    r"celebrat\w*|milestones?|anniversar\w*|feiern|jubiläum\w*|"
     r"outage|incident|downtime|breach|recall|refund\w*|invoice\w*|complain\w*|cancel\w*|resign\w*|"
     r"pric(?:e|es|ing)|discount\w*|sale|sunset\w*|deprecat\w*|shut(?:ting)? down|"
     r"einstell(?:en|ung)|stellenanzeige|stelle|bewerber\w*|mitarbeiter\w*|"
@@ -36,6 +37,21 @@ _OTHERWISE: Final = re.compile(
 """Words of a goal that no note about the product serves, whatever else it says."""
 
 
-def announces(goal: str) -> bool:
+_KIND: Final = re.compile(
+    r"\b[\w-]+ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|apis?|clis?|"
+    r"extensions?|engines?|frameworks?|dashboards?|schedulers?|trackers?|builders?|generators?|calculators?|parsers?|"
+    r"servers?|databases?)\b",
+    re.IGNORECASE,
+)
+"""What kind of product it is: the event of an event app is none that people are invited to."""
+
+
+def announces(goal: str, product: str = "") -> bool:
     """Whether a note about the product and its change is what the goal asks for."""
-    return bool(_ANNOUNCES.search(goal)) and not _OTHERWISE.search(goal)
+    return bool(_ANNOUNCES.search(goal)) and not asks_otherwise(goal, product)
+
+
+def asks_otherwise(goal: str, product: str = "") -> bool:
+    """Whether the goal asks for something that no note about the product serves. Its name and kind do not decide."""
+    said = goal.replace(product, " ") if product else goal
+    return bool(_OTHERWISE.search(_KIND.sub(" ", said)))

@@ -77,7 +77,7 @@ def write(
         made = remind(made, bench.lessons)
     draft = Draft(
         type=channel.id if channel.action else "landing",
-        title=made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS),
+        title=_name_draft(channel, made),
         body=made.body,
         channel=channel.id,
         metadata=draft_facts(bench, made),
@@ -90,6 +90,13 @@ def write(
         if channel.action
         else None,
     )
+
+
+def _name_draft(channel: Channel, made: Composed) -> str:
+    """The words by which a draft is listed."""
+    if not channel.action:
+        return f"{channel.label}: for your own page, not staged"
+    return made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS)
 
 
 def _paths(supplied: Supplied | None) -> dict[str, str]:

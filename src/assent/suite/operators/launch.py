@@ -8,6 +8,7 @@ import msgspec
 
 from assent.ports import Draft, Preparation
 from assent.suite.composer import composer
+from assent.suite.content.channels import needs
 from assent.suite.content.language import unended
 from assent.suite.content.lessons import first_sentence
 from assent.suite.content.records import NeedsDraft
@@ -31,6 +32,7 @@ INFO = OperatorInfo(
 )
 
 DEFAULT_CHANNELS: Final = ("site", "linkedin", "x", "email", "landing")
+NOT_SERVED: Final = "A plain note about the product does not serve this goal."
 
 
 class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
@@ -62,13 +64,18 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
     return tuple(unended(text) for text in (plan.angle, *titles, *opening) if text)
 
 
-def prepare(bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied]) -> LaunchPlan:
-    """Drafts and actions for every channel, in the order asked for."""
+def prepare(
+    bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied], *, composes: bool = True
+) -> LaunchPlan:
+    """Drafts and actions for every channel, in the order asked for; without `composes` of the given texts alone."""
     wanted = tuple(known_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
     written: list[Written] = []
     missing: list[ChannelNote] = []
     for name in dict.fromkeys((*wanted, *drafts)):
-        made = write(bench, known_channel(name), drafts.get(name), in_launch=True)
+        row = known_channel(name)
+        made: Written | NeedsDraft = NeedsDraft(name, NOT_SERVED, needs(row))
+        if composes or name in drafts:
+            made = write(bench, row, drafts.get(name), in_launch=True)
         if isinstance(made, NeedsDraft):
             missing.append(ChannelNote(name, made.reason, made.wanted))
         else:

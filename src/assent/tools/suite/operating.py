@@ -6,6 +6,7 @@ Nothing here has an outside effect: a product page may be read, text is written,
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -22,9 +23,10 @@ from assent.gate.records import Action
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
-from assent.ports import Measurable, Preparation
+from assent.ports import Measurable, Preparation, StagedEffect
 from assent.suite.composer.naming import name_of
 from assent.suite.content import evidence as gathering
+from assent.suite.content.channels import label_of
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import email, launch, post
 from assent.suite.operators.definition import Workbench
@@ -38,11 +40,13 @@ from assent.tools.suite.graphics import add_one_picture, illustrate
 from assent.tools.suite.long_runs import patiently
 from assent.tools.suite.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
 from assent.tools.suite.unwritten import (
+    may_compose,
     offer_writing,
     refuse_uncomposable,
     tell_missing,
     too_little,
     write_it,
+    write_launch,
     write_missing,
 )
 
@@ -132,16 +136,21 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     drafts = {known_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
+    wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
+    composes = may_compose(bench, request.goal)
+    if not composes and not drafts:
+        raise write_launch(bench, wanted, request)
     if not gathering.enough(bench.evidence) and not drafts:
         raise too_little(bench, "drafts")
-    wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
-    bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
-    plan = await run_apart(launch.prepare, bench, wanted, drafts)
+    if composes:
+        bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
+    plan = await run_apart(partial(launch.prepare, composes=composes), bench, wanted, drafts)
     if not plan.written:
         raise too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
     preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
-    preparation = msgspec.structs.replace(preparation, notes=tell_missing(plan))
+    notes = (*tell_missing(plan), *_tell_measurement(_plan_measurement(call, preparation.effects)))
+    preparation = msgspec.structs.replace(preparation, notes=notes)
     missing = tuple(note.channel for note in plan.missing)
     preparation = offer_writing(bench, preparation, request.goal, missing)
     if subject and "email" not in drafts:
@@ -163,7 +172,7 @@ def _draft(name: str, given: str | DraftGiven) -> Supplied:
     return Supplied(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
 
 
-def _plan_measurement(call: Call, staged: tuple[Action, ...]) -> MeasurementPlan:
+def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffect, ...]) -> MeasurementPlan:
     connectors = call.services.connectors
     by_channel = {action.effect.channel: connectors.get(action.effect.connector) for action in staged}
     read = tuple(name for name, connector in by_channel.items() if isinstance(connector, Measurable))
@@ -172,6 +181,16 @@ def _plan_measurement(call: Call, staged: tuple[Action, ...]) -> MeasurementPlan
         read=read,
         told_by_hand=tuple(name for name in by_channel if name not in read),
     )
+
+
+def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
+    """The plan in a sentence; nothing where nothing will go out."""
+    read, told = (", ".join(map(label_of, names)) for names in (plan.read, plan.told_by_hand))
+    how = [
+        *([f"the server reads {read}"] if read else []),
+        *([f"you tell me the numbers of {told}"] if told else []),
+    ]
+    return (f"Measured {plan.after_hours:g} hours after it went out: {'; '.join(how)}.",) if how else ()
 
 
 async def prepare_post(call: Call, request: Post) -> PostReply:

@@ -13,10 +13,11 @@ from assent.gate.calls import SuggestedCall
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.ports import THIS_RUN, Preparation
+from assent.suite.composer.naming import name_of
 from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import Channel
-from assent.suite.content.goals import announces
+from assent.suite.content.goals import announces, asks_otherwise
 from assent.suite.content.writing import gather_writing
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import describe_wanted, known_channel
@@ -29,8 +30,8 @@ ONLY_NOTES: Final = (
     "The server writes plain notes about a product only. I will write this one and show it to you."
 )
 WRITE_IT: Final = (
-    "Write the text yourself and call the same tool again with it in body; writing has what is known, recoveryTool "
-    "the rest of the call."
+    "Write the text yourself and call the same tool again with it in {argument}; writing has what is known, "
+    "recoveryTool the rest of the call."
 )
 OR_WRITE: Final = " Or write the texts yourself and hand them in as {argument}: they need no such facts."
 
@@ -38,25 +39,51 @@ OR_WRITE: Final = " Or write the texts yourself and hand them in as {argument}: 
 def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
     """Where no text was brought: refuse what the composer does not serve, and what it has nothing to say about."""
     goal = request.goal or ""
-    if goal and not announces(goal):
+    if goal and not announces(goal, name_of(bench.evidence)[0]):
         raise write_it(bench, channel, tool, request)
     if not gathering.enough(bench.evidence):
         raise write_it(bench, channel, tool, request) if channel.shape == "email" else too_little(bench)
 
 
+def may_compose(bench: Workbench, goal: str | None) -> bool:
+    """Whether notes about the product may stand in for the missing texts of a launch.
+
+    A launch is an announcement unless its goal says otherwise; a single post or mail may be anything.
+    """
+    return not asks_otherwise(goal or "", name_of(bench.evidence)[0])
+
+
 def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
     """The agent writes this one: for what the channel takes, from what is known."""
+    return _ask_for_text(bench, (channel.id,), tool, request, "body", describe_wanted(channel))
+
+
+def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
+    """The agent writes every text of a launch that the composer does not serve."""
+    taken = " ".join(channels.needs(known_channel(each)) for each in channel_ids)
+    needs = {"drafts": f"an object with your own text per channel. {taken}"}
+    return _ask_for_text(bench, channel_ids, "chieflab_launch_product", request, "drafts", needs)
+
+
+def _ask_for_text(
+    bench: Workbench,
+    channel_ids: tuple[str, ...],
+    tool: str,
+    request: Any,
+    argument: str,
+    wanted: dict[str, str],
+) -> Refusal:
     given = _said(msgspec.to_builtins(request))
     short = {name: value for name, value in given.items() if len(msgspec.json.encode(value)) <= ECHO_BYTES}
-    needs = {name: what for name, what in describe_wanted(channel).items() if name not in short}
+    needs = {name: what for name, what in wanted.items() if name not in short}
     return Refusal(
         Reason.VALIDATION_ERROR,
-        words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT),
-        problems=[Problem("body", needs["body"], "no text")],
+        words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT.format(argument=argument)),
+        problems=[Problem(argument, needs[argument], "no text")],
         recovery_tool=tool,
         recovery_args=short,
         recovery_needs=needs,
-        writing=_known(bench, (channel.id,), request.goal),
+        writing=_known(bench, channel_ids, request.goal),
     )
 
 
