@@ -61,10 +61,10 @@ bluesky: dev ## Bluesky's reference server, and our connector and emulator again
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
 
-screenshots: dev ## Take the pictures of every screen anew, into docs/screens
+screenshots: dev ## Take the pictures of every screen, into docs/screens
 	@.venv/bin/python -m tests.serving.web.console.gallery docs/screens
 
-lock: ## Resolve the dependencies anew
+lock: ## Resolve the dependencies again
 	@scripts/lock.sh
 	@scripts/peers.sh lock
 
