@@ -1,7 +1,7 @@
-"""Mail to named people: a mail in the caller's own words to few recipients, staged alone and not in a launch.
+"""Personal data in actions: contacts, and mail to named people, which is mail to few recipients and not of a launch.
 
-It is correspondence. Its claims are not checked as marketing, and memory keeps nothing of it: it holds personal data,
-and every agent of the workspace reads the memory.
+Such mail is correspondence. Its claims are not checked as marketing, and memory keeps nothing of it or of a contact:
+every agent of the workspace reads the memory.
 """
 
 from __future__ import annotations
@@ -10,21 +10,29 @@ from typing import Any, Final
 
 from assent.gate.cards import is_mail
 from assent.gate.preflight import MANY_RECIPIENTS
-from assent.gate.records import Effect
+from assent.gate.records import Action, Effect
 
-OWN_WORDS: Final = "ownWords"
-"""Among the metadata of an action: the caller wrote the text, and it is not part of a launch."""
+CONTACTS: Final = "contacts"
+"""The channel of contacts."""
 
-
-def is_personal(*, is_mail: bool, recipients: int, own_words: bool) -> bool:
-    """Whether a text is a mail to named people."""
-    return is_mail and own_words and recipients <= MANY_RECIPIENTS
+ALONE: Final = "ownWords"
+"""Among the metadata of an action: it is a mail that is not part of a launch."""
 
 
 def is_personal_mail(effect: Effect, metadata: dict[str, Any]) -> bool:
-    """Whether an effect of an action with this metadata is one, judged by its present recipients."""
-    return is_personal(
-        is_mail=is_mail(effect),
-        recipients=len(effect.recipients),
-        own_words=metadata.get(OWN_WORDS) is True,
-    )
+    """Whether an effect of an action with this metadata is a mail to named people, by its present recipients."""
+    return _reaches_few(effect) and metadata.get(ALONE) is True
+
+
+def is_personal(action: Action) -> bool:
+    """Whether an action is a contact or a mail to named people."""
+    return action.effect.channel == CONTACTS or is_personal_mail(action.effect, action.metadata)
+
+
+def may_hold_personal_words(action: Action) -> bool:
+    """Whether the present text of an action may be about people: a mail to few that was edited is, even in a launch."""
+    return is_personal(action) or (_reaches_few(action.effect) and action.revision > 1)
+
+
+def _reaches_few(effect: Effect) -> bool:
+    return is_mail(effect) and len(effect.recipients) <= MANY_RECIPIENTS

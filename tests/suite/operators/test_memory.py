@@ -287,3 +287,58 @@ async def test_claims_and_lessons_that_an_agent_recorded_leave_no_fact_out(loop:
 
     assert shown(run) == shown(before)
     assert any("Never say “gusts”." in line for line in advice(run))
+
+
+async def test_a_contact_is_not_remembered(loop: Loop) -> None:
+    contact = {"email": "dana@example.org", "firstName": "Dana", "phone": "0664 1234567"}
+    run = (await loop.call("chieflab_save_contacts", {"contacts": [contact]})).payload
+    action_id = run["actions"][0]["id"]
+    approved = (await loop.call("chieflab_approve_action", {"actionId": action_id})).payload
+    await loop.call("chieflab_withdraw_approval", {"actionId": action_id})
+    await loop.call("chieflab_reject_action", {"actionId": action_id, "reason": "Never say Dana."})
+
+    assert approved["status"] == "approved"
+    assert await remembered(loop) == []
+
+
+async def test_a_composed_mail_that_became_personal_is_not_remembered(loop: Loop) -> None:
+    given = {"to": ["dana@example.org"], "repoContext": CLUB["repoContext"]}
+    mail = (await loop.call("chieflab_send", given)).payload
+    body = "Hi Dana,\n\nyour biopsy is the best news of the year.\n\nKim"
+    edited = await edit(loop, mail, body, asked="Never name the biopsy.")
+    action_id = mail["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id, "digest": edited["digest"]})
+
+    record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+
+    assert record["status"] == "approved"
+    assert record["preflight"]["warnings"] == []
+    assert await remembered(loop) == []
+
+
+async def test_a_mail_of_a_launch_that_was_edited_leaves_only_the_request(loop: Loop) -> None:
+    arguments = {"channels": ["email"], "email": {"to": ["dana@example.org"]}, **CLUB}
+    launch = (await loop.call("chieflab_launch_product", arguments)).payload
+    edited = await edit(loop, launch, "Hi Dana,\n\nthe import is ready.", asked="Always name the price.")
+    action_id = launch["actions"][0]["id"]
+    await loop.call("chieflab_approve_action", {"actionId": action_id, "digest": edited["digest"]})
+
+    assert [entry["kind"] for entry in await remembered(loop)] == ["lesson"]
+
+
+async def test_a_measured_personal_mail_is_no_memory_and_no_baseline(loop: Loop) -> None:
+    loop.mail.metrics = {"delivered": 1, "opened": 1}
+    launch = (
+        "chieflab_launch_product",
+        {"channels": ["email"], "email": {"to": ["dana@example.org"]}, **CLUB},
+    )
+    earlier_runs = []
+    for tool, arguments in (("chieflab_send", MAIL), launch, launch, ("chieflab_send", MAIL)):
+        run = (await loop.call(tool, arguments)).payload
+        await loop.approve_and_send(run["actions"][0]["id"])
+        loop.clock.advance(days=2)
+        found = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload["measurement"]
+        earlier_runs.append({each["runs"] for each in found["baseline"]})
+
+    assert earlier_runs == [set(), set(), {1}, set()]
+    assert len(await remembered(loop, kind="channel_performance")) == 2

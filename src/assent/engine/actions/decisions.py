@@ -328,14 +328,11 @@ def edit(
     if "media" in changes:
         yield from pictures.take_along(done)
     yield from brain.forget_approval(action)
-    if brain.keeps(done) and brain.keeps(action):
-        if "body" in changes:
-            entry = brain.decision_entry(done, "edit", facts)
-            yield from brain.remember(action.workspace_id, entry, now_ms)
-        if asked.strip():
-            yield from brain.remember(
-                action.workspace_id, brain.asked_entry(done, asked.strip(), facts), now_ms
-            )
+    if "body" in changes and brain.keeps(done) and brain.keeps(action):
+        entry = brain.decision_entry(done, "edit", facts)
+        yield from brain.remember(action.workspace_id, entry, now_ms)
+    if asked.strip() and brain.keeps_requests(done) and brain.keeps_requests(action):
+        yield from brain.remember(action.workspace_id, brain.asked_entry(done, asked.strip(), facts), now_ms)
     return done
 
 

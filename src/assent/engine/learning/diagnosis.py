@@ -203,6 +203,6 @@ def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
         executed_ms=action.executed_ms,
         expired=action.expired(now_ms),
         ready=action.effect.connector not in unready,
-        rejection=shorten(action.rejection or ""),
+        rejection=shorten(action.rejection or "") if brain.keeps(action) else "",
         last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,8 @@ from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
 from assent.engine.learning.measured import Measurement, check_reading
 from assent.gate.calls import SuggestedCall
-from assent.gate.cards import UNPUBLISH
+from assent.gate.cards import UNPUBLISH, is_mail
+from assent.gate.personal_mail import is_personal
 from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
@@ -137,7 +139,8 @@ async def measure(
         created_ms=now_ms,
         **measured.present(found),
     )
-    return await services.store.write(lambda: _keep(planned, asset, found, by, now_ms))
+    personal = _personal_channels(sent)
+    return await services.store.write(lambda: _keep(planned, asset, found, personal, by, now_ms))
 
 
 async def read_all(
@@ -232,7 +235,30 @@ def _facts(
         for action in of_run
         if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
     )
-    return planned, sent, [scheduled_of(row) for row in past], by_hand
+    history = []
+    for row in past:
+        history.append((yield from _without_personal(scheduled_of(row), sent)))
+    return planned, sent, history, by_hand
+
+
+def _personal_channels(sent: Iterable[Action]) -> set[str]:
+    """The channels on which nothing but personal mail went out. Their numbers are neither kept nor compared with."""
+    given = tuple(sent)
+    return {each.effect.channel for each in given} - {
+        each.effect.channel for each in given if not is_personal(each)
+    }
+
+
+def _without_personal(past: Scheduled, sent: tuple[Action, ...]) -> Transaction[Scheduled]:
+    """An earlier measurement without the numbers of personal mail; without those of its channel for such a mail."""
+    found = past.measurement
+    mailed = {each.effect.channel for each in sent if is_mail(each.effect)}
+    if found is None or mailed.isdisjoint(reading.channel for reading in found.sources):
+        return past
+    of_run = yield from actions.run_actions(sent[0].workspace_id, past.run_id)
+    personal = _personal_channels(sent) | _personal_channels(of_run)
+    kept = tuple(reading for reading in found.sources if reading.channel not in personal)
+    return msgspec.structs.replace(past, measurement=msgspec.structs.replace(found, sources=kept))
 
 
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
@@ -275,7 +301,7 @@ def record_by_hand(
 
 
 def _keep(
-    planned: Scheduled, asset: Asset, found: Measurement, by: str, now_ms: int
+    planned: Scheduled, asset: Asset, found: Measurement, personal: set[str], by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
     """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory
     (E30)."""
@@ -285,7 +311,7 @@ def _keep(
     if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
-            yield from _remember(planned.tenant_id, kept, found, now_ms)
+            yield from _remember(planned.tenant_id, kept, found, personal, now_ms)
             return last.measurement, kept
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
@@ -297,14 +323,16 @@ def _keep(
     )
     facts = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
     yield from journal.append_to(head, [journal.NewEvent("run_measured", facts)], now_ms)
-    yield from _remember(planned.tenant_id, asset, found, now_ms)
+    yield from _remember(planned.tenant_id, asset, found, personal, now_ms)
     return found, asset
 
 
-def _remember(tenant_id: str, asset: Asset, found: Measurement, now_ms: int) -> Transaction[None]:
-    """Keep a memory of each reading, once. Where earlier rules made one, this is the one that replaces it."""
+def _remember(
+    tenant_id: str, asset: Asset, found: Measurement, personal: set[str], now_ms: int
+) -> Transaction[None]:
+    """Keep a memory of each reading, once; none of personal mail. It replaces one that earlier rules made."""
     for number, reading in enumerate(found.sources):
-        if reading.status == "ok":
+        if reading.status == "ok" and reading.channel not in personal:
             entry = performance_entry(tenant_id, asset, reading, number)
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 

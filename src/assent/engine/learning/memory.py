@@ -2,7 +2,7 @@
 
 The transaction of a decision keeps its entry: an approval, a rejection with its reason, an edit, and the request that
 came with an edit. Measurements follow a day later. The next prepare reads them (`lessons_read`). Nothing is kept about
-steps of workflows and mail to named people. An entry of another tenant or workspace is never seen.
+steps of workflows, contacts and mail to named people. An entry of another tenant or workspace is never seen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.gate.personal_mail import is_personal_mail
+from assent.gate.personal_mail import is_personal, may_hold_personal_words
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel import ids
@@ -213,8 +213,13 @@ def asked_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
 
 
 def keeps(action: Action) -> bool:
-    """Whether decisions about an action are remembered: not about a step of a workflow, nor a mail to named people."""
-    return action.effect.connector != WORKFLOW and not is_personal_mail(action.effect, action.metadata)
+    """Whether a decision about an action is remembered, with the text that it has now."""
+    return keeps_requests(action) and not may_hold_personal_words(action)
+
+
+def keeps_requests(action: Action) -> bool:
+    """Whether a request for later drafts is taken with an edit: not about a step of a workflow or personal data."""
+    return action.effect.connector != WORKFLOW and not is_personal(action)
 
 
 def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.personal_mail import OWN_WORDS, is_personal
+from assent.gate.personal_mail import ALONE
+from assent.gate.preflight import MANY_RECIPIENTS
 from assent.gate.records import Effect
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import Draft, StagedEffect
@@ -56,10 +57,9 @@ def write(
     bench: Workbench, channel: Channel, supplied: Supplied | None, *, in_launch: bool = False
 ) -> Written | NeedsDraft:
     """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
-    own_words = supplied is not None and not in_launch
-    personal = is_personal(
-        is_mail=channel.shape == "email", recipients=len(bench.recipients), own_words=own_words
-    )
+    alone = channel.shape == "email" and not in_launch
+    # A composed text is about the product, whoever gets it.
+    personal = alone and supplied is not None and len(bench.recipients) <= MANY_RECIPIENTS
     if supplied is not None:
         title = supplied.subject or supplied.title
         made: Composed | NeedsDraft = adapt(
@@ -86,9 +86,7 @@ def write(
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made, _paths(supplied), own_words=own_words)
-        if channel.action
-        else None,
+        effect=staged(bench, channel, made, _paths(supplied), alone=alone) if channel.action else None,
     )
 
 
@@ -135,7 +133,7 @@ def staged(
     made: Composed,
     paths: dict[str, str],
     *,
-    own_words: bool = False,
+    alone: bool = False,
 ) -> StagedEffect:
     """The effect of publishing or sending a text, with what a human should know about it."""
     mail = channel.shape == "email"
@@ -160,7 +158,7 @@ def staged(
         warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
         recommendations=made.recommendations,
         schedule_ms=bench.schedule_ms,
-        metadata={OWN_WORDS: True} if own_words else {},
+        metadata={ALONE: True} if alone else {},
         paths=paths,
         rewrite=describe_wanted(channel) if made.source == COMPOSER else {},
     )

@@ -8,7 +8,7 @@ from tests.serving.web.review.kit import House, form, mail, post
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
-from assent.gate.personal_mail import OWN_WORDS
+from assent.gate.personal_mail import ALONE
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ async def test_a_request_that_comes_with_an_edit_on_the_page_becomes_a_lesson(ho
 
 
 async def test_the_page_of_a_mail_to_named_people_asks_for_no_lesson(house: House) -> None:
-    run = await house.stage(mail(metadata={OWN_WORDS: True}))
+    run = await house.stage(mail(metadata={ALONE: True}))
     browser, action_id = await house.opened(run), run.actions[0].id
 
     assert "asked" not in form(await house.page(browser, run.run_id), action_id, "edit").fields

@@ -170,7 +170,7 @@ def card_of(
         done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
-        keeps_requests=brain.keeps(action),
+        keeps_requests=brain.keeps_requests(action),
         effect=effect,
         content=content_of(action, now_ms, pictures.along),
         size=review_words.size(effect.body),

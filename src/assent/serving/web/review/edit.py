@@ -49,7 +49,7 @@ def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
     typed["asked"] = (form or {}).get("asked", "")
     return {
         "action": action,
-        "keeps_requests": brain.keeps(action),
+        "keeps_requests": brain.keeps_requests(action),
         "title_of": review_words.title(effect),
         "is_mail": review_words.is_mail(effect),
         "typed": typed,
