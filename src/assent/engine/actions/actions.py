@@ -1,7 +1,7 @@
-"""Runs, assets and actions in the store: reading them, and changing an action together with its event.
+"""Runs, assets and actions in the store.
 
 A change locks the action's row, judges it, writes the next version and appends to the run's stream in one
-transaction. Nothing else writes to these tables.
+transaction. No other module writes to these tables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
-"""What the store orders by."""
+"""Sort order in the store."""
 
 _JSON: Final = msgspec.json.Encoder()
 _EFFECT: Final = msgspec.json.Decoder(Effect)
@@ -46,7 +46,7 @@ _FIELDS: Final = len(Action.__struct_fields__)
 
 
 def require_action_id(text: str) -> ActionId:
-    """An id as it can be; anything else is malformed, which tells nothing about what exists (C1)."""
+    """Return a well-formed id. Raises `Refusal` for any other text, which reveals nothing about what exists (C1)."""
     if not is_uuid(text):
         raise Refusal(Reason.INVALID_ACTION_ID)
     return ActionId(text)
@@ -62,14 +62,14 @@ def require_run_id(text: str) -> RunId:
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
-    """An action to change. An action of another workspace and an unknown one run the same statement and get the same
-    401 (C1, E26, E96)."""
+    """Lock an action and return it with its policy. An action of another workspace and an unknown one run the same
+    statement and raise the same 401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
     return _read_found(rows)
 
 
 def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
-    """An action to look at."""
+    """Return an action and its policy without a lock. Raises like `lock`."""
     rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
     return _read_found(rows)
 
@@ -82,7 +82,7 @@ def _read_found(rows: Any) -> tuple[Action, Policy]:
 
 
 def put(action: Action, state: State, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store the next version of a locked action, in its new state, with the event that explains it."""
+    """Store the next version of a locked action in its new state, with one event."""
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     return (yield from put_all(changed, ((move, facts),), now_ms))
 
@@ -90,7 +90,7 @@ def put(action: Action, state: State, move: Move, facts: dict[str, Any], now_ms:
 def put_all(
     changed: Action, moves: tuple[tuple[Move, dict[str, Any]], ...], now_ms: int
 ) -> Transaction[Action]:
-    """Store the next version of a locked action with an event for every move that led to it."""
+    """Store the next version of a locked action, with one event per move."""
     stored = yield statements.store_action(
         workspace_id=changed.workspace_id,
         action_id=changed.action_id,
@@ -127,7 +127,7 @@ def put_all(
 
 
 def note(action: Action, kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    """An event about an action that changes nothing of it, such as the late answer of a lost attempt."""
+    """Append an event about an action without changing it, such as a late answer."""
     event = journal.NewEvent(kind, {"actionId": action.action_id, "revision": action.revision, **facts})
     yield from journal.append(action.workspace_id, action.run_id, [event], now_ms)
 
@@ -149,7 +149,7 @@ def insert_run(run: Run) -> Transaction[None]:
 
 
 def finish_run(run: Run) -> Transaction[bool]:
-    """Write down how a run that was begun before has ended; false where somebody has done so."""
+    """Store the result of a run that was started earlier. Returns False if it has one."""
     rows = yield statements.finish_run(
         workspace_id=run.workspace_id, run_id=run.run_id, outputs=_text(run.outputs), status=run.status
     )
@@ -224,7 +224,7 @@ def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[As
 
 
 def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
-    """An asset from its row; a measurement as the present rules tell it."""
+    """Build an asset from its row. A measurement is evaluated by the present rules."""
     asset = Asset(
         workspace_id=workspace_id,
         asset_id=AssetId(row["asset_id"]),
@@ -252,7 +252,7 @@ def find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | 
 
 
 def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Transaction[tuple[Action, ...]]:
-    """What needs a human, oldest first."""
+    """List the actions that need a person, oldest first."""
     rows = yield statements.list_waiting_actions(
         workspace_id=workspace_id, after=after, most=most, now_ms=now_ms
     )
@@ -273,9 +273,9 @@ def trail(
 
 
 def action_of(row: Row) -> Action:
-    """An action from its row, whose first columns are the fields of an action in their order.
+    """Build an action from its row, whose first columns are the fields of `Action` in order.
 
-    By position, because looking a column up by name is slow where a row has so many.
+    By position, because look-ups by name are slow in a row with many columns.
     """
     (
         workspace_id,

@@ -1,7 +1,7 @@
-"""Which account an effect goes to, and whether it could be performed now (C29, E24).
+"""The account of an effect, and whether its connector is ready (C29, E24).
 
-Asked when an action is staged, when a blocked one is looked at again, and before every claim. Looks at what is
-stored and calls no provider.
+Used when an action is staged, when a blocked action is checked again, and before every claim. Reads only stored data
+and calls no provider.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hub
 
 
 def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
-    """Where a person connects the way out of an effect, or another one of its channel; None where no page is up."""
+    """Return the page on which a person connects the connector of an effect, or another one of its channel. None where
+    no page is served."""
     address = services.page_address()
     row = channels.BY_ID.get(effect.channel)
     ways = (effect.connector, *(row.connectors if row is not None else ()))
@@ -41,12 +42,12 @@ def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) 
 
 
 def connectable(readiness: Readiness) -> bool:
-    """Whether connecting would help: not where that was done, and not where the server has to be set up."""
+    """Whether connecting would help. It does not if a connection exists or the server itself must be configured."""
     return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
 
 
 def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
-    """What a person does about an effect that cannot go out: with the link where there is one, else the whole way."""
+    """Tell a person how to make an effect deliverable: by the link if there is one, else in full."""
     url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
     if url is not None and readiness.summary is not None:
         return f"{readiness.summary} Connect it here: {url}"
@@ -54,7 +55,7 @@ def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readin
 
 
 async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
-    """The effect with the account it goes to, and whether it could go there."""
+    """Return the effect with its account, and the readiness for it."""
     connector = services.connectors.get(effect.connector)
     if connector is None:
         return effect, NOT_LIVE
@@ -64,7 +65,7 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
 
 
 async def ready_now(services: Services, action: Action) -> tuple[Action, Readiness]:
-    """An action with the readiness of now in its preflight, and that readiness."""
+    """Return the action with the present readiness in its preflight, and that readiness."""
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         readiness = NOT_LIVE
@@ -76,14 +77,14 @@ async def ready_now(services: Services, action: Action) -> tuple[Action, Readine
 
 
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Whether this effect could be performed now; for most connectors the same as whether any could."""
+    """Return the readiness of a connector for this effect. For most connectors it is the same for every effect."""
     if (by_account := _by_account(connector)) is not None:
         return await by_account.readiness_for(workspace_id, effect)
     return await connector.readiness(workspace_id)
 
 
 _has_accounts: Final[dict[type, bool]] = {}
-"""By class, because looking a protocol's methods up takes as long as judging a text."""
+"""Cached by class, because isinstance of a protocol is slow."""
 
 
 def _by_account(connector: object) -> Addressed | None:

@@ -1,8 +1,8 @@
-"""Looking again at an action that could not be performed before.
+"""Check a blocked action again.
 
-Where the connector has become ready, nothing but the preflight changes and an approval stays. Where an account can be
-named that was missing, or another way out serves the channel now, that is another effect: a new revision, to be
-approved again (C29). A human who approves or sends such an action is shown that revision first.
+If its connector has become ready, only the preflight changes and an approval stays valid. If a missing account can be
+named now, or another connector serves the channel, the effect changes: a new revision that needs a new approval (C29).
+A person who approves or sends such an action sees that revision first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TOOL = "chieflab_retry_blocked_action"
 
 
 class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """An action as its connector is now, with what to show and what comes next."""
+    """An action with its present readiness, the text to show and the next calls."""
 
     ok: bool = True
     show: str = ""
@@ -53,7 +53,7 @@ class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
 async def look_again(
     services: Services, caller: Principal, action_id: ActionId, key: str | None
 ) -> LookedAgain:
-    """The action as its connector is now."""
+    """Check the action again and return it with its present readiness."""
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
@@ -74,10 +74,9 @@ async def look_again(
 
 
 async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
-    """Name the account of an action that cannot go out as it is, where one can be named now.
+    """Bind an action that cannot be delivered to an account, if one is known now.
 
-    Gives the new revision, which waits for approval, or None where the action stays as it is; and whether it could be
-    performed now.
+    Returns the new revision, which needs approval, or None if the action stays unchanged; and the present readiness.
     """
     effect, readiness = await way_out(services, action.workspace_id, action.effect)
     if not readiness.ready or effect == action.effect:
@@ -93,8 +92,8 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
 async def bind_first(
     services: Services, workspace_id: WorkspaceId, action_id: ActionId, *, by: str, via: str
 ) -> AsyncIterator[None]:
-    """Around an approval: an action whose account can be named now gets it before, so that the human sees where it
-    goes. The approval is about the content before that, and is refused with words that say why."""
+    """Wrap an approval. If an account is known now, the action is bound to it first, so that the reviewer sees the
+    destination; the approval of the earlier content is then refused with an explanation."""
     bound = await _bind(services, workspace_id, action_id, by, via)
     try:
         yield
@@ -117,7 +116,7 @@ async def _bind(
 
 
 def describe_binding(bound: Action) -> str:
-    """What a human is told about an action whose account was named just now."""
+    """Tell a reviewer that the action was bound to an account just now."""
     effect = bound.effect
     where = goes_to(effect.target)
     if effect.sender:
@@ -157,7 +156,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
 
 
 def _describe_ended(action: Action, now_ms: int) -> str | None:
-    """The words for an action that cannot go out any more, or may have; None for one that is open."""
+    """Describe an action that is closed, expired or in an unknown state; None for an open one."""
     if state_of(action) == UNKNOWN:
         return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
     if state_of(action) == EXECUTING:
@@ -177,7 +176,7 @@ SAID: Final = {
 
 
 async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
-    """The effect by the first connector of its channel that could perform it; as it is where none could."""
+    """Return the effect with the first ready connector of its channel; unchanged if none is ready."""
     channel = channels.BY_ID.get(effect.channel)
     others = channel.connectors if channel is not None else ()
     first: tuple[Effect, Readiness] | None = None
@@ -195,7 +194,7 @@ async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect)
 
 
 async def _look_around(services: Services, workspace_id: WorkspaceId, name: str) -> None:
-    """Accounts that a human has connected at the provider itself since."""
+    """Refresh the accounts that a person connected at the provider."""
     connector: object = services.connectors.get(name)
     if isinstance(connector, KeyChecked):
         timeout = services.connector_timeout_seconds

@@ -1,4 +1,4 @@
-"""Publishing by hand: an action is handed to a human, and is executed when they say where it is (E94, E98)."""
+"""Publishing by hand: an action is handed to a person and becomes executed when they record where it is (E94, E98)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assent.ports import Transaction
 
 
 def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) -> Transaction[Action]:
-    """Make the human the way out. Another way out is another effect, so it is approved again (C29)."""
+    """Change the connector of an action to manual. This is another effect, so it needs a new approval (C29)."""
     action, _ = yield from actions.find(decider.workspace_id, action_id)
     if action.effect.connector == MANUAL:
         return action
@@ -43,9 +43,9 @@ def record_publish(
     seals: Seals,
     blocked: bool = False,
 ) -> Transaction[Action]:
-    """Record that the human published an approved action by hand, and where. A mail that was sent has no address.
+    """Record that a person published an approved action by hand, and where. A mail has no URL.
 
-    `blocked` says that the action's connector cannot perform it now, so that the human's way out is the only one.
+    `blocked` says that the connector cannot perform the action now, so that publishing by hand is the only way.
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.effect.connector == MANUAL or blocked

@@ -1,7 +1,7 @@
-"""A person asks for changes instead of deciding: the wish is kept where the agent reads it, and nothing else changes.
+"""Change requests: a reviewer asks for changes instead of deciding.
 
-The status stays what it was, so that the wish is neither an approval nor a rejection; an approval that was given stays
-given. The agent finds the wishes in the action's `metadata.changesAsked`, oldest first.
+The request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads it. The status and an
+approval stay as they are.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from assent.ports import Transaction
 CHANGES_ASKED: Final = "changesAsked"
 
 MOST_KEPT: Final = 20
-"""Wishes that an action carries; the journal has all of them."""
+"""Requests stored with an action; the journal has all of them."""
 
 
 def ask_for_changes(
     decider: Decider, action_id: ActionId, text: str, seen: Seen, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Keep what somebody wants to have changed, about exactly the content they looked at."""
+    """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION for other
+    content."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.REJECT, now_ms, links)
     refuse_stale(action, seen)
@@ -48,6 +49,6 @@ def ask_for_changes(
 
 
 def list_requests(action: Action) -> list[dict[str, Any]]:
-    """The wishes that an action carries, oldest first."""
+    """Return the change requests of an action, oldest first."""
     kept = action.metadata.get(CHANGES_ASKED)
     return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []

@@ -1,7 +1,7 @@
-"""What holds now about actions that are shown: rights of the caller, the policy, and whether the effect could go out.
+"""The circumstances of displayed actions: rights of the caller, policy, readiness of the connector.
 
-Looks at what is stored and calls no provider. `Outlook` is read once, before a transaction, and then judges an action
-as the transaction leaves it.
+Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and is then applied to
+the action that the transaction returns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sig
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The facts from which the circumstances of an action follow."""
+    """Facts read in advance, from which the circumstances of an action are computed."""
 
     services: Services
     caller: Principal
@@ -49,18 +49,18 @@ class Outlook:
     """By connector and account (`_way`)."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
-        """Whether an effect could be performed when this was read."""
+        """Return the readiness for an effect at the time this was read."""
         return self.readiness.get(_way(effect), READY)
 
     def as_now(self, action: Action) -> Action:
-        """An open action with the readiness of now in its preflight, instead of that of its staging."""
+        """Return an open action with the present readiness in its preflight."""
         if action.status not in OPEN:
             return action
         found = as_of(action.preflight, self.readiness_of(action.effect))
         return msgspec.structs.replace(action, preflight=found)
 
     def of(self, action: Action) -> Circumstances:
-        """The circumstances of an action as it is given."""
+        """Compute the circumstances of an action."""
         effect, now_ms = action.effect, self.services.clock.now_ms()
         decides, executes = (right in self.caller.scopes for right in (DECIDE_RIGHT, EXECUTE_RIGHT))
         needed = self.policy.requirement(action.preflight.severity)
@@ -100,7 +100,7 @@ class Outlook:
         return self.services.review_url(action.workspace_id, action.run_id, now_ms, self.caller.link_scope)
 
     def _views(self, action: Action) -> dict[str, str]:
-        """Each picture with a token that looks and decides nothing."""
+        """Map each picture to a URL with a read-only token."""
         if not action.effect.media:
             return {}
         now_ms = self.services.clock.now_ms()
@@ -109,7 +109,7 @@ class Outlook:
         return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
 
     def _place(self, action: Action) -> str | None:
-        """The feed of this server, told apart from the product's own site."""
+        """Describe this server's feed, if the action is published there, and distinguish it from the product's site."""
         if action.effect.connector != "site":
             return None
         address = self.services.base_url + feed_path(action.workspace_id)
@@ -124,7 +124,7 @@ async def outlook(
     shown: Iterable[Action],
     known: Mapping[str, Readiness] | None = None,
 ) -> Outlook:
-    """Read the policy and ask each connector once about the accounts of these actions. `known` is by action id."""
+    """Read the policy and the readiness of each account of these actions once. `known` is by action id."""
     policy = await services.store.read(lambda: policies.find(caller.workspace_id))
     found: dict[str, Readiness] = {}
     asked: dict[str, Effect] = {}
@@ -139,7 +139,7 @@ async def outlook(
 
 
 async def look(services: Services, caller: Principal, shown: Iterable[Action]) -> dict[str, Circumstances]:
-    """The circumstances of each action, by action id."""
+    """Return the circumstances of each action, by action id."""
     listed = tuple(shown)
     found = await outlook(services, caller, listed)
     return {action.action_id: found.of(action) for action in listed}
@@ -157,12 +157,12 @@ async def _ask(services: Services, caller: Principal, effect: Effect) -> Readine
 
 
 def _way(effect: Effect) -> str:
-    """What readiness depends on: the connector, the account and the sender."""
+    """Cache key of a readiness: connector, account and sender."""
     return canonical.digest([effect.connector, effect.channel, effect.target, effect.sender])
 
 
 def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str | None:
-    """The short form stands before a link; without one the whole way is told."""
+    """Explain why an effect cannot be performed: briefly before a link, else in full."""
     if readiness.ready:
         return None
     if help_url is not None and readiness.summary is not None:

@@ -1,6 +1,6 @@
-"""What a confirmation of a workflow's step is, and what it is not: nothing that an executor sends.
+"""Confirmations of workflow steps: actions that no executor sends.
 
-Apart from deciding, because executors ask it too and need nothing of that.
+Separate from `decisions`, because executors use it too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CUT_CHARS: Final = 100
 
 
 def is_cut(action: Action) -> bool:
-    """An earlier version left the end of a long text away, and an approval would cover all of it."""
+    """Whether an earlier version cut the end off a long text. An approval would cover text that was not shown."""
     body = action.effect.body
     return (
         action.effect.connector == WORKFLOW
@@ -28,7 +28,7 @@ def is_cut(action: Action) -> bool:
 
 
 def refuse_cut(action: Action) -> None:
-    """Refuse to approve what cannot be read whole."""
+    """Raise `Refusal` for a text that was cut."""
     if is_cut(action):
         raise Refusal(
             Reason.VALIDATION_ERROR,
@@ -46,7 +46,7 @@ def refuse_cut(action: Action) -> None:
 
 
 def refuse_confirmation(action: Action) -> None:
-    """What confirms a step of a workflow is sent by nobody: the agent's own next advance is its effect (W40)."""
+    """Raise `Refusal` for a confirmation: its effect is the agent's next advance, not a send (W40)."""
     if action.effect.connector == WORKFLOW:
         raise Refusal(
             Reason.VALIDATION_ERROR,

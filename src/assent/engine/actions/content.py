@@ -1,4 +1,5 @@
-"""Checks a content before a person sees it: refuses what is no text, warns of what may be none."""
+"""Checks of content before a reviewer sees it: refuses content that is no finished text, warns of suspicious
+content."""
 
 from __future__ import annotations
 
@@ -16,14 +17,15 @@ from assent.ports import Preparation
 
 
 def check_contents(preparation: Preparation) -> Preparation:
-    """The preparation with warnings of what sounds unfinished; refused where something is no text (E18, E19, E48)."""
+    """Return the preparation with warnings of unfinished text. Raises `Refusal` for content that is no text (E18, E19,
+    E48)."""
     problems = [
         Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)
         for each in content_problems(staged.effect)
     ]
     if problems:
-        # A title that was taken from the text has the same place as the text.
+        # A title derived from the text has the path of the text.
         first = {each.path: each for each in reversed(problems)}
         raise Refusal(
             Reason.VALIDATION_ERROR,
@@ -39,23 +41,23 @@ def check_contents(preparation: Preparation) -> Preparation:
 
 
 def content_warnings(effect: Effect) -> tuple[str, ...]:
-    """What a person should look at before they take a content for the finished text."""
+    """Return warnings of text that may be unfinished."""
     headlines = {text for text in (effect.title, effect.subject) if text and not effect.body.startswith(text)}
     found = [warning for text in (effect.body, *sorted(headlines)) for warning in suspicions_in(text)]
     return tuple(dict.fromkeys(found))
 
 
 READ_FIELDS: Final = ("body", "title", "subject", "preheader")
-"""What people read of a content."""
+"""Fields that people read."""
 ONE_LINE: Final = ("title", "subject", "preheader", "sender")
-"""What becomes a header or a headline."""
+"""Fields that become a header or a headline."""
 
 DECODES_HEADERS: Final = frozenset({"resend"})
-"""Connectors whose provider writes the mail itself, so that an encoded word might reach its reader as another text."""
+"""Connectors whose provider composes the mail and might decode an encoded word in a header."""
 
 
 def content_problems(effect: Effect) -> list[Problem]:
-    """What keeps a content from being put before a human."""
+    """Return the problems that keep content from being shown to a reviewer."""
     problems = []
     if len(effect.body) > MAX_CONTENT_CHARS:
         problems.append(
@@ -63,11 +65,11 @@ def content_problems(effect: Effect) -> list[Problem]:
         )
     for field in READ_FIELDS:
         shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
-        # A body must be there; the other fields may be empty.
+        # The body is required; the other fields may be empty.
         if (shown or field == "body") and (flaw := find_flaw(shown)) is not None:
             problems.append(Problem(field, f"the text itself: {flaw.why}", flaw.excerpt))
     for field in ONE_LINE:
-        # A second line could become a header of its own.
+        # A second line could be read as another header.
         if not is_one_line(text := getattr(effect, field)):
             problems.append(Problem(field, "one line without control characters", repr(text[:80])))
     if effect.connector in DECODES_HEADERS:

@@ -1,10 +1,10 @@
 """The ledger of credits: append-only entries and their sum, changed together (`missing_credits`, S0 §7).
 
-An action that costs something is paid in the transactions that execute it: set aside with the claim, spent with the
-delivery, given back when it definitely was not sent, and kept aside while nobody knows. Each action has one charge that
-moves reserved → settled or released → reserved, so that however often it is tried it is paid for once.
+An action is paid for in the transactions that execute it: reserved with the claim, settled with the delivery, released
+if it was certainly not sent, and kept reserved while the outcome is unknown. Each action has one charge that moves
+reserved → settled, or reserved → released → reserved, so repeated attempts are paid for once.
 
-Locks are always taken in this order: action, stream of its run, charge, account. What costs nothing touches nothing.
+Lock order: action, stream of its run, charge, account. An action without a price writes nothing here.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from assent.sql.loader import statements
 from assent.suite.credits import CreditAccount, CreditEntry, Kind
 
 MAX_CREDITS: Final = 1_000_000_000_000
-"""What one entry may hold: far from the end of the integers that add them up."""
+"""Largest amount of an entry, far below the range of the integers that hold the sums."""
 
 
 def account(workspace_id: WorkspaceId) -> Transaction[CreditAccount]:
-    """Where a workspace stands."""
     rows = yield statements.find_credits(workspace_id=workspace_id)
     return _account(rows[0]) if rows else CreditAccount()
 
 
 def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntry, ...]]:
-    """The end of the ledger, newest first."""
+    """List the latest entries of the ledger, newest first."""
     rows = yield statements.list_recent_credit_entries(workspace_id=workspace_id, most=most)
     return _entries(rows)
 
 
 def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
-    """Add credits. A workspace without a limit has what was granted from then on, and no more."""
+    """Add credits. A workspace that had no limit is limited to the granted credits from then on."""
     yield from _journal(workspace_id, "credits_granted", amount, by, now_ms)
     rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
@@ -48,7 +47,7 @@ def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Tr
 def limit(
     workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
 ) -> Transaction[CreditAccount]:
-    """Let a workspace spend so much from now on, or without limit (None)."""
+    """Set the balance of a workspace; None removes the limit."""
     if amount is None:
         yield from _journal(workspace_id, "credits_unlimited", 0, by, now_ms)
         rows = yield statements.unlimit_credits(workspace_id=workspace_id)
@@ -59,8 +58,8 @@ def limit(
 
 
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
-    """The actions with a gate on each that costs more than those before it leave. No one is to approve what cannot be
-    paid without knowing it."""
+    """Return the actions, with a gate on each that costs more than the balance after those before it. The reviewer sees
+    before the approval that it cannot be paid."""
     if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
         return staged
     left = (yield from account(workspace_id)).available
@@ -74,7 +73,7 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
 
 
 def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
-    """Set aside what a claimed action costs, or refuse; the refusal takes the claim back with it."""
+    """Reserve the price of a claimed action. Raises `Refusal`, which rolls the claim back."""
     cost = action.preflight.estimated_cost_credits
     if cost <= 0:
         return
@@ -97,7 +96,7 @@ def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
 
 
 def settle(action: Action, now_ms: int) -> Transaction[None]:
-    """It happened: what was set aside is spent. What was given back before this was known is spent too."""
+    """Settle the charge of a delivered action, also if it was released before."""
     if action.preflight.estimated_cost_credits <= 0:
         return
     amount = yield from _move(action, "reserved", "settled")
@@ -112,7 +111,7 @@ def settle(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def release(action: Action, now_ms: int) -> Transaction[None]:
-    """It definitely was not sent: what was set aside is there again."""
+    """Release the charge of an action that was certainly not sent."""
     if action.preflight.estimated_cost_credits <= 0:
         return
     amount = yield from _move(action, "reserved", "released")
@@ -122,11 +121,11 @@ def release(action: Action, now_ms: int) -> Transaction[None]:
 
 
 EXECUTION: Final = "execution"
-"""Who the ledger names where no caller decides."""
+"""The name in the ledger for entries without a caller."""
 
 
 def _move(action: Action, before: str, state: str) -> Transaction[int]:
-    """The amount of the action's charge, if it was in the one state and is now in the other; else nothing."""
+    """Move the action's charge from one state to another. Returns its amount, or 0 if it was not in `before`."""
     rows = yield statements.move_credit_charge(
         workspace_id=action.workspace_id, action_id=action.action_id, before=before, state=state
     )
@@ -142,7 +141,7 @@ def _write(
     now_ms: int,
     action: Action | None = None,
 ) -> Transaction[CreditAccount]:
-    """The line that explains a change of the account, whose row this transaction holds."""
+    """Append the ledger entry of a change to the account, whose row is locked."""
     found = _account(rows[0])
     attempt = action.attempt if action is not None else None
     yield statements.insert_credit_entry(

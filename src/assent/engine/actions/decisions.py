@@ -1,7 +1,7 @@
-"""Approve, reject, edit, withdraw. Chat, page and command line all come through here (E70).
+"""Approve, reject, edit, withdraw. Chat, page and command line all use these functions (E70).
 
-Every decision stores who made it and how sure the server is that it was a human (C8). A decision judges the stored
-record under its lock; what the caller says about it changes nothing (E65).
+Every decision stores who made it and the assurance that it was a person (C8). It judges the stored record under its
+lock; nothing that the caller claims about the record changes the result (E65).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ SEND_JOB = "send_approved_action"
 
 
 class Decider(msgspec.Struct, frozen=True):
-    """Who decides, by which surface, and how sure the server is that it is a human."""
+    """The person who decides, the surface, and the assurance that it is a person."""
 
     workspace_id: WorkspaceId
     by: str
     assurance: Assurance
     via: str
     person_id: str = ""
-    """Who it is where somebody is signed in; approvers are told apart by it."""
+    """The id of a signed-in person. It distinguishes approvers."""
     shown_ms: int | None = None
     """When the page that this decision came from was shown."""
 
@@ -54,12 +54,12 @@ class Decider(msgspec.Struct, frozen=True):
 
 
 def approver_key(person_id: str, name: str) -> str:
-    """Whose yes it is: a person's whatever they are called, or that of somebody who only gave a name."""
+    """Key that identifies an approver: the person id if signed in, else the given name."""
     return f"person:{person_id}" if person_id else read_claim(name)
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What the decider says to have looked at; a decision about something else is refused as stale."""
+    """The revision or digest that the caller saw. A mismatch raises STALE_REVISION."""
 
     revision: int | None = None
     digest: str | None = None
@@ -75,7 +75,7 @@ def approve(
     seals: Seals,
     send_now: bool = False,
 ) -> Transaction[Action]:
-    """Let an action through, bound to exactly the content it has now. Approving again changes nothing.
+    """Approve an action, bound to exactly its present content. Approving again changes nothing.
 
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
@@ -90,7 +90,7 @@ def approve(
     gate.judge_assurance(action, policy, decider.assurance, links)
     state = state_of(action)
     needed = policy.requirement(action.preflight.severity)
-    # What somebody wrote into the database is no approval, and counts for nothing.
+    # An approval without a valid seal was written into the database directly; it counts for nothing.
     held = action.approval if seals.hold(action) else None
     approvers = yield from _approvers(decider, action, held, needed, now_ms)
     facts = facts_of(decider, approvers=approvers, needed=needed.approvers)
@@ -114,7 +114,7 @@ def approve(
     else:
         approval = msgspec.structs.replace(held, approvers=max(approvers, held.approvers))
         if not suffices(approval.assurance, decider.assurance):
-            # Somebody the server is surer of confirms what was approved before.
+            # A decision with higher assurance confirms the earlier approval.
             approval = msgspec.structs.replace(
                 approval,
                 by=decider.by,
@@ -133,7 +133,7 @@ def approve(
 
 
 def refuse_unfit(action: Action) -> None:
-    """Refuse to approve a content that could never go out, such as a mail without recipients."""
+    """Raise `Refusal` for content that can never be delivered, such as a mail without recipients."""
     if (unfit := blocking_gate(action.effect)) is None:
         return
     needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
@@ -152,9 +152,9 @@ def refuse_unfit(action: Action) -> None:
 
 
 def refuse_overdue(decider: Decider, action: Action, now_ms: int) -> None:
-    """Refuse to approve what would go out at once although it was shown with a later time.
+    """Raise `Refusal` if the scheduled time has passed, so that an approval would send at once.
 
-    A page that was shown after that time said so beside its button; a chat is asked for a new time.
+    A page rendered after that time said so beside its button and is not refused; a chat is asked for a new time.
     """
     due_ms = action.schedule_ms
     if due_ms is None or state_of(action) != AWAITING or not schedules.overdue(action, now_ms):
@@ -180,7 +180,7 @@ def refuse_overdue(decider: Decider, action: Action, now_ms: int) -> None:
 def _approvers(
     decider: Decider, action: Action, first: Approval | None, needed: Requirement, now_ms: int
 ) -> Transaction[int]:
-    """How many different people have said yes to this revision, each with enough assurance."""
+    """Count the different people who approved this revision with enough assurance."""
     if needed.approvers == 1:
         return 1
     about = {
@@ -190,7 +190,7 @@ def _approvers(
     }
     said = [(decider.approver, decider.by, decider.assurance, now_ms)]
     if first is not None:
-        # From when one was enough: it counts as the first.
+        # An approval given while one was enough counts as the first.
         said.insert(0, (approver_key(first.person_id, first.by), first.by, first.assurance, first.at_ms))
     for approver, name, assurance, at_ms in said:
         yield statements.add_approval(
@@ -201,11 +201,11 @@ def _approvers(
 
 
 def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
-    """An approval outlives the chat: sending now, or at the time that was approved, is a durable job."""
+    """Enqueue the job that sends the action now or at its approved time, independent of the chat."""
     if action.status is not Status.APPROVED or (action.schedule_ms is None and not send_now):
         return
     if action.effect.connector == WORKFLOW:
-        return  # what it lets through is the agent's next advance; there is nothing to send
+        return  # its effect is the agent's next advance; nothing is sent
     due_ms = now_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
     yield from jobs.enqueue(
         action.workspace_id,
@@ -223,7 +223,7 @@ def _schedule(action: Action, now_ms: int, send_now: bool) -> Transaction[None]:
 def reject(
     decider: Decider, action_id: ActionId, reason: str, seen: Seen, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Close an action for good; the reason is kept. Something approved and not yet claimed is withdrawn first."""
+    """Reject an action, which is final, and store the reason. An approved action is withdrawn first."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.REJECT, now_ms, links)
     refuse_stale(action, seen)
@@ -240,7 +240,8 @@ def reject(
 def withdraw(
     decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Take an approval back before the action is claimed. The first of several approvers takes back their own yes."""
+    """Withdraw an approval before the action is claimed. If more approvals are needed, an approver withdraws their
+    own."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     if state_of(action) == AWAITING and (yield from _take_back(decider, action, reason, now_ms)):
         return action
@@ -254,7 +255,7 @@ def withdraw(
 
 
 def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
-    """One yes of the several that are needed, by whoever gave it."""
+    """Withdraw one of several needed approvals, by the person who gave it. Returns whether there was one."""
     taken = yield statements.forget_approval(
         workspace_id=action.workspace_id,
         action_id=action.action_id,
@@ -280,8 +281,8 @@ def edit(
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and an approval is revoked (E66).
 
-    `checked` is the result of `assent.engine.actions.rechecking`. `asked` is a request for later drafts, in the
-    words of the person; without one an edit teaches nothing.
+    `checked` is the result of `assent.engine.actions.rechecking`. `asked` is the reviewer's request for later drafts;
+    without one, no lesson is stored.
     """
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.EDIT, now_ms, links)
@@ -293,7 +294,7 @@ def edit(
         raise Refusal(
             Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
         )
-    # What was staged by an earlier version says its time here for the first time.
+    # Actions staged by an earlier version have no time in their content yet.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = schedules.expiry(action.expires_ms, schedule_ms)
     found = after_edit(
@@ -337,7 +338,7 @@ def edit(
 
 
 def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store a changed action after the moves that carry out a wish, each with its event (E70)."""
+    """Store a changed action after the moves that lead to `move`, each with its event (E70)."""
     state, steps = state_of(changed), []
     for step in path(state, move):
         state = follow(state, step)
@@ -347,7 +348,7 @@ def walk(changed: Action, move: Move, facts: dict[str, Any], now_ms: int) -> Tra
 
 
 def refuse_stale(action: Action, seen: Seen) -> None:
-    """A decision is about the content that was looked at. A digest may be given in its short form."""
+    """Raise STALE_REVISION if `seen` is not the present content. A digest may be abbreviated."""
     plain = action.digest.removeprefix(canonical.DIGEST_PREFIX)
     given = (seen.digest or "").removeprefix(canonical.DIGEST_PREFIX)
     if (seen.revision is not None and seen.revision != action.revision) or (
@@ -357,7 +358,8 @@ def refuse_stale(action: Action, seen: Seen) -> None:
 
 
 def _refuse_unseen(action: Action, seen: Seen) -> Transaction[None]:
-    """Who does not say what they looked at has seen what was staged; another content they may not know."""
+    """Raise STALE_REVISION if the content was changed after staging and the caller does not say which content they
+    saw."""
     if action.revision == 1 or seen.revision is not None or seen.digest is not None:
         return
     rows = yield statements.find_revision(
@@ -368,7 +370,7 @@ def _refuse_unseen(action: Action, seen: Seen) -> Transaction[None]:
 
 
 def stale(action: Action, *, user_message: str | None = None) -> Refusal:
-    """The content is another than the one decided about; the answer brings it along."""
+    """Build the STALE_REVISION refusal. `explaining` adds the present content."""
     return Refusal(
         Reason.STALE_REVISION,
         user_message=user_message,
@@ -379,7 +381,7 @@ def stale(action: Action, *, user_message: str | None = None) -> Refusal:
 
 
 def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:
-    """Who decided and how, for the journal."""
+    """Describe the decider for the journal."""
     who = {"personId": decider.person_id} if decider.person_id else {}
     shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}
     return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}

@@ -1,4 +1,4 @@
-"""An effect as a person edited it: cleaned, and held to the limits of its channel."""
+"""Apply a person's edit to an effect: clean it and enforce the limits of its channel."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from assent.suite.content import channels, threads
 from assent.suite.content.cleaning import one_line
 
 _MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
-"""The numbers that a thread was divided with."""
+"""The numbering of the posts of a thread."""
 
 
 def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
-    """The effect with a human's changes, refused where the result could not be put before one."""
+    """Return the effect with the changes. Raises `Refusal` if the result cannot be shown to a reviewer."""
     if effect.verb == UNPUBLISH:
-        # Its text says what is done; another text would not do anything else.
+        # The text describes the effect; editing it would not change the effect.
         raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")
     before = effect
     effect = msgspec.structs.replace(effect, **clean_edit(changes))
     if effect.body != before.body and "preheader" not in changes:
-        # It sums up the text that is being replaced.
+        # It summarises the text that is being replaced.
         effect = msgspec.structs.replace(effect, preheader="")
     if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
@@ -42,7 +42,7 @@ def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
 
 
 def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
-    """The changes without what cannot be seen in a headline, as a draft is cleaned when it is prepared."""
+    """Return the changes without invisible characters in headlines, as drafts are cleaned."""
     found = dict(changes)
     for name in ("title", "subject", "preheader"):
         if name in found and is_one_line(found[name]):
@@ -51,7 +51,7 @@ def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit_to_channel(effect: Effect) -> Effect:
-    """An edited text held to its channel's limits; a thread is divided again."""
+    """Enforce the channel's limits on an edited text. A thread is divided again."""
     if effect.channel not in channels.BY_ID:
         return effect
     body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
@@ -75,7 +75,7 @@ def fit_to_channel(effect: Effect) -> Effect:
 
 @lru_cache(maxsize=64)
 def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The posts of a thread where the channel has those, and what the channel does not take."""
+    """Return the posts of a thread, if the channel has threads, and the problems of the text."""
     row = channels.BY_ID[channel]
     parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
     return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems

@@ -1,7 +1,6 @@
-"""Completes a refusal with what its texts speak of: the content, the words that count, the calls, the link.
+"""Complete a refusal with the facts that its texts mention: content, approval commands, next calls, link.
 
-Runs outside the transaction that refused, in the one place where a refusal becomes an answer. Deliberately unaware of
-why the call was refused.
+Runs after the transaction that refused, at the one place where a refusal becomes an answer.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.ports import StoreUnavailable
 
 SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
-"""Refusals that ask to show the content."""
+"""Refusals that tell the agent to show the content."""
 
 ABOUT_AN_ACTION: Final = SHOWN | {
     Reason.ACTION_CLOSED,
@@ -34,11 +33,11 @@ ABOUT_AN_ACTION: Final = SHOWN | {
     Reason.MISSING_CONNECTOR,
     Reason.OUTCOME_UNKNOWN,
 }
-"""Refusals after which other calls make sense for the action."""
+"""Refusals that list the next possible calls."""
 
 
 async def complete(services: Services, principal: Principal, refusal: Refusal, arguments: Any) -> Refusal:
-    """The refusal to answer with. One that cannot be completed is answered as it is."""
+    """Return the completed refusal, or the given one if it cannot be completed."""
     told = refusal.recovery()
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
@@ -52,7 +51,7 @@ async def complete(services: Services, principal: Principal, refusal: Refusal, a
 async def _with_calls(
     services: Services, principal: Principal, told: Recovery, action_id: ActionId
 ) -> Recovery:
-    """The refusal with the action as it is now and what can be done about it."""
+    """Add the present action and its next calls to a refusal."""
     action, _ = await services.store.read(lambda: actions.find(principal.workspace_id, action_id))
     around = (await circumstances.look(services, principal, [action]))[action_id]
     if told.reason is Reason.REQUIRES_APPROVAL:
@@ -76,7 +75,8 @@ async def _with_calls(
 
 
 def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Action, Circumstances]:
-    """An approved action that may not be sent: before its time, or with an approval that does not count any more."""
+    """Present an approved action that may not be sent: before its time, or with an approval that is no longer
+    enough."""
     if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
         return action, around
     if action.schedule_ms is not None and now_ms < action.schedule_ms:
@@ -85,7 +85,7 @@ def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Act
 
 
 async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:
-    """The link to the run that the call is about, so that a person can do what the key may not."""
+    """Add the link to the run, so that a person can do what the key may not."""
     given = arguments if isinstance(arguments, dict) else {}
     action_id, run_id = given.get("actionId"), given.get("runId")
     workspace_id = principal.workspace_id

@@ -1,4 +1,4 @@
-"""What a workspace asks for before something is let through (C8): one of the presets, set by an owner."""
+"""The approval policy of a workspace (C8): one of the presets, set by an owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
 
 
 def choose(workspace_id: WorkspaceId, preset: str, now_ms: int, *, by: str) -> Transaction[None]:
-    """Ask for what a preset asks for, from now on; what was approved before is judged by it, too."""
+    """Set the policy to a preset. It also applies to earlier approvals."""
     text = msgspec.json.encode(PRESETS[preset]).decode()
     yield statements.set_policy(workspace_id=workspace_id, policy=text)
     event = journal.NewEvent("policy_changed", {"policy": preset, "by": by})
@@ -29,5 +29,5 @@ def choose(workspace_id: WorkspaceId, preset: str, now_ms: int, *, by: str) -> T
 
 
 def name_of(policy: Policy) -> str:
-    """The preset that a policy is, or nothing where it is none."""
+    """Return the name of the preset; empty for a policy that is none."""
     return next((name for name, preset in PRESETS.items() if preset == policy), "")

@@ -1,8 +1,7 @@
-"""An edited text is checked as a staged one is: its claims, its channel, what was learned, and whether it could go out.
+"""Check an edited text like a staged one: claims, channel limits, lessons, readiness.
 
-Done before the transaction of the edit, which takes the result. The evidence is what the run was given and what the
-tenant's memory has. The product page was read when the run was prepared and is not read again: a claim that it
-supported stays supported.
+Runs before the transaction of the edit, which takes the result. The evidence is the input of the run and the tenant's
+memory. The product page is not read again: a claim that it supported stays supported.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ CLAIMS = "claims"
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What a text is checked against."""
+    """The evidence and lessons that a text is checked against."""
 
     asset: Asset | None
     evidence: Evidence
@@ -42,7 +41,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
-    """What is to be said about an action whose content becomes this effect."""
+    """Check an effect that would replace the content of an action. Returns the findings."""
     readiness = await _readiness(services, action, effect)
     known = await services.store.read(lambda: _read_known(action))
     facts = sum(len(fact.text) for fact in known.evidence.facts)
@@ -113,7 +112,7 @@ def _read_known(action: Action) -> Transaction[Known]:
 
 
 def evidence_given(run: Run) -> dict[str, Any]:
-    """What the call that began a run said about the product, as `gather` takes it."""
+    """Return the product facts in the input of a run, as arguments of `gather`."""
     given = run.inputs
     context = given.get("repoContext") or {}
     if "README" in context:

@@ -1,7 +1,7 @@
-"""How many people a workspace writes to within a day, whatever it says to them.
+"""The number of people a workspace writes to within a day.
 
-Counted are the distinct addresses of what waits, is approved or was sent; not of what was rejected, has failed or has
-expired. Splitting a mailing into small ones does not make it a small one.
+Distinct addresses of waiting, approved and sent actions count; those of rejected, failed and expired actions do not. A
+mailing that is split into small ones therefore still counts as a large one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.E
 
 
 def addresses(effect: Effect) -> frozenset[str]:
-    """Whom an effect reaches: the same mailbox in other letters is the same."""
+    """Return the recipients of an effect, normalised so that each mailbox counts once."""
     return frozenset(text.rpartition("<")[2].rstrip("> ").strip().casefold() for text in effect.recipients)
 
 
 def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[None]:
-    """Keep whom an action reaches, as it is now."""
+    """Store the present recipients of an action."""
     workspace_id, counted = action.workspace_id, action.status in _COUNTED
     if edited or (action.effect.recipients and not counted):
         yield statements.forget_recipients(workspace_id=workspace_id, action_id=action.action_id)
@@ -45,7 +45,7 @@ def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[
 
 
 def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
-    """Whom other actions of the last day reach; no more of them than decide whether it is too many."""
+    """Return recipients of other actions of the last day, at most as many as decide the severity."""
     rows = yield statements.list_recent_recipients(
         workspace_id=workspace_id,
         but=but,
@@ -57,7 +57,7 @@ def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[froz
 
 
 def judge(action: Action, now_ms: int) -> Transaction[Action]:
-    """The action with the severity that the people of the day give it."""
+    """Return the action with its severity by the recipients of the day."""
     if not action.effect.recipients:
         return action
     others = yield from lately(action.workspace_id, action.action_id, now_ms)
@@ -65,7 +65,7 @@ def judge(action: Action, now_ms: int) -> Transaction[Action]:
 
 
 def with_people(action: Action, others: frozenset[str]) -> Action:
-    """The same where the others are known."""
+    """Return the action with its severity, given the other recipients of the day."""
     if not action.effect.recipients:
         return action
     people = len(others | addresses(action.effect))

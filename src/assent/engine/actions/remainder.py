@@ -1,7 +1,7 @@
-"""What is left of an effect that went out in part: an action of its own, for the accounts that were not reached.
+"""The remainder of a partly delivered effect: a separate action for the accounts that were not reached.
 
-What went out is executed and stays so. The rest waits for approval like everything else, because the world has changed
-since it was approved: half of it is public.
+The delivered action stays executed. The remainder needs its own approval, because part of the content is public by
+then.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ OFFERED_AS: Final = "restActionId"
 
 
 def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
-    """The new action. Its id follows from the attempt, because a store may run a transaction twice."""
+    """Build the action for the remainder. Its id is derived from the attempt, because a store may run a transaction
+    twice."""
     seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
     old = action.preflight
-    effect = msgspec.structs.replace(left.effect, schedule_ms=None)  # its time has come and gone
+    effect = msgspec.structs.replace(left.effect, schedule_ms=None)  # its time has passed
     return msgspec.structs.replace(
         action,
         action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
@@ -46,7 +47,7 @@ def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
             ),
             recommendations=old.recommendations,
             gates=tuple(gate for gate in old.gates if gate != "connector_not_ready"),
-            cost_credits=0,  # it was paid for with the whole
+            cost_credits=0,  # paid with the first action
         ),
         created_ms=now_ms,
         expires_ms=now_ms + ACTION_TTL_MS,
@@ -62,7 +63,7 @@ def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
 
 
 def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
-    """What of it did not go out, on the action that did."""
+    """Return the delivered action with a note of the remainder."""
     told = (
         f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
     )
@@ -72,7 +73,7 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
 
 
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
-    """Store the new action with the event that says where it comes from."""
+    """Store the action for the remainder, with the event that names its origin."""
     yield from actions.insert_action(offered)
     facts = {"restOf": done.action_id, "digest": offered.digest, "why": offered.preflight.warnings[0]}
     yield from actions.note(offered, "action_staged", facts, now_ms)

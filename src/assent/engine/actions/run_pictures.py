@@ -1,4 +1,4 @@
-"""The pictures of a run: what is kept of them, what goes along with its posts, and how answers tell them."""
+"""The pictures of a run: their metadata, their attachment to posts, their views in answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assent.ports import Draft, StagedEffect
 
 
 def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
-    """What an asset says about the picture that it is."""
+    """Build the metadata of a picture asset."""
     picture = draft.picture
     if picture is None:
         return {}
@@ -32,8 +32,8 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
 
 
 def add_address(services: Services, asset: Asset) -> Asset:
-    """An asset as it is told: a picture with an address that shows it, and decides nothing, to whoever is told, for as
-    long as the review link of its run lives. What is stored has no token in it."""
+    """Return a picture asset with a read-only URL that is valid as long as the review link of its run. The stored asset
+    has no token."""
     if asset.type != pictures.IMAGE or "url" not in asset.metadata:
         return asset
     url = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
@@ -43,7 +43,6 @@ def add_address(services: Services, asset: Asset) -> Asset:
 
 
 def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
-    """The pictures of a run."""
     return tuple(
         guidance.picture_view(add_address(services, asset))
         for asset in assets
@@ -52,7 +51,7 @@ def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetVie
 
 
 def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
-    """The effect with the picture that is to go along."""
+    """Return the effect with its picture attached."""
     if staged.picture is None:
         return staged.effect
     media = pictures.media_of(assets[staged.picture], run.run_id, services.base_url)

@@ -1,7 +1,4 @@
-"""Why an approved action did not go out, as the refusal that its caller gets.
-
-Deliberately unaware of transactions: judges an action, and what a connector said about it.
-"""
+"""Refusals for approved actions that were not delivered. No transactions here."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ from assent.ports import NotSent, OutcomeUnknown
 from assent.suite.content import channels
 
 TRY_AGAIN_SECONDS: Final = 30
-"""After an attempt that had no effect, where the provider names no time."""
+"""Retry delay where the provider names none."""
 
 
 def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
-    """What a caller hears about an attempt that did not succeed."""
+    """Build the refusal for an attempt that did not succeed."""
     connector = action.effect.connector
     if isinstance(outcome, OutcomeUnknown):
         return gate.unknown_outcome(action, None)
@@ -37,7 +34,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
         words = _words_for_retry(name, detail, again)
     elif outcome.reason is Reason.MISSING_CONNECTOR:
-        # It may be connected, and something else is wrong with it: the connector knows what.
+        # The connection may exist and fail for another reason, which the connector names.
         by_status = outcome.detail.startswith("HTTP ")
         said = f"{name} does not accept the connection any more" if by_status else detail
         said = f"{said[:1].upper()}{said[1:]}."
@@ -55,12 +52,12 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
 
 
 def _name(action: Action) -> str:
-    """The other side of an attempt, as a person knows it."""
+    """Return the provider's name for people."""
     return "The mail service" if is_mail(action.effect) else channels.label_of(action.effect.channel)
 
 
 def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
-    """The words for an attempt that had no effect and may be repeated."""
+    """Words for an attempt that had no effect and may be repeated."""
     return Words(
         summary=f"{name} could not be reached.",
         user_message=f"Nothing was sent: {name} could not take this now ({detail or 'it gave no reason'}). I will try "
@@ -72,7 +69,7 @@ def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
 
 
 def by_hand(action: Action) -> Refusal:
-    """A manual channel is published by a human; there is nothing to claim (E94)."""
+    """Build the refusal for a manual channel, which a person publishes (E94)."""
     return Refusal(
         Reason.MISSING_CONNECTOR,
         words=describe_by_hand(action),
@@ -84,7 +81,7 @@ def by_hand(action: Action) -> Refusal:
 
 
 def not_live(action: Action, words: Words | None = None) -> Refusal:
-    """The refusal for a provider that is not live: nothing was executed (E98)."""
+    """Build the refusal for a provider that is not live: nothing was executed (E98)."""
     return Refusal(
         Reason.PROVIDER_NOT_LIVE,
         facts={"connector": action.effect.connector},
@@ -95,7 +92,7 @@ def not_live(action: Action, words: Words | None = None) -> Refusal:
 
 
 def unready(action: Action, readiness: Readiness) -> Refusal:
-    """The refusal for a connector that is not connected: connect it, or publish by hand (E94)."""
+    """Build the refusal for a connector that is not ready: connect it, or publish by hand (E94)."""
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
     return Refusal(
