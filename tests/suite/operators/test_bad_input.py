@@ -654,7 +654,19 @@ async def test_another_workspaces_run_is_answered_like_one_that_never_was(server
     assert (await server.call("chieflab_measure", {"runId": "not-an-id"})).reason == "invalid_action_id"
 
 
-@pytest.mark.parametrize("metrics", [{"views": -1}, {}, {"views": "many"}, {"views": None}])
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {"views": -1},
+        {},
+        {"views": "many"},
+        {"views": None},
+        {"views": 1e15},
+        {"": 5},
+        {"views\nof it": 5},
+        {"views": 10, "Views": 20},
+    ],
+)
 async def test_what_is_no_number_is_not_recorded(embedded: Loop, metrics: dict[str, Any]) -> None:
     run_id, _ = await published(embedded)
     refused = await embedded.call(

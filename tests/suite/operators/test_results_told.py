@@ -155,6 +155,23 @@ async def test_numbers_by_hand_are_said_back(loop: Loop) -> None:
     assert told["next"][0]["args"] == {"runId": run["runId"]}
 
 
+async def test_numbers_told_later_are_kept_beside_those_told_before(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+    given = {"runId": run["runId"], "channel": "site", "source": "the page"}
+
+    for metrics in ({"points": 2, "Link clicks": 1}, {"comments": 5, "linkClicks": 3}):
+        told = (await loop.call("chieflab_record_manual_metrics", {**given, "metrics": metrics})).payload
+
+    assert told["metrics"] == {"points": 2, "comments": 5, "linkClicks": 3}
+    assert told["userMessage"] == (
+        "Noted for Site: 3 link clicks, 5 comments (the page). Known from before: 2 points."
+    )
+    measured = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+    assert measured["measurement"]["sources"][0]["metrics"] == told["metrics"]
+
+
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 def test_every_description_says_when_to_use_the_tool(tool: Any) -> None:
     assert any(words in tool.description for words in ("USE WHEN", "DO NOT call", "FIRST CALL")), tool.name

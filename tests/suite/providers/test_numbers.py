@@ -286,18 +286,10 @@ async def test_a_channel_is_the_better_one_only_by_the_same_response_to_the_same
     house: Measuring,
 ) -> None:
     house.posts.numbers = {"impressions": 400, "clicks": 40}
-    run_id = await house.sent("linkedin", "x")
-    for channel, numbers in (
-        ("x", {"impressions": 1000, "clicks": 2}),
-        ("x", {"views": 1000, "points": 500}),
-    ):
-        await house.tool(
-            "chieflab_record_manual_metrics",
-            runId=run_id,
-            channel=channel,
-            metrics=numbers,
-            source="the page",
-        )
+    for numbers in ({"impressions": 1000, "clicks": 2}, {"views": 1000, "points": 500}):
+        run_id = await house.sent("linkedin", "x")
+        noted = {"channel": "x", "metrics": numbers, "source": "the page"}
+        await house.tool("chieflab_record_manual_metrics", runId=run_id, **noted)
         told = (await house.measured(run_id))["nextMove"]
         if "clicks" in numbers:
             assert (told["channel"], told["move"]) == ("linkedin", "Write the next one for LinkedIn first.")

@@ -32,7 +32,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
-from assent.suite.measurement.metrics import describe_numbers
+from assent.suite.measurement.metrics import describe_numbers, fold_name
 from assent.suite.measurement.recommend import NO_SOURCE, NOT_MEASURED, RULES
 
 log = logging.getLogger("assent.measurement")
@@ -286,18 +286,24 @@ def record_by_hand(
     metrics: dict[str, float],
     source: str,
     now_ms: int,
-) -> Transaction[None]:
-    """Numbers that a human read."""
+) -> Transaction[dict[str, float]]:
+    """Keep numbers that a human read, and return all of the channel. One that was told before is replaced."""
+    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
+    told = {fold_name(name) for name in metrics}
+    kept = {name: value for each in before for name, value in each.items() if fold_name(name) not in told}
+    kept |= metrics
     yield statements.record_manual_metrics(
         workspace_id=workspace_id,
         run_id=run_id,
         channel=channel,
-        metrics=msgspec.json.encode(metrics).decode(),
+        metrics=msgspec.json.encode(kept).decode(),
         source=source,
         recorded_ms=now_ms,
     )
     facts = {"channel": channel, "metrics": metrics, "source": source}
     yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
+    return kept
 
 
 def _keep(

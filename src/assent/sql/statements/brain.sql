@@ -89,7 +89,7 @@ SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
 WHERE workspace_id = :workspace_id AND measured_ms IS NULL ORDER BY due_ms LIMIT :most
 
 -- name: record_manual_metrics
--- Numbers that a human read where no interface gives them; the last reading counts.
+-- The numbers that a human read for a channel where no interface gives them.
 INSERT INTO manual_metrics (workspace_id, run_id, channel, metrics, source, recorded_ms)
 VALUES (:workspace_id, :run_id, :channel, :metrics, :source, :recorded_ms)
 ON CONFLICT (workspace_id, run_id, channel)

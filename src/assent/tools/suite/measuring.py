@@ -24,7 +24,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.suite.content import channels
-from assent.suite.measurement.metrics import describe_numbers
+from assent.suite.measurement.metrics import LARGEST, describe_numbers, fold_name
 from assent.suite.measurement.recommend import NextMove
 from assent.tools import result_texts
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
@@ -32,6 +32,7 @@ from assent.tools.definition import READS, WRITES, Behaviour, Call, Tool
 from assent.tools.runs import nothing_there
 
 MAX_METRICS = 30
+MAX_NAME_CHARS = 60
 
 KEEPS = Behaviour(read_only=False, destructive=False, idempotent=True, open_world=True)
 """Reads from the world and keeps what it read; the same numbers again are kept once."""
@@ -171,6 +172,8 @@ async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> Due
 
 async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> MetricsRecorded:
     workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
+    if problems := _find_problems(request.metrics):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
 
     def record() -> Transaction[MetricsRecorded]:
         of_run = yield from actions.run_actions(workspace_id, run_id)
@@ -182,16 +185,19 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
                 raise unavailable("Nothing of this run has been sent.")
             problem = Problem("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
             raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
-        yield from measurement.record_by_hand(
+        kept = yield from measurement.record_by_hand(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
         numbers = describe_numbers(request.metrics)
         said = f"Noted for {channels.label_of(request.channel)}: {numbers} ({request.source})."
+        before = {name: value for name, value in kept.items() if name not in request.metrics}
+        if before:
+            said += f" Known from before: {describe_numbers(before)}."
         return MetricsRecorded(
             ok=True,
             run_id=run_id,
             channel=request.channel,
-            metrics=request.metrics,
+            metrics=kept,
             user_message=said,
             show=said,
             next=(
@@ -211,6 +217,22 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             record,
         )
     )
+
+
+def _find_problems(metrics: dict[str, float]) -> list[Problem]:
+    """Names that name nothing or the same metric twice, and numbers that no message has."""
+    found = []
+    seen: set[str] = set()
+    for name, value in metrics.items():
+        path, folded = f"metrics.{name[:40]}", fold_name(name)
+        if not folded or not name.isprintable() or len(name) > MAX_NAME_CHARS:
+            found.append(Problem("metrics", f"names of 1 to {MAX_NAME_CHARS} characters", repr(name[:40])))
+        elif folded in seen:
+            found.append(Problem(path, "one number for each metric", "the same metric twice"))
+        elif value > LARGEST:
+            found.append(Problem(path, f"at most {LARGEST:,}", f"{value:g}"))
+        seen.add(folded)
+    return found
 
 
 NEXT = (
