@@ -203,7 +203,15 @@ class Edge:
                 principal.require(tool.scope)
             request = decode(tool, call.arguments)
             now_ms = services.clock.now_ms()
-            let_in = Call(services, principal, call.address, call.request_id, now_ms, peer=call.peer)
+            let_in = Call(
+                services,
+                principal,
+                call.address,
+                call.request_id,
+                now_ms,
+                peer=call.peer,
+                keyed_as=tool.keyed_as,
+            )
             return await tool.handler(let_in, request)
         except Refusal as refusal:
             if principal is None:

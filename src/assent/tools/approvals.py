@@ -22,7 +22,6 @@ from assent.engine.actions import (
 )
 from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.core import idempotency as once
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.learning import pictures
@@ -297,24 +296,18 @@ def _links(call: Call) -> Links:
 
 async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided:
     """Run a decision once per idempotency key and say what it left behind."""
-    tool = type(request).__name__
     action_id = actions.require_action_id(request.action_id)
     before, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     outlook = await circumstances.outlook(call.services, call.caller, (before,))
 
     def begin() -> Transaction[Decided]:
-        def inner() -> Transaction[Decided]:
-            return answer_decision((yield from decision()), move, outlook)
+        return answer_decision((yield from decision()), move, outlook)
 
-        arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
-        for name in ADDED_LATER:
-            if not arguments.get(name):
-                arguments.pop(name, None)
-        return once.run_once(
-            call.caller, tool, request.idempotency_key, arguments, call.now_ms, Decided, inner
-        )
-
-    answer = await call.services.store.write(begin)
+    arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
+    for name in ADDED_LATER:
+        if not arguments.get(name):
+            arguments.pop(name, None)
+    answer = await call.write_once(request, begin, Decided, arguments)
     failpoint("approve.committed")
     return answer
 
@@ -338,6 +331,7 @@ TOOLS = (
         reply=Decided,
         handler=approve_action,
         scope=SCOPE,
+        keyed_as="ApproveAction",
     ),
     Tool(
         name="chieflab_reject_action",
@@ -350,6 +344,7 @@ TOOLS = (
         reply=Decided,
         handler=reject_action,
         scope=SCOPE,
+        keyed_as="RejectAction",
     ),
     Tool(
         name="chieflab_edit_action",
@@ -363,6 +358,7 @@ TOOLS = (
         reply=Decided,
         handler=edit_action,
         scope=SCOPE,
+        keyed_as="EditAction",
     ),
     Tool(
         name="chieflab_withdraw_approval",
@@ -375,6 +371,7 @@ TOOLS = (
         reply=Decided,
         handler=withdraw_approval,
         scope=SCOPE,
+        keyed_as="WithdrawApproval",
     ),
     Tool(
         name="chieflab_list_pending_actions",

@@ -10,7 +10,6 @@ import msgspec
 from assent.engine.actions import actions, blocked, staging
 from assent.engine.actions.blocked import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.core.idempotency import run_once
 from assent.gate.calls import NextToolCalls, SuggestedCall
 from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action
@@ -208,7 +207,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
     if info.auth_mode not in BY_PAGE:
         said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")
-    workspace_id, by, now_ms = call.caller.workspace_id, call.caller.name, call.now_ms
+    workspace_id, by = call.caller.workspace_id, call.caller.name
     connections = call.services.connections
 
     def end() -> Transaction[Disconnected]:
@@ -223,23 +222,13 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
             user_message=told if ended else f"{info.label} was not connected by this workspace.",
         )
 
-    asked = {"provider": info.id}
-    return await call.services.store.write(
-        lambda: run_once(
-            call.caller,
-            "chieflab_disconnect_provider",
-            request.idempotency_key,
-            asked,
-            now_ms,
-            Disconnected,
-            end,
-        )
-    )
+    return await call.write_once(request, end, Disconnected, {"provider": info.id})
 
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
     action_id = actions.require_action_id(request.action_id)
-    return await blocked.look_again(call.services, call.caller, action_id, request.idempotency_key)
+    refresh = await blocked.look_again(call.services, call.caller, action_id)
+    return await call.write_once(request, refresh, LookedAgain, {"actionId": action_id})
 
 
 TOOLS = (
@@ -281,6 +270,7 @@ TOOLS = (
         request=DisconnectProvider,
         reply=Disconnected,
         handler=disconnect_provider,
+        keyed_as="chieflab_disconnect_provider",
         scope="actions:decide",
     ),
     Tool(
@@ -294,6 +284,7 @@ TOOLS = (
         request=RetryBlockedAction,
         reply=LookedAgain,
         handler=retry_blocked_action,
+        keyed_as="chieflab_retry_blocked_action",
         scope="runs:write",
     ),
 )

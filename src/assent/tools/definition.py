@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from assent.engine.core.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
@@ -42,6 +43,8 @@ class Call:
     continuing: RunId | None = None
     """The run that this call finishes, where it was begun before and nobody waits (`tools/suite/long_runs.py`)."""
     peer: Peer | None = None
+    keyed_as: str = ""
+    """The name under which the idempotency keys of the tool are stored, as its row says (`Tool.keyed_as`)."""
 
     @property
     def caller(self) -> Principal:
@@ -58,6 +61,16 @@ class Call:
     def metered(self, begin: Begin[T]) -> Begin[T]:
         """A transaction that stores what the caller brought, as far as its workspace may today."""
         return meter(begin, self.caller.workspace_id, self.services.storage_quota_bytes, self.now_ms)
+
+    async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
+        """Run a transaction once per idempotency key of the request. A repetition with the same `arguments` gets the
+        first answer (E7)."""
+        key: str | None = request.idempotency_key
+        if key is not None and not self.keyed_as:
+            raise LookupError("the row of this tool says under which name its keys are stored")
+        return await self.services.store.write(
+            lambda: run_once(self.caller, self.keyed_as, key, arguments, self.now_ms, reply, begin)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,8 @@ class Tool:
     handler: Callable[[Call, Any], Awaitable[Any]]
     public: bool = False
     scope: str | None = None
+    keyed_as: str = ""
+    """The name under which the idempotency keys of its calls are stored, where one transaction is all that it does."""
     aliases: tuple[str, ...] = field(default=())
     """Other names that resolve to it and are not listed."""
     tell_refusal: Callable[[Mapping[str, Any]], str] | None = None

@@ -9,7 +9,6 @@ import msgspec
 from assent.engine.actions import actions, execution, reconciliation, recording
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
-from assent.engine.core.idempotency import run_once
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall
 from assent.gate.policy import suffices
@@ -92,37 +91,26 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
     happened = request.outcome == "happened"
 
     def begin() -> Transaction[Resolved]:
-        def inner() -> Transaction[Resolved]:
-            if not happened and not suffices(Assurance.AGENT, Assurance.PERSON):
-                action, _ = yield from actions.lock(workspace_id, action_id)
-                raise Refusal(
-                    Reason.REQUIRES_APPROVAL,
-                    status=action.status,
-                    action_id=action_id,
-                    review_url=call.review_url(action.run_id),
-                    words=SIGNED_IN_ANSWER,
-                )
-            facts = {
-                "by": call.caller.name,
-                "assurance": Assurance.AGENT,
-                "via": "chat",
-                "evidence": request.evidence,
-            }
-            changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
-            return _answer_resolved(changed, call.now_ms)
+        if not happened and not suffices(Assurance.AGENT, Assurance.PERSON):
+            action, _ = yield from actions.lock(workspace_id, action_id)
+            raise Refusal(
+                Reason.REQUIRES_APPROVAL,
+                status=action.status,
+                action_id=action_id,
+                review_url=call.review_url(action.run_id),
+                words=SIGNED_IN_ANSWER,
+            )
+        facts = {
+            "by": call.caller.name,
+            "assurance": Assurance.AGENT,
+            "via": "chat",
+            "evidence": request.evidence,
+        }
+        changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
+        return _answer_resolved(changed, call.now_ms)
 
-        arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
-        return run_once(
-            call.caller,
-            "chieflab_resolve_unknown_outcome",
-            request.idempotency_key,
-            arguments,
-            call.now_ms,
-            Resolved,
-            inner,
-        )
-
-    return await call.services.store.write(begin)
+    arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
+    return await call.write_once(request, begin, Resolved, arguments)
 
 
 def _answer_resolved(action: Action, now_ms: int) -> Resolved:
@@ -188,6 +176,7 @@ TOOLS = (
         request=ResolveUnknownOutcome,
         reply=Resolved,
         handler=resolve_unknown_outcome,
+        keyed_as="chieflab_resolve_unknown_outcome",
         scope="actions:decide",
     ),
 )

@@ -10,7 +10,6 @@ import msgspec
 from assent.engine.actions import actions, by_hand, circumstances
 from assent.engine.actions.decisions import Decider
 from assent.engine.actions.recording import Executed, answer_executed
-from assent.engine.core.idempotency import run_once
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
@@ -68,23 +67,12 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
     outlook = await circumstances.outlook(call.services, call.caller, (before,))
 
     def begin() -> Transaction[HandedOver]:
-        def inner() -> Transaction[HandedOver]:
-            action = yield from by_hand.hand_over(
-                _decider(call), action_id, lambda a: _link(call, a), call.now_ms
-            )
-            return answer_handover(before, action, outlook.of(action))
-
-        return run_once(
-            call.caller,
-            "chieflab_use_manual_fallback",
-            request.idempotency_key,
-            {"actionId": action_id},
-            call.now_ms,
-            HandedOver,
-            inner,
+        action = yield from by_hand.hand_over(
+            _decider(call), action_id, lambda a: _link(call, a), call.now_ms
         )
+        return answer_handover(before, action, outlook.of(action))
 
-    return await call.services.store.write(begin)
+    return await call.write_once(request, begin, HandedOver, {"actionId": action_id})
 
 
 async def record_manual_publish(call: Call, request: RecordManualPublish) -> Executed:
@@ -97,32 +85,18 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     around = (await circumstances.look(call.services, call.caller, (found,)))[action_id]
 
     def begin() -> Transaction[Executed]:
-        def inner() -> Transaction[Executed]:
-            return answer_executed(
-                (
-                    yield from by_hand.record_publish(
-                        _decider(call),
-                        action_id,
-                        url,
-                        lambda a: _link(call, a),
-                        call.now_ms,
-                        seals=call.services.keys().seals,
-                        blocked=around.blocker is not None and not around.unfit,
-                    )
-                )
-            )
-
-        return run_once(
-            call.caller,
-            "chieflab_record_manual_publish",
-            request.idempotency_key,
-            {"actionId": action_id, "url": url},
+        done = yield from by_hand.record_publish(
+            _decider(call),
+            action_id,
+            url,
+            lambda a: _link(call, a),
             call.now_ms,
-            Executed,
-            inner,
+            seals=call.services.keys().seals,
+            blocked=around.blocker is not None and not around.unfit,
         )
+        return answer_executed(done)
 
-    return await call.services.store.write(begin)
+    return await call.write_once(request, begin, Executed, {"actionId": action_id, "url": url})
 
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
@@ -185,6 +159,7 @@ TOOLS = (
         request=UseManualFallback,
         reply=HandedOver,
         handler=use_manual_fallback,
+        keyed_as="chieflab_use_manual_fallback",
         scope="actions:decide",
     ),
     Tool(
@@ -198,6 +173,7 @@ TOOLS = (
         request=RecordManualPublish,
         reply=Executed,
         handler=record_manual_publish,
+        keyed_as="chieflab_record_manual_publish",
         scope="actions:execute",
     ),
 )

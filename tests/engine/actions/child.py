@@ -82,7 +82,9 @@ def app_for(task: Task, clock: Clock) -> App:
 
 
 def call(app: App) -> Call:
-    return Call(app.services, LOCAL_PRINCIPAL, "127.0.0.1", "child", app.clock.now_ms())
+    return Call(
+        app.services, LOCAL_PRINCIPAL, "127.0.0.1", "child", app.clock.now_ms(), keyed_as="ApproveAction"
+    )
 
 
 async def staged(app: App, number: int) -> ActionId:

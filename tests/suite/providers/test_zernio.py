@@ -37,7 +37,8 @@ async def choose(providers: Providers, *accounts: str) -> None:
 
 
 async def look_again(providers: Providers, action_id: ActionId) -> Action:
-    await blocked.look_again(providers.engine.services, LOCAL_PRINCIPAL, action_id, None)
+    services = providers.engine.services
+    await services.store.write(await blocked.look_again(services, LOCAL_PRINCIPAL, action_id))
     return await providers.engine.action(action_id)
 
 

@@ -19,7 +19,6 @@ from assent.engine.actions import actions, addressing, circumstances
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.confirming import refuse_confirmation
 from assent.engine.actions.decisions import stale, walk
-from assent.engine.core.idempotency import run_once
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning import memory as brain
@@ -34,7 +33,7 @@ from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import KeyChecked, Transaction
+from assent.ports import Begin, KeyChecked, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
 
@@ -50,10 +49,8 @@ class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...] = ()
 
 
-async def look_again(
-    services: Services, caller: Principal, action_id: ActionId, key: str | None
-) -> LookedAgain:
-    """Check the action again and return it with its present readiness."""
+async def look_again(services: Services, caller: Principal, action_id: ActionId) -> Begin[LookedAgain]:
+    """Ask the connector of an action. Returns the transaction that stores the answer."""
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
@@ -68,9 +65,7 @@ async def look_again(
         changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
         return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
 
-    return await services.store.write(
-        lambda: run_once(caller, TOOL, key, {"actionId": action_id}, now_ms, LookedAgain, refresh)
-    )
+    return refresh
 
 
 async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
