@@ -1,4 +1,4 @@
-"""The documents name files, modules and layers that exist."""
+"""The documents name files, modules and layers that exist, in plain words."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ MODULE = re.compile(r"assent(?:\.[a-z]\w*)+")
 FOLDERS = {path.name for parent in (ROOT, PACKAGE) for path in parent.iterdir() if path.is_dir()}
 NOT_FILES = {"assent.toml": "a file of the server's operator", "tools/call": "a method of MCP"}
 """Words that look like a path of the repository, and what they are."""
+AVOIDED = re.compile(
+    r"\b(?:anew|whoever|somebody|nobody|the very|by itself|for ever|comes? along|says to have|it stands)\b",
+    re.IGNORECASE,
+)
 DECISION = re.compile(r"docs/decisions/(\d{4})\b")
 
 
@@ -102,3 +106,13 @@ def test_the_files_to_read_are_nine_and_about_as_long_as_stated() -> None:
 
 def test_the_architecture_can_be_read_at_one_sitting() -> None:
     assert len(ARCHITECTURE.splitlines()) <= 250
+
+
+def test_documents_use_plain_words() -> None:
+    found = {
+        page.name: words
+        for page in PAGES
+        if page.name != "CONTRIBUTING.md"  # its glossary says which words not to use
+        and (words := AVOIDED.findall(page.read_text(encoding="utf-8")))
+    }
+    assert found == {}
