@@ -47,7 +47,7 @@ def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Tr
 def limit(
     workspace_id: WorkspaceId, amount: int | None, now_ms: int, *, by: str
 ) -> Transaction[CreditAccount]:
-    """Set the balance of a workspace; None removes the limit."""
+    """Set how much a workspace may spend from now on; None removes the limit."""
     if amount is None:
         yield from _journal(workspace_id, "credits_unlimited", 0, by, now_ms)
         rows = yield statements.unlimit_credits(workspace_id=workspace_id)

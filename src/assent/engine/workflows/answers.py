@@ -1,6 +1,6 @@
-"""What the execution tools answer: the reply's shape, its tokens, and how a refusal is worded (W76).
+"""Answers of the workflow tools: their shape, their tokens, their refusals (W76).
 
-Knows no store. The text beside an answer is made by `assent.workflow.text.answers`.
+Uses no store. `assent.workflow.text.answers` writes the text beside an answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class SessionView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The step to do now. S2's four fields, then what this server adds."""
+    """The pending step. The first four fields are S2's; this server adds the others."""
 
     step_id: str
     title: str
@@ -57,22 +57,22 @@ class WarningView(msgspec.Struct, frozen=True):
 
 
 class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Another branch: the step with which it parted and what was noted there, how far it came, and how to enter it."""
+    """Another branch: its first step and notes, how far it came, and the token to enter it."""
 
     title: str
     step_key: str
     is_complete: bool
     notes: str = ""
     reached: str = ""
-    """The step that it waits at."""
+    """Its pending step."""
     found: str = ""
-    """What was noted last on it, where that is another step."""
+    """The last notes, if they are of another step."""
     state_token: str = ""
 
 
 class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What every execution tool answers. `kind` is step, complete, blocked, resumed or checkpoint. It holds nothing of
-    the context (W51)."""
+    """The answer of every workflow tool. `kind` is step, complete, blocked, resumed or checkpoint. It contains no part
+    of the context (W51)."""
 
     kind: str
     state_token: str
@@ -90,7 +90,7 @@ class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
     branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
     other_branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
-    """Those that parted before this place."""
+    """Branches that diverged before this node."""
     branches_omitted: int | msgspec.UnsetType = msgspec.UNSET
     next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
 
@@ -103,18 +103,18 @@ class WorkflowReply(msgspec.Struct, frozen=True):
 
 
 class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call brings with it: who, when, the token keys, new ids, and links for a human."""
+    """The context of a call: caller, time, token keys, new ids, review links."""
 
     principal: Principal
     keys: tuple[bytes, ...]
     now_ms: int
     new_id: Callable[[int], str]
     seals: Seals
-    """Tell the approvals of this server from others."""
+    """Verify approvals of this server."""
     review_url: Callable[[RunId], str]
     drift: tuple[Warning, ...] = ()
-    """Warns where the file of the run's workflow is not what the run was pinned to. Looked for before the transaction,
-    which touches no file."""
+    """Warnings that the workflow file differs from the pinned program. Read before the transaction, which reads no
+    file."""
 
     @property
     def workspace_id(self) -> WorkspaceId:
@@ -126,7 +126,7 @@ def token_refusal(code: str) -> Refusal:
 
 
 def handle_of(keys: tuple[bytes, ...], token: str, kind: Kind) -> Handle:
-    """A token's place, or the refusal that its rule names."""
+    """Decode a token. Raises the `Refusal` that its rule names."""
     try:
         return read(keys, token, kind)
     except HandleRefused as refused:
@@ -134,7 +134,7 @@ def handle_of(keys: tuple[bytes, ...], token: str, kind: Kind) -> Handle:
 
 
 def content_refusal(refused: ContentRefused) -> Refusal:
-    """What cannot be taken at all, as the caller hears it."""
+    """Build the refusal for content that cannot be taken at all."""
     problems = [
         Problem(
             issue.path,
@@ -149,12 +149,12 @@ def content_refusal(refused: ContentRefused) -> Refusal:
 
 
 def invalid(issues: Iterable[Issue]) -> Refusal:
-    """What was sent cannot pass, and why."""
+    """Build the refusal for invalid content, with its issues."""
     return Refusal(Reason.VALIDATION_ERROR, problems=_problems(issues))
 
 
 def give_up(issues: Iterable[Issue]) -> Refusal:
-    """Ten attempts in a row did not pass: the agent stops and asks, instead of trying for ever (W39)."""
+    """Build the refusal after ten blocked attempts in a row: the agent must stop and ask the user (W39)."""
     return Refusal(
         Reason.VALIDATION_ERROR,
         problems=_problems(issues),
@@ -178,7 +178,7 @@ def make(
     shown: Pending | None,
     warnings: tuple[Warning, ...],
 ) -> WorkflowAnswer:
-    """The answer at a node of a run, with tokens of the newest key."""
+    """Build the answer at a node, with tokens of the newest key."""
     state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
     ack_token = (
         mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
@@ -193,7 +193,7 @@ def shape_answer(
     shown: Pending | None,
     warnings: tuple[Warning, ...],
 ) -> WorkflowAnswer:
-    """The answer at a node: its tokens, its pending step, and the call that comes next."""
+    """Build the answer at a node from its tokens: pending step, warnings, next call."""
     return WorkflowAnswer(
         kind="step" if shown is not None else "complete",
         state_token=state_token,
@@ -210,7 +210,7 @@ def shape_answer(
 
 
 def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
-    """The same where the way is not free: what stands in it, and what would pass (W32, W60)."""
+    """Turn an answer into a blocked one, with the issues and an example that would pass (W32, W60)."""
     return msgspec.structs.replace(
         answer,
         kind="blocked",

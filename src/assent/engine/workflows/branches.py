@@ -1,6 +1,6 @@
-"""The other branches of a run, each in a line and with a token to enter it (W12, W20).
+"""The other branches of a run, each with a token to enter it (W12, W20).
 
-Reads the tree of a run and a few of its nodes; of a run with very many nodes the newest part.
+Reads the tree of a run, at most its newest `NODES_READ` nodes, and the nodes of the listed branches.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from assent.workflow.machine.history import first_line
 from assent.workflow.machine.snapshot import decode as decode_snapshot
 
 NODES_READ: Final = 2_000
-"""Of a run's tree, the newest: as much as one look may cost."""
+"""Bound on the nodes that one call reads."""
 
 FROM_HERE: Final = 20
 ELSEWHERE: Final = 5
-"""Branches that are named one by one, the newest; the others are counted."""
+"""The newest branches are listed one by one; the others are counted."""
 
 
 class OtherBranches(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class OtherBranches(msgspec.Struct, frozen=True):
 def describe_others(
     desk: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
 ) -> Transaction[OtherBranches]:
-    """The branches that do not lead to a node, the oldest first."""
+    """List the branches that do not contain a node, oldest first."""
     named = {"workspace_id": desk.workspace_id, "run_id": run.run_id}
     rows = yield statements.list_workflow_parents(**named, most=NODES_READ)
     found = find_branches({row["node"]: row["parent"] for row in rows}, node)
@@ -65,7 +65,7 @@ def describe_others(
 
 
 def title_of(program: Program, place: Row) -> str:
-    """The step that a node waits at; nothing where its run is complete or its snapshot was too large to be read."""
+    """Return the title of a node's pending step; empty if it is complete or its snapshot was too large to read."""
     if place["is_complete"] or not place["snapshot"]:
         return ""
     shown = pending(program, decode_snapshot(place["snapshot"].encode()))
@@ -73,7 +73,7 @@ def title_of(program: Program, place: Row) -> str:
 
 
 def read_place(desk: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
-    """Where a node of a run waits, and the first line of what was noted on the way there."""
+    """Return the title of a node's pending step and the first line of its notes."""
     program = yield from stored.load_program(desk.workspace_id, run.workflow_hash)
     rows = yield statements.list_workflow_places(
         workspace_id=desk.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()

@@ -1,7 +1,7 @@
-"""A session out of the store and into another one (W71). Imported runs have tokens of this server and their own log.
+"""Export and import of sessions (W71). Imported runs get tokens of this server and a new log.
 
-What a run's log says about its nodes is checked on both ways (W67). Actions stay behind: they are effects of the server
-that had them, and an approval that came in a file would be nobody's.
+Export and import both check a run's nodes against its log (W67). Actions are not exported: they are effects of the
+exporting server, and an approval from a file has no approver.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _BRANCHES: Final = ("branches", "otherBranches")
 
 
 def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transaction[Bundle | None]:
-    """A whole session; nothing where the workspace has none of that name."""
+    """Export a session; None if the workspace has none of that name."""
     rows = yield statements.list_session_runs(workspace_id=workspace_id, session_id=session_id)
     if not rows:
         return None
@@ -77,7 +77,7 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
 
 
 def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
-    """A whole run; raises `Tampered` where its rows are not what its log says (W67)."""
+    """Export a run. Raises `Tampered` if its rows differ from its log (W67)."""
     run_id = RunId(row["run_id"])
     named = {"workspace_id": workspace_id, "run_id": run_id}
     events = yield from journal.read_stream(workspace_id, run_id, limit=MOST_EVENTS)
@@ -87,7 +87,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
     nodes = yield statements.list_workflow_nodes(**named)
     answers = yield statements.list_workflow_answers(**named)
     checkpoints = yield statements.list_workflow_checkpoints(**named)
-    # Numbered by themselves: what else the log tells is not taken along, and no gap shows that it was there.
+    # Renumbered: other events of the log are not exported, and no gap reveals them.
     told = [event for event in events if event.kind in EVENT_KINDS]
     numbers = {event.seq: number for number, event in enumerate(told, 1)}
     if not {row["event_seq"] for row in (*nodes, *checkpoints)} <= numbers.keys():
@@ -116,7 +116,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
 
 
 def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
-    """Where a run's rows say otherwise than what they hold or its log what it belongs to."""
+    """Describe the first contradiction between a run's rows and its log; None if they agree."""
     started = run.events[0].body
     if (started.get("sessionId"), started.get("workflowHash")) != (row["session_id"], row["workflow_hash"]):
         return "it is not in the session or pinned to the workflow that its log says"
@@ -137,7 +137,7 @@ def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | N
 
 
 def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
-    """Whether the tokens that are kept with a way name where it leads."""
+    """Whether the tokens stored with a transition name its child."""
     try:
         named = [place(t, run_id) for t in (node["next_state"], node["next_ack"]) if t is not None]
     except TokenInvalid:
@@ -183,12 +183,12 @@ def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
 
 
 def lineage_of(run: ExportedRun) -> Lineage:
-    """What the log of an exported run tells."""
+    """Read the lineage of an exported run from its log."""
     return lineage.fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
 
 
 def flaw_of(run: ExportedRun) -> str | None:
-    """Where nodes and log of a run do not agree."""
+    """Describe the first contradiction between nodes and log; None if they agree."""
     lineage = lineage_of(run)
     told = {step.node: step for step in lineage.steps}
     if [node.node for node in run.nodes] != sorted(told):
@@ -215,16 +215,16 @@ def flaw_of(run: ExportedRun) -> str | None:
 
 
 Edge = tuple[int | None, str]
-"""A node and what was sent there."""
+"""A node and the hash of the content submitted there."""
 
 
 def _steps_taken(told: Lineage) -> dict[Edge, int]:
-    """Where each advance of a run led, as its log tells it."""
+    """Map each advance in the log to its child node."""
     return {(step.parent, step.edge): step.node for step in told.steps if step.parent is not None}
 
 
 def _first(told: Lineage) -> set[Edge]:
-    """The first way on from each node: what was answered there follows from the child."""
+    """Return the first transition of each node, whose answer is computed from the child."""
     ways: dict[int | None, Edge] = {}
     for step in told.steps:
         ways.setdefault(step.parent, (step.parent, step.edge))
@@ -232,7 +232,7 @@ def _first(told: Lineage) -> set[Edge]:
 
 
 def _answers_kept(run: ExportedRun) -> dict[Edge, int]:
-    """The advances whose answers are kept word for word."""
+    """Return the advances whose answers are stored whole."""
     return {(given.node, given.edge): given.child for given in run.answers if given.child is not None}
 
 
@@ -243,7 +243,7 @@ def _snapshot(node: ExportedNode) -> Snapshot:
 
 
 class Imported(msgspec.Struct, frozen=True, rename="camel"):
-    """Where a session went."""
+    """The result of an import."""
 
     session_id: str
     runs: tuple[str, ...]
@@ -251,7 +251,7 @@ class Imported(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def check(bundle: Bundle) -> dict[str, Program]:
-    """The programs of a bundle that can be imported; raises `BundleRefused`."""
+    """Check a bundle and return its programs by hash. Raises `BundleRefused`."""
     programs: dict[str, Program] = {}
     try:
         for name, given in bundle.programs.items():
@@ -278,8 +278,8 @@ def import_session(
     new_id: Callable[[int], str],
     now_ms: int,
 ) -> Transaction[Imported]:
-    """Store a session with tokens of this server (W71); under another name, with new runs, where it is there
-    already."""
+    """Store a session with tokens of this server (W71). If the session exists, it is stored under another name with new
+    run ids."""
     programs = check(bundle)
     session_id, number = bundle.session_id, 1
     while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
@@ -288,11 +288,11 @@ def import_session(
         session_id = bundle.session_id[: MAX_SESSION_ID_CHARS - len(suffix)] + suffix
     taken = renamed = session_id != bundle.session_id
     for run in bundle.runs:
-        # In any workspace, and of a session that has gone: pages and ledger know a run by its id alone.
+        # In any workspace, also of a removed session: pages and ledger identify a run by its id alone.
         taken = taken or bool((yield statements.find_run_anywhere(run_id=run.run_id)))
     for name, program in programs.items():
         yield from stored.pin(workspace_id, name, program, now_ms)
-    # Its tokens are others than where it came from, also under the same key.
+    # A new series, so that the tokens differ from the original ones even under the same key.
     series = int(new_id(now_ms)[-8:], 16)
     run_ids = []
     for run in bundle.runs:
@@ -302,7 +302,7 @@ def import_session(
     for n in bundle.notes:
         note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
         yield from session_notes.keep(workspace_id, session_id, note)
-    # Bringing it in is touching it: what is old elsewhere is not removed here before anybody has seen it (W72).
+    # An import counts as activity, so that retention does not remove an old session at once (W72).
     yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
     return Imported(session_id, tuple(run_ids), renamed)
 
@@ -385,8 +385,7 @@ def _import_run(
 def _first_ways(
     run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
 ) -> dict[int, stored.FirstTransition]:
-    """By child, the first way on from each node of which the bundle has no answer word for word, with this server's
-    tokens."""
+    """Return, by child, the first transitions without a stored answer in the bundle, with tokens of this server."""
     told = lineage_of(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
@@ -413,7 +412,7 @@ def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
 
 
 def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> stored.KeptAnswer:
-    """An answer with this server's tokens in it."""
+    """Replace the tokens of a stored answer with tokens of this server."""
     state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
     own: dict[str, Any] = {
         "stateToken": state,

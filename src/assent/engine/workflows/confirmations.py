@@ -1,8 +1,8 @@
-"""A step that a human must agree to is an action in the approval machine (W40).
+"""Confirmations: a step that needs a person's approval becomes an action in the approval machine (W40).
 
-The advance that finds everything else good stages it; its body is what the agent submitted, its digest covers step,
-node and content. An action belongs to the ledger of effects and not to a branch: a rewound branch is told what became
-of the same step elsewhere, and asks anew (C31).
+The advance that passes all other checks stages the action. Its body is the submitted content, and its digest covers
+step, node and content. Actions do not belong to a branch: a call that returns to an earlier node gets a warning about
+decisions of the same step elsewhere, and needs a new approval (C31).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from assent.workflow.handles import Handle, mint
 
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 MAX_CALL_CHARS: Final = 4_096
-"""Of the content of an advance that is kept beside its question; the agent has a longer one itself."""
+"""Longest content that is stored with the action for the repeated call. The agent has longer content itself."""
 
 
 class OpenQuestion(msgspec.Struct, frozen=True):
-    """The action for exactly this content of this node. Only one that is locked may be acted on."""
+    """The action for exactly this content of this node. It may be changed only if `locked`."""
 
     action: Action
     policy: Policy
@@ -46,7 +46,8 @@ class OpenQuestion(msgspec.Struct, frozen=True):
 
 
 def lock(desk: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
-    """The action that a human was asked about, locked. Before the run is: whoever decides takes them in this order."""
+    """Lock and return the staged action, if there is one. Call this before locking the run: decisions take the locks in
+    this order too."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None:
         return None
@@ -57,7 +58,8 @@ def lock(desk: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQue
 def settle(
     desk: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
 ) -> Transaction[OpenQuestion | None]:
-    """The same once the run is locked: where another caller has asked meanwhile, what that one asked about."""
+    """Return the staged action after the run is locked. An action that another call staged in the meantime is returned
+    unlocked."""
     action_id = yield from _action_id(desk, state, content)
     if action_id is None or (asked is not None and asked.action.action_id == action_id):
         return asked
@@ -73,7 +75,7 @@ def _action_id(desk: WorkflowCall, state: Handle, content: str) -> Transaction[A
 
 
 def decision(desk: WorkflowCall, asked: OpenQuestion | None) -> Decision | None:
-    """What a human has decided about this content. Raises the gate's refusal where an approval is not enough."""
+    """Return the decision about this content, or None. Raises the gate's refusal if an approval is not enough."""
     if asked is None or not asked.locked:
         return None
     action = asked.action
@@ -99,8 +101,8 @@ def ask(
     asked: OpenQuestion | None,
     ack: Handle,
 ) -> Transaction[Refusal]:
-    """Stage the action that a person confirms, once for the same content (W40); after a rejection new content needs a
-    new approval."""
+    """Stage the action for a person's approval, once for the same content (W40), and return the refusal. After a
+    rejection, new content needs a new approval."""
     if (
         asked is None
         or asked.action.expired(desk.now_ms)
@@ -137,13 +139,13 @@ def ask(
 
 
 def _is_unread(asked: OpenQuestion) -> bool:
-    """What could not be read whole is asked about again, which refuses it as too long."""
+    """Whether the text was cut. It is staged again, which refuses it as too long."""
     return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 
 def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
-    """End the questions about other content of the same node: the agent submits something else now, or has passed. An
-    approval that was given stays. The run is locked."""
+    """Expire waiting actions for other content of the same node. Approved actions stay. Returns the new head of the
+    locked run."""
     rows = yield statements.lock_waiting_confirmations(
         workspace_id=desk.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=desk.now_ms
     )
@@ -159,7 +161,7 @@ def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) ->
 
 
 def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
-    """A person approved it while this call was on its way."""
+    """Build the refusal for content that was approved during this call: the same call will pass."""
     return Refusal(
         Reason.EXECUTION_IN_PROGRESS,
         words=Words(
@@ -175,7 +177,7 @@ def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
 
 
 def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> Words:
-    """The words of a step that waits for a person, or that a person sent back."""
+    """Words for a step that waits for a person, was rejected, or was edited."""
     name = f"“{outcome.title}”"
     if action.status is Status.REJECTED:
         why = action.rejection or "no reason given"
@@ -216,7 +218,7 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
 
 
 def warn(desk: WorkflowCall, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
-    """What already happened to a step that waits for a person, as a warning for whoever comes to it again (C31)."""
+    """Warn about earlier decisions of a step that needs confirmation (C31)."""
     if shown is None or not shown.require_confirmation:
         return ()
     return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
@@ -225,7 +227,7 @@ def warn(desk: WorkflowCall, run_id: RunId, shown: Pending | None) -> Transactio
 def warn_again(
     desk: WorkflowCall, run_id: RunId, node: int, shown: Pending | None
 ) -> Transaction[tuple[Warning, ...]]:
-    """The same for whoever comes back to a node, where a question about it may be open."""
+    """Warn like `warn`, and also of an open action for this node."""
     if shown is None or not shown.require_confirmation:
         return ()
     rows = yield statements.find_open_confirmation(
@@ -245,7 +247,7 @@ def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
 def _earlier(
     desk: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
 ) -> Transaction[str | None]:
-    """What became of the same step before: an effect is told, an approval is not inherited."""
+    """Describe what became of the same step before; None if nothing did."""
     rows = yield statements.list_step_confirmations(
         workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=desk.now_ms
     )
@@ -272,7 +274,7 @@ _TOLD: Final = {
 
 
 def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
-    """The advance with this content: its arguments, and the names of those that are too long to be kept."""
+    """Return the arguments of the advance, and the names of those that are too long to store."""
     state = Handle("st", ack.run_id, ack.node, ack.series)
     tokens = {"stateToken": mint(desk.keys, state), "ackToken": mint(desk.keys, ack)}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
@@ -290,7 +292,7 @@ def stage(
     outcome: NeedsConfirmation,
     call: dict[str, Any],
 ) -> Action:
-    """The action that stands for passing this step with this content."""
+    """Build the action for passing this step with this content."""
     details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
     if outcome.action is not None:
         details["call"] = outcome.action
@@ -329,10 +331,10 @@ def stage(
 
 
 def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -> str:
-    """What the human reads: the step's title with what the agent submitted, never the prompt (E19).
+    """Build the text that the reviewer reads: the step's title and the submitted content, never the prompt (E19).
 
-    `before` is the run's context. Raises a refusal where the text would be too long to be shown whole: an approval
-    covers all of it.
+    `before` is the run's context. Raises `Refusal` if the text is too long to be shown whole, since an approval covers
+    all of it.
     """
     parts = [title]
     if content.notes and content.notes.strip():
@@ -362,7 +364,7 @@ def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -
 
 
 def _context_changes(patch: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """Each value of the context that would be another, with the one it replaces."""
+    """List the context values that would change, with their old values."""
     lines = []
     for name, value in patch.items():
         if before.get(name) == value and type(before.get(name)) is type(value):
@@ -377,7 +379,7 @@ def _json(value: Any) -> str:
 
 
 def pass_step(desk: WorkflowCall, action: Action, child: int) -> Transaction[None]:
-    """The advance that passes is the action's effect: executed, once."""
+    """Mark the action executed: its effect is the advance that passes."""
     changed = msgspec.structs.replace(
         action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
     )

@@ -1,7 +1,4 @@
-"""Bytes of a definition file to a document: JSON or YAML, bounded, with duplicate keys refused.
-
-The one place that knows YAML. Which folders are read, and when, is for the caller to say.
-"""
+"""Parse a definition file: JSON or YAML, bounded, without duplicate keys. No other module reads YAML."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ from assent.workflow.issues import Issue, places, quote, short
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
-"""What a file may hold, and what anchors may unfold to: reading takes time for each, and a small file must not become
-a large document."""
+"""Bound on the nodes of a file, also after anchors are expanded, so that a small file cannot become a huge document."""
 
 
 _TOLD: Final = {
@@ -24,11 +20,11 @@ _TOLD: Final = {
     "another document": "A file holds one document; put what follows into a file of its own",
     "'\\t'": "A tab cannot stand here; indent with blanks",
 }
-"""What to write instead, for what the YAML reader says in its own words."""
+"""Advice that replaces messages of the YAML parser."""
 
 
 class DocumentRefused(Exception):  # noqa: N818 - an answer to the author
-    """The file holds no document that could be a definition."""
+    """The file holds no document that can be a definition."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(issue.message)
@@ -36,7 +32,7 @@ class DocumentRefused(Exception):  # noqa: N818 - an answer to the author
 
 
 def load_document(text: str | bytes, suffix: str) -> Any:
-    """The value in a file's text. `suffix` is one of `SUFFIXES`."""
+    """Parse a file's text. `suffix` is one of `SUFFIXES`. Raises `DocumentRefused`."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8-sig")
@@ -53,7 +49,7 @@ def load_document(text: str | bytes, suffix: str) -> Any:
 
 
 def refuse_size(size: int) -> None:
-    """Raise for more bytes than a definition may have."""
+    """Raise `DocumentRefused` for more bytes than a definition may have."""
     if size > MAX_WORKFLOW_BYTES:
         message = (
             f"The file has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
@@ -66,7 +62,7 @@ def _refusal(code: str, message: str) -> DocumentRefused:
 
 
 class _Odd(NamedTuple):
-    """Stands in a document where something cannot be read, until its path is known."""
+    """Placeholder for an unreadable value until its path is known."""
 
     code: str
     message: str
@@ -103,10 +99,10 @@ def _json(text: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    import yaml  # imported where the first YAML file is met: most folders hold none
+    import yaml  # imported late: most folders hold no YAML
 
     class Loader(yaml.SafeLoader):
-        """Plain JSON values only: no dates, no keys twice, no unfolding without end."""
+        """Plain JSON values only: no dates, no duplicate keys, bounded anchors."""
 
         nodes = 0
         composed = 0
@@ -159,7 +155,7 @@ def _yaml(text: str) -> Any:
 
 
 def _check_size(value: Any) -> None:
-    """Anchors share objects, so a small text can stand for a huge document: count what it unfolds to."""
+    """Count the nodes after expansion of anchors. Raises `DocumentRefused` above the bound."""
     stack, count = [value], 0
     while stack:
         node = stack.pop()

@@ -1,7 +1,7 @@
-"""The definitions on disk: built-in, the user's and the project's folders, read anew where a file has changed.
+"""The workflow definitions on disk: built-in, user and project folders. Changed files are read again.
 
-A later folder wins over an earlier one for the same id, so that a project can replace what is built in. A bad file is
-listed with everything that is wrong with it, and the others are served (W59). A change is seen by the next call (W55).
+For the same id a later folder wins, so a project can replace a built-in workflow. An invalid file is listed with all
+its errors, and the others are served (W59). The next call sees a change (W55).
 """
 
 from __future__ import annotations
@@ -29,33 +29,32 @@ T = TypeVar("T")
 BUILT_IN: Final = Path(__file__).parent / "builtin"
 MAX_FILES: Final = 5_000
 OTHER_NAMES: Final = {"mr-review-workflow": "assent.merge-request-review"}
-"""Names by which the contract knows workflows that are shipped; a file of that very name comes first. Routines of the
-public library are also called without its prefix `wr.`."""
+"""Names that the contract uses for shipped workflows. A file with that name takes precedence. Routines of the public
+library can also be called without the prefix `wr.`."""
 _SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
 
 TICK_NS: Final = 50_000_000
 COARSE_TICK_NS: Final = 2_000_000_000
-"""How far a file system's clock may jump at once, and that of one which keeps whole seconds: two changes within it
-can bear one time."""
+"""Coarsest resolution of a file system's clock. Two changes within it can have the same time."""
 
 Stamp = tuple[int, int, int, int]
-"""Of a file or a folder: when its content and when anything of it changed, its size, and which one it is."""
+"""Of a file or folder: mtime, ctime, size, inode."""
 _ABSENT: Final[Stamp] = (0, 0, -1, 0)
-"""Of a file that was not looked at, or a link that leads nowhere."""
+"""Of a file that was not read, or a dangling link."""
 
 _AS_SHIPPED: Final[Stamp] = (0, 0, 0, 0)
 """Of a file that is not watched."""
 
 
 class Invalid(msgspec.Struct, frozen=True):
-    """A file that is no workflow, and why."""
+    """A file that is no valid workflow, with its errors."""
 
     file: str
     issues: tuple[Issue, ...]
     workflow_id: str = ""
-    """What it calls itself, where that can be read."""
+    """Its id, if that can be read."""
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -65,17 +64,17 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """Everything that was found at one moment."""
+    """All definitions found at one time."""
 
     definitions: dict[str, Definition]
     files: dict[str, str]
     invalid: tuple[Invalid, ...]
     shadowed: dict[str, str] = {}
-    """Files that are not served, with the file of the same folder that has their id and is."""
+    """Files that are not served, mapped to the file of the same folder that is served under their id."""
 
 
 class _Drawn(Mapping[str, Definition]):
-    """The definitions, noting which ones a compilation asks for."""
+    """The definitions; records which ones a compilation reads."""
 
     def __init__(self, definitions: Mapping[str, Definition]) -> None:
         self._definitions = definitions
@@ -104,8 +103,8 @@ def _one_at_a_time(
 
 
 class WorkflowLibrary:
-    """Reads folders. Keeps what it has read until the file changes, and what it has compiled until anything does.
-    Several threads may use it, one at a time; never a transaction, because it waits for the disk."""
+    """Reads and compiles definitions. A file is cached until it changes, a program until any file changes. Thread-safe
+    by a lock. Not for transactions, because it reads the disk."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
         self._lock = threading.RLock()
@@ -123,7 +122,7 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def catalogue(self) -> Catalogue:
-        """What is there now."""
+        """Return the present definitions."""
         if self._catalogue is not None and self._watched and self._unchanged(self._watched):
             return self._catalogue
         stamps = self._listed()
@@ -144,7 +143,7 @@ class WorkflowLibrary:
                 definitions[file.definition.id] = file.definition
                 self._paths[file.definition.id] = path
         invalid = tuple(file.invalid for file in self._files.values() if file.invalid is not None)
-        # A later folder replaces what an earlier one holds on purpose; within one it may be an oversight.
+        # A later folder replaces an earlier one on purpose; within one folder it may be a mistake.
         named = {workflow_id: name_of(path) for workflow_id, path in self._paths.items()}
         shadowed = {
             name_of(path): named[workflow_id]
@@ -156,14 +155,14 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def resolve(self, workflow_id: str) -> str:
-        """The id under which a workflow is kept: its own, or that of another name for it."""
+        """Return the id of a workflow, given its id or another name."""
         known = self.catalogue().definitions
         others = (OTHER_NAMES.get(workflow_id, ""), f"wr.{workflow_id}")
         return workflow_id if workflow_id in known else next((n for n in others if n in known), workflow_id)
 
     @_one_at_a_time
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
-        """A workflow, compiled; or why it cannot be; or None where there is none of that name."""
+        """Return the compiled workflow, its errors, or None if there is none of that name."""
         catalogue = self.catalogue()
         workflow_id = self.resolve(workflow_id)
         definition = catalogue.definitions.get(workflow_id)
@@ -173,7 +172,7 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def listing(self) -> tuple[Catalogue, tuple[Invalid, ...]]:
-        """What is there now, and which of its definitions no program can be made of: one look for all of them."""
+        """Return the present definitions, and those that do not compile."""
         catalogue = self.catalogue()
         made = [
             self._compile(catalogue, name, definition) for name, definition in catalogue.definitions.items()
@@ -190,7 +189,7 @@ class WorkflowLibrary:
                     definition, drawn, file=catalogue.files[workflow_id]
                 )
                 files = (self._paths[name] for name in sorted({workflow_id, *drawn.asked} & set(self._paths)))
-                # The shipped folder is replaced with the program, whose next start sees it.
+                # The shipped folder changes only with the program.
                 folders = (path for path in self._directories if path != _SHIPPED)
                 self._made_of[workflow_id] = (*folders, *files)
             except DefinitionRefused as refused:
@@ -200,8 +199,8 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def find_again(self, workflow_id: str) -> Compiled | Invalid | None:
-        """The same for who looks at every step of a run: at the folders and at what this workflow was made of, however
-        many files there are. Only a file that takes over its id without being new is seen later, by `find`."""
+        """Like `find`, but cheap enough for every step of a run: checks only the folders and the files that this
+        workflow was compiled from. An existing file that takes over the id is seen only by `find`."""
         made_of = self._made_of.get(workflow_id)
         if made_of is not None and self._watched and self._unchanged(made_of):
             return self._compiled[workflow_id]
@@ -209,7 +208,7 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def check(self, path: Path) -> Compiled | Invalid:
-        """One file, with what the folders hold for it to refer to."""
+        """Compile one file, which may refer to definitions of the folders."""
         file = self._read(str(path), _ABSENT)
         if file.invalid is not None or file.definition is None:
             return file.invalid or Invalid(name_of(str(path)), ())
@@ -219,8 +218,7 @@ class WorkflowLibrary:
             return Invalid(name_of(str(path)), refused.issues, file.definition.id)
 
     def _unchanged(self, paths: Iterable[str]) -> bool:
-        """Whether these files and folders are as they were when they were last listed: a look at each, on every
-        call."""
+        """Whether these files and folders have the stamps of the last listing."""
         for path in paths:
             stamp = self._watched.get(path, _AS_SHIPPED)
             if stamp is _AS_SHIPPED:
@@ -236,7 +234,7 @@ class WorkflowLibrary:
         return True
 
     def _listed(self) -> dict[str, Stamp]:
-        """Every file with its stamp; of equal ids the later one wins."""
+        """List every file with its stamp."""
         found: dict[str, Stamp] = {}
         watched: dict[str, Stamp | None] = {}
         directories: list[str] = []
@@ -249,14 +247,14 @@ class WorkflowLibrary:
                     watched[path] = _stamp(os.stat(path))  # noqa: PTH116 - before it is listed
                     entries = sorted(os.scandir(path), key=_by_name)
                 except NotADirectoryError:
-                    # A file may stand among the folders.
+                    # An entry may be a file instead of a folder.
                     if is_definition(path) and (stamp := watched[path]) is not None:
                         found[path] = stamp
                     continue
                 except OSError as error:
                     watched[path] = None
                     if isinstance(error, PermissionError):
-                        # What is in it would be missed without a word.
+                        # Otherwise its files would be missing without a message.
                         found[path] = _ABSENT
                     continue
                 for entry in entries:
@@ -267,11 +265,11 @@ class WorkflowLibrary:
                         if watched[entry.path] is None and entry.is_symlink():
                             found[entry.path] = _ABSENT
                         if folder == _SHIPPED:
-                            # They are replaced with the program, which its folder shows.
+                            # Shipped files change with the program, which changes their folder.
                             del watched[entry.path]
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-        # What changes twice within one tick of the file system's clock shows only the first change.
+        # A second change within one tick of the file system's clock is invisible.
         now_ns = time.time_ns()
         self._fresh = frozenset(
             path
@@ -283,7 +281,7 @@ class WorkflowLibrary:
         return found
 
     def _root(self, path: str) -> str:
-        """The folder, of those that are read, in which a file lies."""
+        """Return the configured folder that contains a file."""
         return next((root for root in reversed(self._folders) if Path(path).is_relative_to(root)), "")
 
     def _read(self, path: str, stamp: Stamp) -> _File:
@@ -304,13 +302,13 @@ class WorkflowLibrary:
 
 
 def is_definition(name: str) -> bool:
-    """Whether a file of that name is read."""
+    """Whether a file of that name is a definition."""
     name = name.lower()
     return name.endswith(SUFFIXES) and not name.endswith(".schema.json")
 
 
 def _bytes(path: str) -> bytes:
-    """What a file holds, unless it is too long to be a definition. A pipe would be waited for; a device never ends."""
+    """Read a file. Refuses one that is too long, and pipes and devices, which may block or never end."""
     with open(path, "rb", opener=_open_at_once) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
@@ -324,7 +322,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def name_of(path: str) -> str:
-    """A path as it can be written in an answer: names on disk are bytes, and need not be text."""
+    """Return a path as valid text: names on disk may be any bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

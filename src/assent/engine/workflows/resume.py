@@ -1,4 +1,4 @@
-"""Where a run stands: rehydrate and checkpoint."""
+"""Resume a run: rehydrate and checkpoint."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from assent.workflow.text.branches import tell_branches
 
 
 def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
-    """Where a token stands: the pending step, what was noted on the way, and a fresh token. Writes nothing (W20).
-    `rules` of the run for a chat that has lost everything."""
+    """Return the pending step of a token, the notes on the way to it, and a new ack token. Writes nothing (W20).
+    `rules` adds the rules of the run for a chat that has lost its history."""
     node = yield from stored.find_place(desk.workspace_id, state)
     if node is None:
         raise token_refusal("token_unknown_node")
@@ -64,8 +64,8 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
 
 
 def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
-    """Keep notes on a node, with the pending step unchanged (W41). The same notes again are one checkpoint (W42),
-    others are kept beside them (W43); the preferred tip does not move (W44)."""
+    """Store notes on a node; the pending step does not change (W41). Equal notes are one checkpoint (W42), other notes
+    are stored beside them (W43), and the preferred tip does not move (W44)."""
     check_notes(notes)
     if not notes.strip():
         raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])

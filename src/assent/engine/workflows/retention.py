@@ -1,7 +1,7 @@
-"""Old sessions go, and with them only what nothing reaches any more (W72).
+"""Retention of sessions (W72).
 
-A session goes as a whole once none of its runs was touched for the set time and no question of it waits for a person.
-A program goes when no run is pinned to it. The journal and the actions stay: they are the ledger of what happened.
+A session is deleted as a whole when none of its runs was changed within the configured time and none of its actions
+waits for a person. A program is deleted when no run is pinned to it. The journal and the actions stay.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ FORGET_JOB: Final = "forget_old_sessions"
 
 
 def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[int]:
-    """Remove at most so many sessions that were last touched before a time; how many were looked at (W72)."""
+    """Delete at most `most` sessions that were last changed before `before_ms` (W72). Returns the number examined."""
     rows = yield statements.list_stale_sessions(before_ms=before_ms, now_ms=now_ms, most=most)
     for row in rows:
         named = {"workspace_id": row["workspace_id"], "session_id": row["session_id"]}
         runs = yield statements.list_session_runs(**named)
         for run in runs:
-            # Whoever advances holds this lock: it is theirs or ours, never both.
+            # An advance holds this lock too, so none can run in between.
             yield from journal.lock_head(row["workspace_id"], run["run_id"], now_ms)
         fresh = yield statements.list_session_runs(**named)
         if len(fresh) != len(runs) or any(run["updated_ms"] >= before_ms for run in fresh):

@@ -1,8 +1,7 @@
-"""Finding a run again: by session, by workflow, or by any word of what was noted on it (workflow_resume).
+"""Search for runs by session, workflow, or words of the notes (workflow_resume).
 
-A search ranks by how many of its words occur in a run's session, names, titles, notes and checkpoints. It reads the
-newest runs of a workspace, of each the newest nodes, and of each the beginning: its cost is bounded whatever the
-history.
+A search ranks runs by how many of its words occur in session, names, titles, notes and checkpoints. It reads the newest
+runs of a workspace, their newest nodes, and the beginning of each text, so its cost is bounded.
 """
 
 from __future__ import annotations
@@ -19,18 +18,17 @@ from assent.sql.loader import statements
 from assent.workflow.handles import Handle, mint
 
 WORDS: Final = 6
-"""Words of a query that count; the statement has a place for each."""
+"""Words of a query that count; the statement has one parameter for each."""
 RUNS_SEARCHED: Final = 200
 NODES_SEARCHED: Final = 100
 CHARS_SEARCHED: Final = 4_000
-"""Of the newest runs, the newest nodes of each, and the beginning of what was noted there: 80 MB at the most, a
-megabyte in life, which takes 35 ms."""
+"""Bounds on runs, nodes per run and characters per node: 80 MB at most. One megabyte is typical and takes 35 ms."""
 LATEST: Final = 5
-"""Runs that are listed where nothing fits."""
+"""Runs listed when nothing matches."""
 
 
 class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A run that was found again, at its preferred tip (W27)."""
+    """A found run, at its preferred tip (W27)."""
 
     session_id: str
     run_id: str
@@ -40,9 +38,9 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     is_complete: bool
     nodes: int
     step: str = ""
-    """The step that it waits at."""
+    """Its pending step."""
     noted: str = ""
-    """The first line of what was noted last."""
+    """The first line of the last notes."""
     words_found: int = 0
     """How many words of the query occur in it."""
 
@@ -50,7 +48,7 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 def find_runs(
     desk: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
 ) -> Transaction[tuple[FoundRun, ...]]:
-    """Earlier runs: those that fit the query best first, then the freshest."""
+    """Find runs, best match first, then the most recent."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     words = split_query(query)
     if not words:
@@ -72,7 +70,7 @@ def find_runs(
 
 
 def latest_runs(desk: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
-    """The freshest runs of the workspace, whatever they are."""
+    """List the most recent runs of the workspace."""
     rows = yield statements.list_workflow_runs(
         workspace_id=desk.workspace_id, session_id="", workflow_id="", most=LATEST
     )
@@ -106,14 +104,14 @@ def _describe(desk: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tu
 
 
 def split_query(query: str) -> list[str]:
-    """The words of a query that tell runs apart: each once, short ones only where there are no others."""
+    """Return the distinct words of a query; short ones only if there are no others."""
     words = list({word.casefold(): word for word in query.split()}.values())
     telling = [word for word in words if len(word) > 2]
     return (telling or words)[:WORDS]
 
 
 def in_any_case(words: str) -> str:
-    """A regular expression for a text in either case, of the kind that both stores read."""
+    """Return a case-insensitive regular expression in the syntax of both stores."""
     return "".join(map(_either_case, words))
 
 

@@ -1,7 +1,7 @@
-"""Whether the rows of workflow runs are still what their logs sealed (W67).
+"""Check the rows of workflow runs against the seals in their logs (W67).
 
-The journal's own chains are for `audit_log`; here it is what people and agents read of a run: its steps, notes,
-checkpoints and the program it is pinned to.
+`engine.audit.log` checks the chains of the journal; this module checks steps, notes, checkpoints and the pinned
+program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAGE: Final = 200
 
 
 class RunFlaw(msgspec.Struct, frozen=True):
-    """A run of which something was changed behind the server's back."""
+    """A run whose rows were changed outside the server."""
 
     workspace_id: str
     run_id: str
@@ -30,7 +30,7 @@ class RunFlaw(msgspec.Struct, frozen=True):
 
 
 async def find_flaws(store: Store, workspace_id: str | None = None) -> AsyncIterator[RunFlaw]:
-    """Every run whose rows are not what its log says, of one workspace or of all (W67)."""
+    """Yield every run whose rows differ from its log, of one workspace or of all (W67)."""
     after = ("", "")
     while rows := await store.read(_page(*after, workspace_id or "")):
         for row in rows:

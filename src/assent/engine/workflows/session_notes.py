@@ -1,4 +1,4 @@
-"""Notes of people on a session as a whole, between its runs. Written by who is signed in, never by an agent's tool."""
+"""People's notes on a session. Written by signed-in people, never by a tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SessionNote(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def add(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
-    """Keep a note on a session that exists, with its event."""
+    """Store a note on an existing session."""
     check_notes(note.notes)
     found = yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)
     if not found or not note.notes.strip():
@@ -34,7 +34,7 @@ def add(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transa
 
 
 def keep(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
-    """Store a note as it is; for an import it brings its own time."""
+    """Store a note with its own time, and its event. An import uses this too."""
     event = journal.NewEvent(
         "session_noted",
         {
@@ -56,6 +56,6 @@ def keep(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Trans
 
 
 def listing(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
-    """The notes of a session, oldest first."""
+    """List the notes of a session, oldest first."""
     rows = yield statements.list_session_notes(workspace_id=workspace_id, session_id=session_id)
     return tuple(SessionNote(row["note_id"], row["author"], row["notes"], row["created_ms"]) for row in rows)

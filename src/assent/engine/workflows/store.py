@@ -1,7 +1,7 @@
-"""Runs of workflows in the store: programs, nodes, answers, checkpoints, confirmations.
+"""Workflow runs in the store: programs, nodes, answers, checkpoints, confirmations.
 
-A run is a tree of nodes. An advance reads one node and writes one, so that it costs the same at step 1,000 as at step 1
-(W74). The log of a run is its stream in the journal; an append locks it, so a run changes one step at a time.
+A run is a tree of nodes. An advance reads one node and writes one, so it costs the same at step 1,000 as at step 1
+(W74). The log of a run is its stream in the journal, whose lock serialises changes of the run.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     nodes: int
     series: int = 0
-    """Of its tokens; a run that was imported has one of its own (W71)."""
+    """Token series. Imported runs get a new series, so old tokens stop matching (W71)."""
     created_ms: int = 0
     updated_ms: int = 0
 
 
 class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A node and the run it belongs to."""
+    """A stored node with its run."""
 
     run: StoredRun
     node: int
     snapshot: Snapshot
     children: int
     stored: str
-    """The snapshot as it was read."""
+    """The snapshot's text as read."""
     head: Head | None
-    """Where the log of its run ended when it was read."""
+    """The head of the run's log when the node was read."""
 
 
 class NewNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node to be stored: what was completed to get there, what was sent for it, and where the run then stands."""
+    """A node to store: the completed step, the submitted content, and the snapshot after it."""
 
     node: int
     parent: int | None
@@ -66,7 +66,7 @@ class NewNode(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
 
     def seal(self) -> str:
-        """The digest of its content. The log carries it, so that a node altered in the store is found (W67)."""
+        """Digest of the node's content. The log holds it, so that verification finds an altered node (W67)."""
         return seal(
             self.parent,
             self.step_key,
@@ -80,7 +80,7 @@ class NewNode(msgspec.Struct, frozen=True, kw_only=True):
 def seal(
     parent: int | None, step_key: str, title: str, notes: str, artifacts: str, snapshot: Snapshot
 ) -> str:
-    """How often a step was refused is not part of it: that is counted on the node itself."""
+    """Digest of a node's content without its count of blocked attempts, which changes in place."""
     if snapshot.blocked:
         snapshot = msgspec.structs.replace(snapshot, blocked=0)
     parts = msgspec.json.encode(
@@ -90,17 +90,17 @@ def seal(
 
 
 def artifacts_text(artifacts: Sequence[dict[str, Any]]) -> str:
-    """Artifacts as stored: in one way, whatever order their keys came in."""
+    """Encode artifacts with sorted keys."""
     return msgspec.json.encode(artifacts, order="deterministic").decode()
 
 
 def notes_digest(notes: str) -> str:
-    """What a checkpoint is known by."""
+    """The identity of a checkpoint."""
     return hashlib.sha256(notes.encode()).hexdigest()
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
-    """An answer word for word: where it cannot be made again."""
+    """A stored answer that cannot be computed again."""
 
     child: int | None
     answer: str
@@ -108,8 +108,8 @@ class KeptAnswer(msgspec.Struct, frozen=True):
 
 
 class FirstTransition(msgspec.Struct, frozen=True):
-    """The first way on from a node: what was sent, the child that it led to, and the tokens that were given there,
-    which another key would make otherwise (W10). The rest of that answer follows from the child (W11)."""
+    """The first transition from a node: the edge, the child, and the issued tokens, which another key would not
+    reproduce (W10). The rest of that answer is computed from the child (W11)."""
 
     edge: str
     child: int
@@ -118,11 +118,11 @@ class FirstTransition(msgspec.Struct, frozen=True):
 
 
 class Tampered(Exception):  # noqa: N818 - a state of the store
-    """What is stored is not what was stored (W67)."""
+    """Stored data was altered outside the server (W67)."""
 
 
 def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
-    """A pinned program as the store has it, checked."""
+    """Read a pinned program. Raises `Tampered` if it is missing or does not match its hash."""
     rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
     if not rows:
         raise Tampered(f"the program {workflow_hash} that runs are pinned to is gone")
@@ -138,12 +138,11 @@ def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
 _programs: dict[str, Program] = {}
 _KEPT_PROGRAMS = 64
 _keeping = threading.Lock()
-"""Transactions run on several threads."""
+"""Guards both caches: transactions run on several threads."""
 
 
 def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
-    """A pinned program, which needs no file (W17, W56). The hash names its content, so one that was decoded before is
-    the same (W7)."""
+    """Return a pinned program; no file is needed (W17, W56). Cached by hash, which identifies the content (W7)."""
     if (known := _programs.get(workflow_hash)) is not None:
         return known
     program = yield from read_program(workspace_id, workflow_hash)
@@ -158,7 +157,7 @@ _texts: dict[str, str] = {}
 
 
 def _text_of(workflow_hash: str, program: Program) -> str:
-    """A program as stored, written once for all the runs that start it."""
+    """Return the stored text of a program, cached by hash."""
     if (known := _texts.get(workflow_hash)) is None:
         known = encode_program(program).decode()
         with _keeping:
@@ -169,7 +168,7 @@ def _text_of(workflow_hash: str, program: Program) -> str:
 
 
 def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms: int) -> Transaction[None]:
-    """Keep a program under its hash."""
+    """Store a program under its hash unless it exists."""
     yield statements.pin_program(
         workspace_id=workspace_id,
         workflow_hash=workflow_hash,
@@ -180,7 +179,7 @@ def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms:
 
 
 def find_pin(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[str, str] | None]:
-    """The workflow of a run and the hash that it is pinned to, which never change."""
+    """Return the workflow id and the pinned hash of a run. Neither ever changes."""
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
     return (rows[0]["workflow_id"], rows[0]["workflow_hash"]) if rows else None
 
@@ -210,7 +209,7 @@ def insert_node(
     event_seq: int,
     now_ms: int,
 ) -> Transaction[None]:
-    """`way` where it is the first child of its parent and nothing else need be kept to answer the same again."""
+    """Insert a node. `way` links it as the first child if no whole answer has to be stored for a replay."""
     yield statements.insert_workflow_node(
         workspace_id=workspace_id,
         run_id=run_id,
@@ -237,7 +236,7 @@ def insert_node(
 
 
 def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
-    """The node that a token names; nothing where the workspace has none, or one with other tokens (W8, W71)."""
+    """Return the node of a token; None if the workspace has no such node or its series differs (W8, W71)."""
     found = yield from find_node(workspace_id, state.run_id, state.node)
     return found if found is not None and found.run.series == state.series else None
 
@@ -250,7 +249,7 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
 def find_step(
     workspace_id: WorkspaceId, state: Handle, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
-    """The node that a token names, or what was answered at it to the same tokens and content before."""
+    """Return the node of a token, or the earlier answer to the same edge; None if there is no such node."""
     rows = yield statements.find_workflow_node(
         workspace_id=workspace_id, run_id=state.run_id, node=state.node
     )
@@ -266,7 +265,7 @@ def _find_answer(
     if row["next_edge"] == edge:
         return FirstTransition(edge, row["next_node"], row["next_state"], row["next_ack"])
     if not (node.children or node.snapshot.blocked):
-        return None  # nothing was answered here yet
+        return None  # no answer was given here yet
     kept = yield statements.find_workflow_answer(
         workspace_id=workspace_id, run_id=node.run.run_id, node=node.node, edge=edge
     )
@@ -276,7 +275,7 @@ def _find_answer(
 def look_again(
     workspace_id: WorkspaceId, seen: NodeRecord, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
-    """The same under its run's lock: what others did meanwhile counts."""
+    """Read the node again under the run's lock. Returns like `find_step`, including changes by other calls."""
     rows = yield statements.find_workflow_changes(
         workspace_id=workspace_id,
         run_id=seen.run.run_id,
@@ -315,7 +314,7 @@ def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
 def lock_place(
     workspace_id: WorkspaceId, state: Handle, now_ms: int
 ) -> Transaction[tuple[Head, NodeRecord] | None]:
-    """Lock a run and read the node that a token names; nothing where the workspace has no such node (W8)."""
+    """Lock a run and return its head and the node of a token; None if the workspace has no such node (W8)."""
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=state.run_id)
     if not rows:
         return None
@@ -333,7 +332,7 @@ def store_snapshot(
 
 
 def touch_run(workspace_id: WorkspaceId, run_id: RunId, now_ms: int) -> Transaction[None]:
-    """Something happened to a run that is no new node: it is as fresh as that (W72)."""
+    """Update the time of a run's last change, for a change without a new node (W72)."""
     yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
 
 
@@ -353,7 +352,7 @@ def keep_answer(
 
 
 def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction[Head]:
-    """One event of a run, under its lock."""
+    """Append one event to the log of a locked run."""
     return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
 
 
