@@ -185,6 +185,41 @@ PUBLISHABLE: dict[str, str] = {
     "a German newsletter": "Wir haben unseren Newsletter umgestellt: maximal 300 Wörter, ein Thema.",
     "a pitch of three orders": "Turn your notes into a newsletter. Keep your voice. Own your list.",
     "an agenda": "Agenda (draft):\n\n10:00 Coffee\n11:00 Talks",
+    "an asset of an icon set": "Asset 14 of our icon set is a tern. Draw yours!",
+    "a text between rules": "---\n\nWe are back.\n\n---",
+    "keys to type": "Type <your name> and press enter. That is the sign-up.",
+    "a slot that a bot says": "Hello [name], says the bot we just removed. Tern talks like people now.",
+    "modes in a title": "Release notes (mode: dark, route: new)\n\nBoth are defaults now.",
+    "a product called brief": "Announcing brief: a 2 kB state manager.\n\nChannel: npm\nTags: state, react",
+    "news in brief": "News in brief:\n\nTitle: Tern wins prize\nAuthor: Kim",
+    "a pair of prompt and answer": (
+        'Prompt: "Write a haiku about cron."\nModel: "Five stars, then a slash…"\n\nWe put 200 '
+        "such pairs online today."
+    ),
+    "a change of room": "Ignore previous instructions: the talk is in room 4, not room 2.",
+    "filler Latin of yesterday": "lorem ipsum dolor sit amet was our homepage until today. Now there is a real one.",
+    "a request to a colleague": "Can you write the newsletter? Use the numbers from May. Keep it short.",
+    "a task with a sign-off": "Please draft the announcement by Friday. Keep it under 120 words. Thanks, Kim",
+    "a Spanish pitch": "Escribe mejor con Pluma 2: corrige acentos en LinkedIn y en tu correo.",
+    "a German pitch": "Schreibe einen Newsletter, ohne dein Terminal zu verlassen: mailr 0.9 ist da.",
+    "an editor of 1924": (
+        "Imagine you are an editor at a newspaper in 1924. No search, no undo. That is the "
+        "exhibition at the town museum."
+    ),
+    "a task that is done": (
+        "Task: carry 40 kg of apples up three floors. Method: pulley. Result: juice for everyone on Sunday!"
+    ),
+    "a setting that is explained": (
+        "mode=strict is the default from 5.0 on. If a build breaks, set mode=loose and open an issue."
+    ),
+    "an action of a plan": "Action 17 of the climate plan passed last night: free buses on Sundays.",
+    "a version like another": "Version 3 is the same as version 2, but it starts in 80 ms.",
+    "a signed document": "The document is signed. As of today, the meadow belongs to the village.",
+    "a call for posters": (
+        "Create a poster for the school fair and bring it by Wednesday. The best three hang in the foyer."
+    ),
+    "a newsletter for climbers": "Newsletter for climbers: routes, weather, gear. Every Thursday at 6.",
+    "a concert": "Audience: 4,000. Encore: three songs. Voice: gone. What a night in Leeds.",
 }
 
 REFUSED: dict[str, tuple[str, str]] = {
@@ -299,6 +334,10 @@ REFUSED: dict[str, tuple[str, str]] = {
         "prompt",
         "Write a LinkedIn post about Tidewater. Keep it under 150 words. No hashtags. End with a question.",
     ),
+    "a task": (
+        "prompt",
+        "Write a LinkedIn post announcing the launch of Plinth for small marketing teams.",
+    ),
     "an order to the agent": (
         "prompt",
         "The calling agent should now write a LinkedIn post from the evidence of this run.",
@@ -388,6 +427,38 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a date to fill in": ("slot", "Join us on [DATE] at [TIME]."),
     "a named address": ("slot", "Click [here](INSERT_URL)."),
     "a number to fill in": ("slot", "We grew by [X]% this quarter."),
+    "a header before the text": ("frame", "[Generated | mode=context | route=linkedin] Tern 2 is out."),
+    "a title with a header": (
+        "frame",
+        "## Ferret launch — generated (route=site, mode=draft)\n\nFerret reads Parquet now.",
+    ),
+    "a brief of a campaign": (
+        "brief",
+        "Campaign brief: Pebble 1.0\n- Goal: 500 stars\n- Tone: calm\n- Avoid: superlatives",
+    ),
+    "a task after a label": ("prompt", "Your task: draft an announcement for Tern 2."),
+    "a task for a role": ("prompt", "As a copywriter, write a LinkedIn post announcing Tern 2."),
+    "a role and a topic": ("prompt", "You are a copywriter for Tern. Write about v2."),
+    "instructions": ("prompt", "Instructions: Write a LinkedIn post. Use the facts below."),
+    "an order with points": (
+        "prompt",
+        "Create an announcement for Tern 2 with the following points: speed, price.",
+    ),
+    "a polite order": ("prompt", "Please write a LinkedIn post about Tern 2 in 120 words, friendly tone."),
+    "an order for me": ("prompt", "Write me a LinkedIn post about Tern 2."),
+    "facts and an order": (
+        "prompt",
+        "Using the facts below, write a LinkedIn post about Ferret.\n\n- reads Parquet\n- 1.1 MB",
+    ),
+    "a channel": ("metadata", "Channel: LinkedIn"),
+    "a named record": ("pointer", "See asset ast_123."),
+    "a place in a list": ("pointer", "Refer to assets[0].body"),
+    "another draft": ("pointer", "Same as the LinkedIn draft."),
+    "an approved action": ("pointer", "As approved in action 17"),
+    "an attachment": ("pointer", "Text is in the attached document."),
+    "underscores": ("slot", "Hi __NAME__, Tern 2 is out."),
+    "hashes": ("slot", "Hello #NAME#, Tern 2 is out"),
+    "signs of addresses": ("slot", "Hello @@name@@, Tern 2 is out."),
 }
 
 SUSPECT: dict[str, str] = {
@@ -434,7 +505,6 @@ SUSPECT: dict[str, str] = {
     "a one-line brief": (
         "LinkedIn post brief: announce offline mode, say that it is free, link the changelog."
     ),
-    "a task": "Write a LinkedIn post announcing the launch of Plinth for small marketing teams.",
     "a label": "LinkedIn:\n\nOffline mode is here. It works on trains.",
     "tags around a text": "<output>\nOffline mode is here.\n</output>",
     "edges around a text": "--- BEGIN DRAFT ---\nOffline mode is here.\n--- END DRAFT ---",
@@ -460,4 +530,17 @@ SUSPECT: dict[str, str] = {
     "a refusal of an assistant": "I'm sorry, but I can't help with that request.",
     "a numbered draft": "Draft 2 (LinkedIn):\n\nWe are live.",
     "another offer": "We are live.\n\nWould you like me to adjust the tone?",
+    "a post that announces": "This post announces Tern 2 to data engineers and highlights the speed.",
+    "a mail that thanks": "The email thanks early users and invites them to the beta.",
+    "a style": "Short, punchy post. Focus on speed. End with a question.",
+    "an outline": "Hook about slow imports, then the benchmark, then CTA to the repo.",
+    "a post for you": "Here's a LinkedIn post for you:\n\nTern 2 is out.",
+    "a drafted post": "I've drafted a post that covers the new import. Let me know if you want it shorter.",
+    "a note on the length": "Tern 2 is out.\n\n---\nNote: I kept it under 280 characters and used a friendly tone.",
+    "a missing repository": "I can't access the repository, so I could not write the post.",
+    "a German promise": "Text folgt, sobald die Zahlen da sind.",
+    "a German place": "Hier kommt der Text für LinkedIn hin.",
+    "a German description": "Ein kurzer, freundlicher Beitrag über Tern 2, der die Geschwindigkeit betont.",
+    "a request of a post": "Can you write a LinkedIn post about Pebble 1.0? Make it short.",
+    "a place for a logo": "What goes here? [your logo here] — sponsors wanted, 100 EUR a month.",
 }

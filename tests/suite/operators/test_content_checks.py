@@ -15,8 +15,13 @@ from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
 
 pytestmark = pytest.mark.anyio
 
-OF_THE_REVIEW = tuple(islice(PUBLISHABLE, 10))
-SUSPECT_BODIES = tuple(islice(SUSPECT, 10))
+OF_THE_REVIEW = (
+    *islice(PUBLISHABLE, 10),
+    "an asset of an icon set",
+    "a text between rules",
+    "a change of room",
+)
+SUSPECT_BODIES = (*islice(SUSPECT, 10), "a post that announces", "an outline")
 OF_THE_CONTRACT = (
     "the contract's frame",
     "the contract's brief line",
@@ -25,6 +30,11 @@ OF_THE_CONTRACT = (
     "the contract's pointer",
     "a name to fill in",
     "punctuation",
+    "a header before the text",
+    "a task after a label",
+    "a channel",
+    "another draft",
+    "underscores",
 )
 BEGINNINGS = tuple(warning.partition("“")[0] for warning in (BRIEF, CHAT, LABEL, LEFT, NOTE))
 

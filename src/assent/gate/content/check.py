@@ -16,10 +16,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.gate.content import slots
-from assent.gate.content.prompts import find_prompt
+from assent.gate.content.prompts import CHANNEL, GENRE, find_prompt
 from assent.gate.content.text_parts import (
     Field,
     Parts,
+    field_of,
     fold,
     says_something,
     sign,
@@ -111,11 +112,11 @@ def _is_frame(line: str, opens: bool) -> bool:
     pairs = {name.casefold(): value for name, _, value in _PAIR.findall(line) if value[0] not in "/$"}
     if not pairs:
         return False
-    in_mode = pairs.get("mode", "").casefold() in _MODES
-    telling = in_mode or (len(pairs) == 2 and "=" in line)
+    telling = pairs.get("mode", "").casefold() in _MODES or (len(pairs) == 2 and "=" in line)
     bare = without_marks(line.replace("<!--", "").replace("-->", "").lstrip(" /")).strip()
-    if (found := _BRACKETED.fullmatch(bare)) is not None and _PAIR.search(found[2]):
-        return telling or len(pairs) == 2 or _are_head_words(found[1])
+    if (found := _BRACKETED.match(bare)) is not None and _PAIR.search(found[2]):
+        header = found.end() == len(bare) or (not found[1].strip() and telling)
+        return header and (telling or _are_head_words(found[1]))
     if bare != line.strip() and telling and "=" in bare:
         return _PAIR.search(bare[-60:].rstrip("*=#_~- ")) is not None
     if not telling or not (opens or "<!--" in line):
@@ -137,7 +138,13 @@ _MODE_LINE: Final = sign(
     r"mode\s{0,3}[:=]\s{0,3}(?:brief|context)\b.{0,40}",
     r"generated (?:by|with|in|for|from|via) .{0,80}\b(?:brief|context|draft) mode\b.*",
 )
-_BRIEF_LINE: Final = sign(r"(?:[\w’'-]{1,20} ){0,4}brief\s{0,3}(?::.*|$)")
+_BRIEF_LINE: Final = sign(
+    rf"(?:(?:{CHANNEL}|{GENRE}|drafting|content|creative|launch|campaign|writing|marketing) ){{0,3}}"
+    r"brief\s{0,3}(?::.*|$)"
+)
+_FOR_WRITER: Final = words(
+    "tone,cta,call to action,audience,target audience,goal,objective,avoid,length,key message"
+)
 
 
 def find_brief(parts: Parts) -> str | None:
@@ -145,9 +152,8 @@ def find_brief(parts: Parts) -> str | None:
     if _MODE_LINE.fullmatch(parts.first):
         return parts.lines[0]
     if _BRIEF_LINE.fullmatch(parts.first):
-        below = [each for each in parts.fields[1:] if each is not None]
-        about = sum(is_about_text(each) or each.key in _PERHAPS for each in below)
-        if about >= min(2, len(parts.lines) - 1) > 0:
+        keys = [each.key for each in parts.fields[1:] if each is not None]
+        if any(key in _FOR_WRITER for key in keys) and len(keys) * 2 >= len(parts.lines) - 1:
             return parts.lines[0]
     return None
 
@@ -167,7 +173,7 @@ _PERHAPS: Final = words(
 )
 _STATE: Final = sign(r"awaiting[_ ]approval|ready[_ ]for[_ ](?:review|approval)|pending[_ ]approval")
 _MACHINE_VALUE: Final = sign(
-    r"true|false|yes|no|null|none|\d+|draft|pending|approved|rejected|final|ready|published|"
+    rf"{CHANNEL}|true|false|yes|no|null|none|\d+|draft|pending|approved|rejected|final|ready|published|"
     r"awaiting[_ ]approval|ready[_ ]for[_ ]review|[a-z]+(?:_[a-z0-9]+)+|[0-9a-f]{8}-[0-9a-f-]{27}"
 )
 
@@ -183,7 +189,8 @@ def find_metadata(parts: Parts) -> str | None:
         return parts.text if _is_data(data) else None
     if parts.text.startswith("---\n"):
         inside, fence, after = parts.head[4:].partition("\n---")
-        if fence and all(line.startswith("#") or not line.strip() for line in after.split("\n")):
+        listed = any(map(field_of, inside.split("\n")))
+        if fence and listed and all(line.startswith("#") or not line.strip() for line in after.split("\n")):
             return inside
     if (
         len(parts.lines) == 1
@@ -233,22 +240,38 @@ def _is_data(data: Any) -> bool:
     return bool(keys & (_ABOUT | _PERHAPS)) or any(re.search(r"_|id$", key) for key in keys)
 
 
-_UUID: Final = sign(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_RECORD: Final = sign(r"\b(?:asset|artifact)s?(?: id)?[\s_:#=-]{0,3}[a-z]{0,3}-?\d+\b", r"\basset[_ ]?id\b")
-_KEPT: Final = sign(r"\b(?:see|in asset|refer to|asset|draft|copy|text|body|content|saved|stored|approval)\b")
-_ID: Final = sign(r"\b(?:urn|uuid|id|ref|run|action|record)\b")
+_UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_TOKEN: Final = sign(
+    rf"(?P<id>https?://\S*{_UUID}\S*|{_UUID})|(?P<record>\b(?:asset|artifact)s?(?:[ _]?id)?[\s_:#=-]{{0,3}}"
+    r"(?:\[\d+\][.\w]*|\w{0,8}[_-]?\d[\w-]*))|https?://\S+|\w[\w’'-]*"
+)
+_POINTS: Final = words(
+    "see,refer,same,as,in,saved,stored,kept,attached,found,use,reuse,uses,copy,identical,unchanged,is,under"
+)
+_RECORDS: Final = words(
+    "asset,assets,assetid,asset_id,artifact,action,run,record,draft,document,attachment,attached,above,pack,id,"
+    "uuid,version"
+)
+_BESIDE: Final = words(
+    "the,a,an,this,that,it,to,of,for,from,at,on,and,with,please,can,be,text,body,content,post,message,email,"
+    "mail,full,final,approved,drafted,ready,review,approval,awaiting,previous,existing,other,earlier,section,"
+    "launch,part,item,number,no,ref,urn,linkedin,twitter,x,facebook,instagram,threads,bluesky,reddit,slack,blog,"
+    "newsletter,here,there,below,doc,file,page,left,unchanged"
+)
 POINTER_WORDS: Final = 14
 
 
 def find_pointer(parts: Parts) -> str | None:
-    """A short note where the text is, by the name of another record."""
-    text = parts.text
-    if len(text) > 400 or len(text.split()) > POINTER_WORDS:
+    """A note that only says where the text is: every word points, names a record, or stands beside one."""
+    tokens = list(_TOKEN.finditer(parts.text[:400]))
+    if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
         return None
-    others = _UUID.sub("", text)
-    if others != text:
-        return text if _KEPT.search(others) or not re.search(r"[^\W\d_]", _ID.sub("", others)) else None
-    return text if _RECORD.search(text) and (_KEPT.search(text) or len(text.split()) <= 4) else None
+    named = [each.lastgroup is not None for each in tokens]
+    said = [each[0].casefold() for each, known in zip(tokens, named, strict=True) if not known]
+    if not all(word in _POINTS | _RECORDS | _BESIDE or word.isdigit() for word in said):
+        return None
+    points = not _POINTS.isdisjoint(said) and not _RECORDS.isdisjoint(said)
+    return parts.text if any(named) or (points and len(said) > 1) else None
 
 
 def find_slot(parts: Parts) -> str | None:

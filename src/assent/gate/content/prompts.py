@@ -1,7 +1,7 @@
 """Finds texts that open by instructing a model: chat markup, turns of a chat, a role and a task (E19, E48).
 
-A role or an order alone proves nothing, since people publish job advertisements, pitches and advice for writers: it
-counts with a task, with rules for the writer, or when there is nothing else.
+A role or an order alone proves nothing, since people publish job advertisements, pitches and advice for writers. An
+order counts if it asks for a text about something and no author speaks anywhere; a role, if a task follows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,22 @@ import re
 from typing import Final
 
 from assent.gate.content.text_parts import Parts, sign
+
+CHANNEL: Final = (
+    r"(?:linked ?in|twitter|x|facebook|instagram|threads|bluesky|tiktok|reddit|hacker news|show hn|"
+    r"product hunt|slack|newsletter|blog|e-?mail|social media)"
+)
+GENRE: Final = (
+    r"(?:posts?|tweets?|threads?|e-?mails?|newsletters?|captions?|announcements?|articles?|cop(?:y|ies)|"
+    r"headlines?|taglines?|updates?|messages?|descriptions?|summar(?:y|ies)|release notes|comments?|variants?|"
+    r"subject lines?)(?!-)"
+)
+_MAKE: Final = r"(?:write|draft|create|generate|compose|produce|craft|rewrite|prepare|come up with)"
+_WRITER: Final = (
+    r"(?:\w*writer|marketer|marketing \w+|strategist|social media \w+|content \w+|editor|journalist|"
+    r"blogger|publicist|brand \w+|pr \w+|communications? \w+|growth \w+|expert)"
+)
+_ADEPT: Final = r"(?:expert|senior|seasoned|experienced|professional|world-class|skilled|award-winning|top)"
 
 _CHAT_MARK: Final = sign(
     r"^\s{0,4}(?:<s>\s?)?(?:<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>)", flags=re.MULTILINE
@@ -20,13 +36,15 @@ _SECTION: Final = sign(
     r"constraints|rules|context|output(?: format)?|mission)\s?:?"
 )
 _LABEL: Final = sign(
-    r"(?:system )?prompt\s?:|instructions? (?:for|to) the (?:model|agent|assistant|ai|llm|writer)\s?:|"
-    r"system\s?:"
+    r"(?:your |the )?(?:(?:system |user )?prompt|system|task|job|goal|mission|assignment|request|"
+    r"instructions?)(?: (?:for|to) the (?:model|agent|assistant|ai|llm|writer))?(?:\s?:| is to)\s{0,3}",
+    r"(?:hey |hi )?(?:chatgpt|claude|gemini|copilot)[,:] ",
+    rf"as an? (?:[\w-]+ ){{0,4}}?{_WRITER}, ",
+    r"(?:using|given|based on) the (?:following|facts|evidence|notes|brief)[^.!?,\n]{0,40}, ",
 )
 _IGNORE: Final = sign(
-    r"(?:please )?(?:ignore|disregard|forget) (?:all |any |everything )?(?:of )?(?:the |your |my )?(?:previous|"
-    r"prior|above|earlier|preceding) (?:instructions?|prompts?|messages?|rules?|context)(?=\W*$|[.,;:!]|"
-    r" and\b)"
+    r"(?:please )?(?:ignore|disregard|forget) (?:all |any )?(?:of )?(?:the |your |my )?(?:previous|prior|above|"
+    r"earlier|preceding) (?:instructions?|prompts?|messages?|rules?|context)(?:\W*$| and\b)"
 )
 _TO_MODEL: Final = sign(
     r"you(?: are|['’]re) (?:now )?(?:chatgpt|claude|gemini|copilot|gpt-?\d?)\b(?!['’])",
@@ -37,56 +55,36 @@ _TO_MODEL: Final = sign(
     r"the (?:calling |host )?(?:agent|assistant|model|llm|ai) (?:should|must) (?:now )?(?:write|draft|generate|"
     r"compose|fill)\b",
 )
-_WRITER: Final = (
-    r"(?:\w*writer|marketer|marketing \w+|strategist|social media \w+|content \w+|editor|journalist|influencer|"
-    r"blogger|publicist|brand \w+|pr \w+|consultant|communications? \w+|growth \w+|expert)"
-)
-_ADEPT: Final = (
-    r"(?:expert|senior|seasoned|experienced|professional|world-class|skilled|award-winning|top|helpful)"
-)
 _ROLE: Final = sign(
-    rf"(?:i want you to |please )?(?:act|behave|respond) (?:as|like) (?:an?|the|my|"
-    rf"our) (?:[\w/-]+ ){{0,6}}?(?:{_WRITER}|{_ADEPT})\b",
-    rf"(?:you are|you['’]re|pretend (?:that )?you(?:['’]re| are)|imagine (?:that )?you(?:['’]re|"
-    rf" are)) (?:now )?(?:an?|the|my|our|[\w’']+s) (?:[\w/-]+ ){{0,6}}?{_WRITER}\b",
-    rf"as an? {_ADEPT} (?:[\w-]+ ){{0,3}}?{_WRITER}, ",
+    rf"(?:(?:please )?(?:act|behave|respond) (?:as|like)|(?:(?:imagine|pretend|assume) (?:that )?)?"
+    rf"you(?: are|['’]re)(?: now)?|your role is(?: that of)?|assume the role of) (?:(?:an?|the|my|our|[\w’']+s) )?"
+    rf"(?:[\w/-]+ ){{0,6}}?{_WRITER}\b"
 )
 _ADEPT_ROLE: Final = sign(rf".{{0,40}}\ban? {_ADEPT} (?:[\w/-]+ ){{0,4}}?(?!expert\b){_WRITER}\b")
-_ACT: Final = sign(
-    r"(?:please )?(?:act (?:as|like)|pretend (?:that )?(?:you['’]re|you are)|imagine (?:that )?(?:you['’]re|"
-    r"you are)) (?:an?|my|our) ",
-    r"(?:hey |hi )?(?:chatgpt|claude|gemini|copilot)[,:] ",
-)
-GENRE: Final = (
-    r"(?:posts?|tweets?|threads?|e-?mails?|newsletters?|captions?|announcements?|articles?|cop(?:y|ies)|"
-    r"headlines?|taglines?|updates?|messages?|descriptions?|summar(?:y|ies)|release notes|comments?|variants?|"
-    r"subject lines?)"
-)
-MAKE: Final = (
-    r"(?:write|draft|create|generate|compose|produce|craft|rewrite|prepare|summari[sz]e|turn|come up with)"
-)
-_ORDER: Final = sign(rf"[\"“]?(?:you are|you will|always|never|{MAKE})\b")
 _TASK: Final = sign(
-    rf"(?:please |can you |could you |now |then )?(?:help me )?{MAKE}\b[^.!?\n]{{0,60}}?\b{GENRE}\b.*",
-    rf"(?:your (?:task|job|goal|mission) is|you are tasked|you will)\b.{{0,30}}\b(?:{MAKE}|creating|writing|"
-    rf"drafting)\b.*",
+    rf"(?:please |now |then |your (?:task|job|goal) is to |you will )?(?:{_MAKE} (?:about|up|this|in|an?|the|"
+    r"one|two|three|\d+)|announce|summari[sz]e|your (?:task|job|goal) is)\b"
 )
+_ORDER: Final = sign(
+    rf"(?:please |now )?(?:help me )?{_MAKE} (?:me )?(?:an?|one|two|three|four|five|\d{{1,2}}|some) "
+    rf"(?P<kind>[^.!?,:\n]{{0,40}}?)\b{GENRE}(?P<after>\W*$|\W{{1,3}}(?:about|announcing|introducing|on|for|to|"
+    r"based|using|from|with|aimed|(?:that|which) (?:announces|introduces|explains|tells)|in \d|\d|max|under|tone)\b.*)"
+)
+_OF_CHANNEL: Final = sign(rf"\b(?:{CHANNEL}|tweet|post for {CHANNEL})\b")
 _RULE: Final = sign(
     r"(?:please )?(?:keep|make) (?:it|the|them|each)\b.*",
     r"(?:use|include|mention|avoid|focus on|maintain|(?:end|open|start|lead) with|return|respond|output|"
-    r"max(?:imum)?|tone|length|audience|format|style|voice|cta|constraints|subject line|no (?:emojis?|"
-    r"hashtags?|jargon|buzzwords|superlatives))\b.*",
+    r"max(?:imum)?|tone|length|audience|format|style|voice|cta|constraints|subject line|facts|points)\b.*",
     r".{0,60}\b\d{1,4} (?:words|characters|chars|sentences|lines|hashtags)\b.*",
+    r"(?:do not|don['’]t|never|always|no|only|each|at most|under|about|around|one|two|three|friendly|plain|"
+    r"short|be|thank|announce|tell)\b(?:\W+\w+){0,8}\W*",
 )
-_FRAGMENT: Final = sign(
-    r"(?:do not|don['’]t|never|always|no|only|each|at most|under|below|about|around|one|two|three|friendly|"
-    r"plain|short|be|thank|announce|tell)\b(?:\W+\w+){0,8}\W*"
+_FOR_ANYONE: Final = sign(
+    r"\b(?:any|every|each|all|anything|win|free|minutes?|seconds?|clicks?|salary|apply|vacancy)\b"
 )
-_HIRING: Final = sign(
-    r"\b(?:apply (?:by|now|here|at|to|via)|(?:we are|we['’]re) hiring|salary|vacancy|(?:full|part)[- ]time)\b"
-)
-_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I)\b")
-_READER: Final = sign(r"\byour\b")
+AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|us)\b|\b(?:[Tt]hanks?|[Rr]egards|[Cc]heers|[Bb]est),?\s+[A-Z]\w+")
+OWNER: Final = re.compile(r"\b(?:[Oo]urs?|[Mm]y|mine)\b")
+_READER: Final = sign(r"\byou(?:rs?)?\b")
 
 
 def find_prompt(parts: Parts) -> str | None:
@@ -96,32 +94,49 @@ def find_prompt(parts: Parts) -> str | None:
     if _is_chat(parts) or _has_sections(parts):
         return parts.lines[0]
     opening, rest = parts.sentences[0], parts.sentences[1:]
-    if (label := _LABEL.match(opening)) is not None:
-        first, *others = [each for each in (opening[label.end() :].strip(" *_"), *rest) if each] or [""]
-        return opening if _ORDER.match(first) or _is_instruction(first, others, parts) else None
-    return opening if _is_instruction(opening, rest, parts) else None
+    return opening if _is_instruction(opening, rest) else None
 
 
-def _is_instruction(opening: str, rest: list[str], parts: Parts) -> bool:
-    task = _TASK.match(opening) is not None
-    if opening.endswith("?") and not task:
+def asks_for_text(opening: str) -> re.Match[str] | None:
+    """The order to write a text, with which this sentence begins."""
+    label = _LABEL.match(opening)
+    return _ORDER.match(opening, label.end() if label else 0)
+
+
+def _is_instruction(opening: str, rest: list[str]) -> bool:
+    label = _LABEL.match(opening)
+    told = opening[label.end() :].strip(" *_") if label else opening
+    if label and not told and rest:
+        told, rest = rest[0], rest[1:]
+    if _TO_MODEL.match(told):
+        return True
+    if told.endswith("?") or any(map(_speaks, (told, *rest))):
         return False
-    if _IGNORE.match(opening):
-        return not any(_AUTHOR.search(each) for each in rest)
-    if _TO_MODEL.match(opening):
+    tasks = any(map(_TASK.match, rest[:8]))
+    rules = [_RULE.fullmatch(each) is not None for each in rest]
+    if _IGNORE.match(told):
+        return told.rstrip(".! ")[-1:] != ":" and (not rest or tasks or " and " in told)
+    if label and told.casefold().startswith("you are" if "prompt" not in label[0].casefold() else "you "):
         return True
-    tasks = sum(_TASK.match(each) is not None for each in rest[:8]) + task
-    rules = sum(_RULE.fullmatch(each) is not None for each in rest)
-    if _ACT.match(opening) and (tasks or _TASK.search(opening)):
+    if (role := _ROLE.match(told)) is not None:
+        adept = len(rest) <= 1 and _ADEPT_ROLE.match(told) is not None
+        ordered = _TASK.match(told[role.end() :].lstrip(" ,:;.").removeprefix("and "))
+        return bool(tasks or (rules and all(rules)) or adept or ordered) and not any(
+            map(_FOR_ANYONE.search, (told, *rest))
+        )
+    order = _ORDER.match(told)
+    if order is None or any(_READER.search(each) or _FOR_ANYONE.search(each) for each in (told, *rest)):
+        return False
+    if ":" in order["after"] and "following" not in order["after"]:
+        return False
+    return all(rules) or (len(order["after"]) > 2 and _OF_CHANNEL.search(order[0]) is not None)
+
+
+def _speaks(sentence: str) -> bool:
+    if AUTHOR.search(sentence):
         return True
-    if _ROLE.match(opening):
-        alone = len(rest) <= 1 and not any(_AUTHOR.search(each) for each in (opening, *rest))
-        adept = alone and _ADEPT_ROLE.match(opening) is not None
-        return (tasks > 0 or rules > 1 or adept) and not _HIRING.search(parts.head)
-    orders = sum(
-        bool(_TASK.match(each) or _RULE.fullmatch(each) or _FRAGMENT.fullmatch(each)) for each in rest
-    )
-    return task and rules > 0 and orders == len(rest) and _READER.search(parts.head) is None
+    ordered = _TASK.match(sentence) or _LABEL.match(sentence) or _ROLE.match(sentence)
+    return ordered is None and OWNER.search(sentence) is not None
 
 
 def _is_chat(parts: Parts) -> bool:

@@ -34,16 +34,13 @@ _OPEN: Final = tuple(
         r"(?<!\$)\{\{\{?\s{0,3}(?P<any>[^\W\d][\w.\- ]{0,60}(?:\|[\w \"':,|()-]{0,60})?)\s{0,3}\}\}",
         r"(?P<any>\{%[^{}\n]{1,200}%\}|<%[^<>\n]{1,200}%>|\*\|[A-Z0-9_:]{2,30}\|\*)",
         r"(?<![\w{/\\=.#\-])\$?\{(?P<named>[^\W\d][\w. -]{1,40})\}(?![}/\\=\w-])",
-        r"(?<![\w%])%(?P<named>[A-Za-z][A-Za-z_]{2,30})%(?![\w%])",
-        r"(?<![\w\\])\$(?P<named>[A-Z]{3,20}_[A-Z_]{3,30})\b",
-        r"\b(?:INSERT|YOUR|ADD)_(?P<named>[A-Z][A-Z_]{1,30})\b",
+        r"(?<![\w%#@])(?:%|__|#|@@)(?P<named>[A-Za-z][A-Za-z_]{1,30}?)(?:%|__|#|@@)(?![\w%])",
         r"(?<![\w\]])\[{1,2}(?P<square>[^\W_][^\[\]\n<>=@|{}$;]{0,100})\]{1,2}(?!\(|\[|: ?\S{0,8}//)",
         r"(?<![\w=/\\])<{1,2}(?P<angle>[^\W\d_][^<>\n=\"/@]{2,60})>{1,2}",
         r"(?i:\]\((?P<any>url|link|insert[^()\n]{0,40}|your[ _-](?:url|link)|todo|tbd)\))",
         r"(?i:(?::|\bat|\bhere|→|👉) ?(?P<any><(?:link|url)>))",
         r"(?<![\w$])(?P<any>X{2,4} ?%|\[X\] ?%)",
-        r"\b(?P<any>(?:INSERT|PASTE|ADD)(?: [A-Z]{2,15}){1,4} HERE)\b",
-        r"(?i:(?:^|[\n.!?>:]\s{0,3})\W{0,4}(?P<any>lorem ipsum dolor sit))",
+        r"(?i:(?:^|[\n.!?>:]\s{0,3})\W{0,4}(?P<any>lorem ipsum dolor sit amet(?=,? consec|\W{0,4}(?:\n|$))))",
     )
 )
 _GREETED: Final = re.compile(
@@ -54,6 +51,11 @@ _EXPLAINS: Final = re.compile(
     r"mustache|handlebars|liquid|vue|helm|angular|unresolved|literal(?:ly)?)\b",
     re.IGNORECASE,
 )
+_MENTIONS: Final = re.compile(
+    r"\b(?:type|enter|replace|says?|saying|called|press|prints?|shows?)\s{1,3}$", re.IGNORECASE
+)
+_REPORTS: Final = re.compile(r"[,.!]?\s(?:says?|said|wrote|reads|(?:is|was) how)\b", re.IGNORECASE)
+_INVITES: Final = re.compile(r"[\[<{]{1,2}your .{1,40} here[\]>}]{1,2}", re.IGNORECASE)
 _IS_ABOUT_SLOTS: Final = re.compile(
     r"\b(?:placeholders?|merge (?:tags?|fields?)) (?:was|is|are|were|in)\b", re.IGNORECASE
 )
@@ -97,6 +99,10 @@ def find_open(text: str, *, explained: bool) -> Iterator[str]:
 
 
 def _is_open(match: re.Match[str]) -> bool:
+    if _REPORTS.match(match.string, match.end()) or _MENTIONS.search(
+        match.string, max(0, match.start() - 20), match.start()
+    ):
+        return False
     kind, inside = next((name, text) for name, text in match.groupdict().items() if text is not None)
     if kind == "any":
         return True
@@ -110,6 +116,8 @@ def _is_open(match: re.Match[str]) -> bool:
 
 def _is_explained(text: str, match: re.Match[str], about_slots: bool) -> bool:
     start, end = match.start(), match.end()
+    if _INVITES.fullmatch(match[0].strip()):
+        return True
     if _GREETED.search(text, max(0, start - 20), start) is not None:
         return False
     if about_slots:

@@ -13,12 +13,11 @@ from typing import Final
 
 from assent.gate.content import slots
 from assent.gate.content.check import SHORT_CHARS, excerpt_of, is_about_text
-from assent.gate.content.prompts import GENRE, MAKE
+from assent.gate.content.prompts import AUTHOR, CHANNEL, GENRE, OWNER, asks_for_text
 from assent.gate.content.text_parts import Parts, sign, words
 
 MOST: Final = 3
 """More warnings about one text would say the same."""
-SHORT_NOTE_CHARS: Final = 120
 BRIEF_CHARS: Final = 1_500
 """Briefs are short; a longer text that has all their signs is about something else."""
 
@@ -28,61 +27,50 @@ CHAT: Final = "It reads like the words of an assistant around the text: “{}”
 LABEL: Final = "It has a label that would be published with the text: “{}”."
 LEFT: Final = "It has a place that may have been left open: “{}”."
 
-_CHANNEL: Final = (
-    r"(?:linked ?in|twitter|x|facebook|instagram|threads|bluesky|tiktok|reddit|hacker news|show hn|"
-    r"product hunt|slack|newsletter|blog|e-?mail|social media)"
-)
 _THING: Final = rf"(?:{GENRE}|draft|text|body|image|screenshot)"
+_MADE: Final = r"(?:drafted|written|created|prepared|kept|put together|rewritten|adjusted|shortened)"
 
+# What a text about a text begins with, where no author speaks.
 _IS_NOTE: Final = sign(
-    rf"(?:this|it|the (?:[\w-]+ )?{_THING}) (?:should|must|needs to|has to|would) be (?:about|short|"
-    rf"an? (?:[\w-]+,? ){{0,4}}{_THING})\b",
-    rf"the (?:[\w-]+ )?{_THING} (?:should|must|needs to|has to) (?:announce|explain|mention|highlight|cover|"
-    rf"introduce|"
-    r"talk|describe|focus|feel|include)\b",
-    rf"(?:an? |the )?(?:[\w-]+ ){{0,4}}{GENRE} (?:for (?:[\w-]+ ){{1,3}})?(?:announcing|introducing|aimed at|"
-    rf"that "
-    r"(?:announces|introduces|tells|explains|highlights))\b(?![^.!?]*(?:\b(?:is|was|are|got|went)\b|\?))",
-    rf"(?:i|we)(?: would|['’]d)? (?:need|want|like) (?:[\w-]+ ){{1,4}}?{_CHANNEL} {GENRE}\b",
-    rf"(?:this is where the [^.!?\n]{{0,40}}\b{_THING} goes|placeholder for (?:the|an?|your) )",
+    rf"(?:this|it|the (?:[\w-]+ )?{_THING}) (?:should|must|needs to|has to|would|will) (?:be (?:about|short|"
+    rf"written|an? (?:[\w-]+,? ){{0,4}}{_THING})|announce|explain|mention|highlight|cover|introduce|talk|describe|"
+    rf"focus|feel|include|thank|tell)\b",
+    r"(?:this|the) (?:[\w-]+ )?(?:post|tweet|e-?mail|announcement|caption|update|text|draft) "
+    r"(?:announces|thanks|invites|highlights|explains|covers|introduces|describes|"
+    r"tells|talks|mentions|focuses|targets|celebrates|emphasi[sz]es)\b",
+    rf"(?:an? |the )?(?:[\w-]+,? ){{0,4}}{GENRE} (?:for (?:[\w-]+ ){{1,3}})?(?:announcing|introducing|aimed at|"
+    r"(?:that|which) (?:announces|introduces|tells|explains|highlights|covers))\b(?![^.!?]*(?:\b(?:is|was|are|got|"
+    r"went)\b|\?))",
+    r"(?:an? )?(?:[\w-]+,? ){0,3}(?:post|tweet|e-?mail|announcement|caption|update) (?:about|for|on) "
+    r"[^.!?\n]{2,60}\W*$",
+    r"(?:ein|un|une|een|en)(?:e|er|en|a)? (?:\w+,? ){0,3}(?:[\w-]*beitrag|post|artikel|publicación|article|"
+    r"bericht) (?:über|zu|zur|zum|sobre|sur|over|om)\b",
+    rf"this is where the [^.!?\n]{{0,40}}\b{_THING} goes",
 )
-_IS_ORDER: Final = sign(
-    rf"(?:please |can you |now |let['’]s |help me )?{MAKE} [^.!?\n]{{0,30}}?(?:{_CHANNEL} (?:{GENRE}|for)|"
-    rf"(?:post|tweet) "
-    r"(?:about|for the))\b(?![^.!?\n]*\b(?:win|your|any)\b)",
-    rf"(?:please )?{MAKE} an? {GENRE}\W{{0,3}}$",
-    r"(?:rewrite|summari[sz]e|continue|take) (?:this|the) (?:following|\w+ below|so it)\b",
-    rf"(?:using|given|based on) the [^.!?\n]{{2,60}}, {MAKE}\b",
-    rf"(?:your task is|you will receive|your role:|task:|goal:)[^\n]{{0,200}}\b{MAKE}\b",
+_IS_WISH: Final = sign(
+    r"(?:(?:i|we)(?: would|['’]d)? (?:need|want|like)|(?:can|could) you (?:write|draft|create)) "
+    rf"(?:[\w-]+ ){{1,4}}?{CHANNEL} {GENRE}\b"
 )
 _IS_BRIEF_LINE: Final = sign(
-    rf"(?:[\w-]+ ){{0,3}}?(?:{_CHANNEL}|drafting|copy|content|post|creative|tagline)(?: [\w-]+){{0,2}}? "
+    rf"(?:[\w-]+ ){{0,3}}?(?:{CHANNEL}|drafting|copy|content|post|creative|tagline)(?: [\w-]+){{0,2}}? "
     r"(?:brief|outline|notes|direction|angle|ideas?|plan)(?: wanted)?\s{0,2}(?::.{0,400})?",
-    r"outline\s?:",
 )
 _IS_PREAMBLE: Final = sign(
     rf"(?:sure(?: thing)?|certainly|of course|absolutely|great|okay)[!,.:–— -]{{1,4}}(?:here|below|i(?:['’]ve|"
     rf" have))\b[^\n]{{0,80}}\b{_THING}\b[^\n]{{0,80}}:\W{{0,4}}",
-    rf"(?:here(?:['’]s| is| are)|below (?:is|are)) (?:your (?:[\w-]+ ){{0,4}}?{_THING}|"
-    rf"the (?:[\w-]+ ){{0,4}}?draft|the (?:revised|updated|polished|final) \w+)\b[^\n]{{0,60}}:\W{{0,4}}",
-    r"(?:(?:klar|gerne|natürlich)[!,.]? )?hier (?:ist|sind|kommt) (?:dein|ihr|euer|der|"
-    r"ein)\w{0,3} [^\n]{0,40}(?:beitrag|post|text|entwurf|tweet|artikel|mail)\b[^\n]{0,40}:\W{0,4}",
-    r"(?:¡?claro[!,.]? )?aquí tienes (?:tu|el|la|una?) (?:post|publicación|texto|borrador|correo|"
-    r"tuit)[^\n]{0,60}:\W{0,4}",
-    r"(?:bien sûr[!,.]? )?voici (?:votre|ton|le|un) (?:post|article|texte|brouillon|e-mail|"
-    r"tweet)[^\n]{0,60}:\W{0,4}",
+    rf"(?:here(?:['’]s| is| are)|below (?:is|are)) [^\n]{{0,40}}(?:\byour (?:[\w-]+ ){{0,4}}?{_THING}|\bdraft\b|"
+    rf"\b(?:revised|updated|polished|final) \w+|{CHANNEL} {GENRE}|{_THING} for you)\b[^\n]{{0,60}}:\W{{0,4}}",
+    r"(?:[\w ]{1,15}[!,.] )?(?:hier (?:ist|sind|kommt) (?:dein|ihr|euer|der|ein)|aquí tienes|voici (?:votre|ton|le|un))"
+    r"\w{0,3} [^\n]{0,40}(?:beitrag|post|text|entwurf|tweet|artikel|mail|publicación|borrador|correo|article|"
+    r"brouillon)\w?\b[^\n]{0,40}:\W{0,4}",
 )
 _IS_LABEL: Final = sign(
-    rf"(?:{_CHANNEL}|draft(?: \d{{1,2}})?|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|"
-    rf"version|copy))?"
-    r"(?: ?\([^()\n]{1,30}\))?\s?:",
+    rf"(?:{CHANNEL}|draft(?: \d{{1,2}})?|output|final (?:version|output|copy|answer))(?: (?:post|draft|update|"
+    r"version|copy))?(?: ?\([^()\n]{1,30}\))?\s?:",
     r"(?:begin|start)(?: of)? (?:\w{1,20} )?(?:draft|post|output|content|copy|text|message)\b.{0,12}",
-    r"(?:generated|output|draft|response|"
-    r"result)(?: \w{1,15}){0,2} ?[(\[{][^()\[\]{}\n]{1,60}[=:][^()\[\]{}\n]{1,120}[)\]}]",
 )
 _IS_HEADING: Final = sign(
-    rf"#{{1,6}}\s?{_CHANNEL} (?:post|draft|update|copy|caption)\s?",
-    rf"[=*#~_-]{{2,10}}\s?{_CHANNEL} (?:post|draft)\b.{{0,20}}",
+    rf"(?:#{{1,6}}|[=*~_-]{{2,10}})\s?{CHANNEL} (?:post|draft|update|copy|caption)\b.{{0,20}}"
 )
 _TAG: Final = sign(
     r"<(?:draft|output|post|response|answer|result|copy|tweet|\w{1,20}_(?:post|draft))(?:\s[^<>\n]{0,80})?>"
@@ -95,17 +83,24 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|belongs) (?:in )?here\b",
             r"\(?\b(?:draft|copy|text|body|caption|wording)\b(?: [\w-]+){0,3}? (?:to follow|to come|will follow|is "
             r"missing|not yet written)\b",
+            r"\b(?:text|entwurf|beitrag) folgt(?=\W*$|,| (?:noch|sobald|in kürze|später))",
+            r"\bhier (?:kommt|steht|gehört) (?:der|die|dein|das) [^.!?\n]{0,40}\bhin\b",
             rf"\b{_THING} (?:will|(?:still )?(?:needs |has )?to) be (?:written|generated|supplied|added|drafted)\b",
-            r"\b(?:agent|assistant|model) (?:will|should|must) (?:now )?(?:write|draft|generate|fill in) this\b",
         ),
     ),
     (
         CHAT,
         sign(
             r"\bas an? (?:ai|large language|language)(?: language)? (?:model|assistant)\b,? i\b",
-            r"\bi(?:['’]m sorry,? but i)? (?:cannot|can['’]t) (?:assist|help|comply) with (?:that|"
-            r"this)(?: request)?\b",
-            r"^\W{0,3}(?:show|render|present) this [^.!?\n]{0,40}\bto the (?:user|human)\b",
+            r"\bi(?:['’]m sorry,? but i)? (?:cannot|can['’]t) (?:assist|help|comply) with (?:that|this)(?: request)?\b",
+            r"\bi (?:cannot|can['’]t|could not|couldn['’]t) (?:access|open|read|write|draft) (?:the|this|that|your|a) "
+            r"(?:[\w-]+ )?(?:repositor\w+|repo|file|link|page|post|draft|text|announcement)\b",
+            rf"\bi(?:['’]ve| have) {_MADE} (?:an?|the|your|this|three|two) (?:[\w-]+ ){{0,3}}?{_THING} (?:that|which|"
+            r"for (?:you|the)|based|as|below)\b",
+            r"\bi(?:['’]d| would) (?:write|draft|open|start) (?:something|with|an?|the) [^.!?\n]{0,60}"
+            r"\b(?:here|that)\b",
+            r"\bi(?:['’]ve)? (?:kept|made) (?:it|this|the (?:tone|text|post|copy)) [^.!?\n]{0,40}"
+            r"(?:\d+ (?:char|word)\w+|\btone\b|\bfriendly|\bprofessional|\bconcise)",
         ),
     ),
     (
@@ -121,58 +116,56 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )
 _OFFER: Final = sign(
     r"\blet me know if you(?:['’]d| would)? (?:like|want|need)\b[^.!?\n]{0,60}\b(?:chang\w+|adjust\w*|tweak\w*|"
-    r"revis\w+|edits?|(?:shorter|longer|different) (?:version|one)|another version|tone|variations?)\b",
+    r"revis\w+|edits?|it (?:shorter|longer)|(?:shorter|longer|different) (?:version|one)|another version|tone|"
+    r"variations?)\b",
     r"\bwould you like me to (?:adjust|make|write|change|shorten|add|create)\b",
     r"\bfeel free to (?:adjust|edit|tweak|modify) (?:it|this|the (?:tone|text|post|draft))\b",
 )
 _GREETING: Final = sign(r"\W{0,3}(?:hi|hello|dear|hey|hallo|liebe|hola|bonjour|ciao|good morning)\b")
-_AUTHOR: Final = re.compile(r"\b(?:[Ww]e|I|my|us|[Yy]our|[Ww]ir|[Ii]ch|[Nn]ous|[Jj]e|[Мм]ы)\b")
-_WAITS: Final = sign(
-    rf"\b(?:{_CHANNEL}|draft|\w+_\w+)\b.*\b(?:awaiting|pending|ready for) (?:approval|review)\b"
+_SPEAKER: Final = re.compile(
+    r"\b(?:us|[Yy]ours?|[Yy]ou|[Ww]ir|[Mm]ein\w{0,2}|[Ii]ch|[Dd]ein\w{0,2}|[Ee]uer|[Ee]ure\w?|[Nn]ous|[Jj]e|vo(?:tre|s)|"
+    r"tus?|[Мм]ы)\b"
 )
 
-# The signs of a brief in many languages: what is wanted, and how long, how limited, in which tone, by which order.
-_WANTED: Final = sign(
-    r"\b(?:post|beitrag|artikel|publicación|correo|article|annonce|articolo|annuncio|postagem|bericht|inlägg|"
-    r"wpis|пост|статья|gönderi|bài đăng|e-?mail|newsletter|tweet|update|announcement|cta|linkedin|instagram|"
-    r"facebook|twitter)",
-    r"投稿|記事|ツイート|帖子|推文|文章|게시물|링크드인|منشور|पोस्ट",
-)
-_ORDER: Final = sign(
-    r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? )?(?:schreib(?:e|en sie)?|verfasse|erstelle|escrib[ae]|redacta|"
-    r"crea|rédigez?|écris|écrivez|scrivi|escreva|crie|schrijf|skriv|napisz|напиши(?:те)?|tulis|viết|اكتب)\b",
-    r"写一|写条|書いて|作成して|考えて|작성해|써 ?주|लिखें|\byaz\b",
-)
-_NETWORK: Final = sign(
-    r"linked ?in|instagram|facebook|twitter|\btweet|newsletter|ツイート|推文|링크드인|लिंक्डइन|لينكد"
-)
+# What a writer is told: two such signs in a short text in which no author speaks are a brief.
 _SIGNS: Final = (
+    sign(r"\b(?:hook|cta|call to action|subject line|headline|tagline)\b"),
     sign(
-        r"\d{2,4}\s?(?:words?|characters|chars|wörter\w*|zeichen|palabras|caracteres|mots|caractères|parole|"
-        r"palavras|woorden|ord|słów|znaków|слов\w*|знаков|символов|kelime|kata|từ|字|文字|자|كلمة|शब्द\w*)",
-        r"文字数|字数|مئة كلمة",
+        r"\b(?:punchy|catchy|engaging|friendly|freundlich\w*|professional|playful|upbeat|celebratory|warm|dry|locker|conversational)\b"
     ),
     sign(
-        r"(?:~|\b(?:max\w{0,4}\.?|under|at most|around|höchstens|не (?:больше|более)|en fazla|tối đa|ca\.|etwa|"
-        r"rund|unas|environ|około|ongeveer|около|circa|cerca de|約|大约|حوالي)) ?\d",
-        r"以内|以下|程度|정도|이내|से कम|不超过|\b(?:máximo|maximum|maximal|massimo)\b",
+        r"\b(?:key points?|key message|angle|audience|target(?:ing| audience)|zielgruppe|público)\b",
+        r"\bpublic ?:",
+    ),
+    sign(r"\b(?:end|close|open|start|lead|finish|clos|open|end)(?:ing)? with\b", r"\bthen (?:the|an?) "),
+    sign(
+        r"(?:^|[.!?;,:\n] ?)(?:and )?(?:focus on|mention|highlight|emphasi[sz]e|include|avoid|stress|keep it|"
+        r"no emojis?|no hashtags?|use)\b"
     ),
     sign(
-        r"\b(?:tone|tono|tonfall|tonalität|тон|zielgruppe|público objetivo|target audience|giọng)\b(?! of the)",
-        r"\btom (?:amig|profiss|formal|leve)|\btoo?n[,.]|(?-i:\bTon\b) ?(?::|soll|\w+[,.])|\bpúblico\b|"
-        r"\bpublic ?:|samimi bir ton",
-        r"语气|風格|风格|口調|トーン|어조|톤|نبرة|लहजा",
+        r"(?:\d|\b(?:one|two|three|four|five) )\s?(?:words?|characters|chars|sentences|paragraphs|bullets?|hashtags|"
+        r"wörter\w*|zeichen|palabras|caracteres|mots|caractères|parole|palavras|woorden|ord|słów|znaków|слов\w*|знаков|"
+        r"символов|kelime|字|文字|자|كلمة|शब्द\w*)",
     ),
-    _ORDER,
-    sign(r"(?:^|[.!?:\n] ?)(?:please )?(?:write|draft|compose)\b"),
+    sign(r"\b(?:tone|tono|tonfall|tonalität|тон|toon|ton)\b(?! of the)"),
+    sign(
+        r"(?:^|[.!?。:\n] ?)(?:bitte |por favor,? |please )?(?:(?:write|draft|compose)(?= (?:an?|the|about)\b)|"
+        r"schreib(?:e|en sie)?|verfasse|"
+        r"erstelle|escrib[ae]|redacta|crea|rédigez?|écris|écrivez|scrivi|escreva|crie|schrijf|skriv|napisz|"
+        r"напиши(?:те)?|اكتب)\b",
+    ),
+    sign(
+        r"\b(?:linked ?in|instagram|facebook|twitter|tweet|cta)\b[ -]?(?:\w+)?",
+        r"(?:^|[^\w])(?:post|beitrag|artikel|publicación|articolo|postagem|bericht|inlägg|wpis|пост|article|"
+        r"announcement)\b",
+        r"投稿|帖子|推文|게시물|منشور|पोस्ट|لينكد",
+    ),
 )
+BRIEF_SIGNS: Final = 3
+SHORT_BRIEF_CHARS: Final = 200
 _LABELS: Final = words(
     "tone,audience,target audience,length,goal,cta,angle,key message,key points,ziel,zielgruppe,tonalität,ton,"
-    "länge,kernbotschaft,objetivo,público objetivo,público,tono,llamada a la acción,objectif,cible,longueur,"
-    "obiettivo,pubblico,lunghezza,цель,аудитория,тон,объём,目的,ターゲット,トーン,文字数,目标,受众,语气,字数,목적,대상,톤,분량"
-)
-_INLINE: Final = sign(
-    r"\b(?:tone|audience|key points|key message|cta|length|angle|hook|constraints|goal)\s?:"
+    "länge,objetivo,público,tono,objectif,cible,longueur,obiettivo,pubblico,lunghezza,цель,аудитория,тон,объём"
 )
 
 
@@ -195,10 +188,13 @@ _suspect_once: Final = lru_cache(maxsize=64)(_suspect)
 
 
 def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
-    first, opening = parts.lines[0], parts.unquoted[:400].lstrip("#*_>- \n\t")
-    if _IS_NOTE.match(opening) or (len(parts.text) <= SHORT_NOTE_CHARS and _WAITS.search(parts.text)):
-        return [(NOTE, first)]
-    if _IS_BRIEF_LINE.fullmatch(parts.first) or _IS_ORDER.match(opening):
+    first, opening = parts.lines[0], parts.unquoted[:400].lstrip("#*_>- \n\t(")
+    if not _speaks(parts):
+        if _IS_NOTE.match(opening):
+            return [(NOTE, first)]
+        if asks_for_text(opening.split("\n")[0]):
+            return [(BRIEF, first)]
+    if _IS_BRIEF_LINE.fullmatch(parts.first) or _IS_WISH.match(opening):
         return [(BRIEF, first)]
     if len(parts.lines) > 1 and _IS_PREAMBLE.fullmatch(parts.first):
         return [(CHAT, first)]
@@ -206,6 +202,11 @@ def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
     if _TAG.match(parts.text) or (len(parts.lines) > 1 and labelled):
         return [(LABEL, parts.text if _TAG.match(parts.text) else first)]
     return []
+
+
+def _speaks(parts: Parts) -> bool:
+    """Whether an author speaks, or speaks to a reader."""
+    return any(each.search(parts.unquoted) for each in (AUTHOR, OWNER, _SPEAKER))
 
 
 def _leads_with_fields(parts: Parts) -> bool:
@@ -225,16 +226,10 @@ def _inside(parts: Parts) -> list[tuple[str, str]]:
 
 def _is_brief(parts: Parts) -> bool:
     """Whether a text in which no author speaks has several signs of a brief."""
-    text = parts.unquoted
-    if _AUTHOR.search(text):
+    if _speaks(parts):
         return False
     keys = [field.key if field is not None else "" for field in parts.fields]
     if keys[0] in _LABELS and sum(key in _LABELS for key in keys) * 2 >= max(len(keys), 4):
         return True
-    if _ORDER.search(text[:200]) and _NETWORK.search(text[:200]):
-        return True
-    labels = max(len(_INLINE.findall(line)) for line in parts.lines)
-    if labels >= 3:
-        return True
-    signs = sum(sign.search(text) is not None for sign in _SIGNS)
-    return _WANTED.search(text) is not None and (signs >= 2 or labels >= 2)
+    signs = sum(sign.search(parts.unquoted) is not None for sign in _SIGNS)
+    return signs >= BRIEF_SIGNS - (len(parts.text) <= SHORT_BRIEF_CHARS)
