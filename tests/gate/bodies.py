@@ -188,7 +188,6 @@ PUBLISHABLE: dict[str, str] = {
     "an asset of an icon set": "Asset 14 of our icon set is a tern. Draw yours!",
     "a text between rules": "---\n\nWe are back.\n\n---",
     "keys to type": "Type <your name> and press enter. That is the sign-up.",
-    "a slot that a bot says": "Hello [name], says the bot we just removed. Tern talks like people now.",
     "modes in a title": "Release notes (mode: dark, route: new)\n\nBoth are defaults now.",
     "a product called brief": "Announcing brief: a 2 kB state manager.\n\nChannel: npm\nTags: state, react",
     "news in brief": "News in brief:\n\nTitle: Tern wins prize\nAuthor: Kim",
@@ -542,5 +541,7 @@ SUSPECT: dict[str, str] = {
     "a German place": "Hier kommt der Text für LinkedIn hin.",
     "a German description": "Ein kurzer, freundlicher Beitrag über Tern 2, der die Geschwindigkeit betont.",
     "a request of a post": "Can you write a LinkedIn post about Pebble 1.0? Make it short.",
+    "a slot that a bot says": "Hello [name], says the bot we just removed. Tern talks like people now.",
+    "a code to enter": "Enter {{code}} at the till and the coffee is free.",
     "a place for a logo": "What goes here? [your logo here] — sponsors wanted, 100 EUR a month.",
 }

@@ -99,10 +99,6 @@ def find_open(text: str, *, explained: bool) -> Iterator[str]:
 
 
 def _is_open(match: re.Match[str]) -> bool:
-    if _REPORTS.match(match.string, match.end()) or _MENTIONS.search(
-        match.string, max(0, match.start() - 20), match.start()
-    ):
-        return False
     kind, inside = next((name, text) for name, text in match.groupdict().items() if text is not None)
     if kind == "any":
         return True
@@ -110,13 +106,20 @@ def _is_open(match: re.Match[str]) -> bool:
     greeted = _GREETED.search(match.string, max(0, match.start() - 20), match.start() + 1) is not None
     named = _NAMED.fullmatch(inside.replace("_", " ")) is not None
     if kind == "angle":
+        if _is_mentioned(match):  # a key to press, an argument of a command
+            return False
         return (named and _TAG.fullmatch(inside) is None) or (greeted and named) or match[0].startswith("<<")
     return named or (kind == "square" and _ORDERED.fullmatch(inside) is not None)
 
 
+def _is_mentioned(match: re.Match[str]) -> bool:
+    before = max(0, match.start() - 20), match.start()
+    return bool(_REPORTS.match(match.string, match.end()) or _MENTIONS.search(match.string, *before))
+
+
 def _is_explained(text: str, match: re.Match[str], about_slots: bool) -> bool:
     start, end = match.start(), match.end()
-    if _INVITES.fullmatch(match[0].strip()):
+    if _INVITES.fullmatch(match[0].strip()) or _is_mentioned(match):
         return True
     if _GREETED.search(text, max(0, start - 20), start) is not None:
         return False
