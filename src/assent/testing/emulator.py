@@ -18,15 +18,14 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
-from assent.testing.wire import Malformed, Message, read_message, response
+from assent.testing.wire import LocalServer, Malformed, Message, read_message, response
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
 SLOW_SECONDS: Final = 0.05
@@ -81,7 +80,7 @@ STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
 }
 
 
-class Emulator:
+class Emulator(LocalServer):
     """One provider. Its memory is its ledger, so that a restarted one knows what it did."""
 
     def __init__(
@@ -92,13 +91,13 @@ class Emulator:
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         key_window_ms: int = KEY_WINDOW_MS,
     ) -> None:
+        super().__init__()
         self.ledger = ledger
         self._plan = list(outcomes)
         self._now_ms = now_ms
         self._key_window_ms = key_window_ms
         self._busy: Counter[str] = Counter()
         self._idle = asyncio.Condition()
-        self._open: set[asyncio.Task[None]] = set()
 
     def plan(self, *outcomes: Outcome) -> None:
         """What becomes of the next calls, one each; those after them succeed."""
@@ -108,23 +107,6 @@ class Emulator:
         """Wait until no call is being worked on."""
         async with self._idle:
             await self._idle.wait_for(lambda: not self._busy.total())
-
-    @asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator[str]:
-        """Its address while it is up."""
-        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
-        try:
-            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        finally:
-            server.close()
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._converse(reader, writer))
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):

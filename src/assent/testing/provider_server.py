@@ -23,7 +23,7 @@ import msgspec
 
 from assent.testing.emulator import SLOW_SECONDS, STEPS, Outcome, OutcomeStep, reset_connection, send_answer
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
-from assent.testing.wire import Malformed, Message, read_message
+from assent.testing.wire import LocalServer, Malformed, Message, read_message
 
 HTML: Final = "text/html; charset=utf-8"
 RETRY_AFTER: Final = {"Retry-After": "7"}
@@ -88,7 +88,7 @@ def route(method: str, path: str, handler: Handler, *, is_page: bool = False) ->
     return Route(method, re.compile(path), handler, is_page)
 
 
-class ProviderServer:
+class ProviderServer(LocalServer):
     """One provider. Subclasses give their routes and the words in which they refuse."""
 
     name = "provider"
@@ -96,11 +96,10 @@ class ProviderServer:
     def __init__(
         self, ledger: Ledger, *, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     ) -> None:
+        super().__init__()
         self.ledger = ledger
         self.now_ms = now_ms
-        self.url = ""
         self._plan: list[Outcome] = []
-        self._open: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
 
     def routes(self) -> tuple[Route, ...]:
@@ -131,24 +130,6 @@ class ProviderServer:
         while not self.happened(kind):
             self._news.clear()
             await self._news.wait()
-
-    @asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator[str]:
-        """Its address while it is up."""
-        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        try:
-            yield self.url
-        finally:
-            server.close()
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._converse(reader, writer))
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):

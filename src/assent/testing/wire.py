@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
@@ -55,3 +57,32 @@ def _message(first: str, body: bytes, headers: dict[str, str]) -> bytes:
     }
     lines = [first, *(f"{name}: {value}" for name, value in every.items())]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+class LocalServer:
+    """Serves a port of this machine, one conversation per connection."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self._open: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[str]:
+        """Its address while it is up."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            yield self.url
+        finally:
+            server.close()
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._converse(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raise NotImplementedError

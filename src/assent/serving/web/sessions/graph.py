@@ -12,7 +12,7 @@ Pure: nodes in, rows and numbers out. Nothing of what people wrote comes into th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -50,13 +50,12 @@ class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
     starts_branch: bool = False
 
 
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of one page, and where it stands among all."""
+class RowWindow(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of one page, and where they begin among all."""
 
-    rows: tuple[LaidOutRow, ...]
+    rows: tuple[Any, ...]
     first: int
     total: int
-    lanes: int
 
     @property
     def earlier(self) -> int | None:
@@ -67,6 +66,11 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     def later(self) -> int | None:
         end = self.first + len(self.rows)
         return end if end < self.total else None
+
+
+class Graph(RowWindow, frozen=True, kw_only=True):
+    rows: tuple[LaidOutRow, ...]
+    lanes: int
 
 
 def layout(

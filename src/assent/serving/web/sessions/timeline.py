@@ -11,9 +11,8 @@ from typing import Final
 import msgspec
 
 from assent.engine.views.session_views import Moment
-from assent.serving.web.sessions.graph import LANE, ROW, Drawing
+from assent.serving.web.sessions.graph import LANE, ROW, ROWS, Drawing, RowWindow
 
-ROWS: Final = 100
 FOLDED_FROM: Final = 4
 
 
@@ -32,20 +31,9 @@ class TimelineRow(msgspec.Struct, frozen=True):
         return self.moments[-1]
 
 
-class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
+class TimelinePage(RowWindow, frozen=True, kw_only=True):
     rows: tuple[TimelineRow, ...]
-    first: int
-    total: int
     drawing: Drawing
-
-    @property
-    def earlier(self) -> int | None:
-        return max(0, self.first - ROWS) if self.first > 0 else None
-
-    @property
-    def later(self) -> int | None:
-        end = self.first + len(self.rows)
-        return end if end < self.total else None
 
 
 def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | None) -> TimelinePage:
