@@ -140,9 +140,8 @@ def test_a_change_log_becomes_a_lead_and_a_list() -> None:
         "- Export a scan as JSON ([#198](https://github.com/h/dunes/pull/198))\n\n### Internal\n- bump clap\n"
     )
     assert body("linkedin", whatChanged=changed, readme=DISK).split("\n\n") == [
-        "New in dunes 0.9.0: Compare two scans and see what grew.",
-        "dunes scans a directory tree in parallel and shows where the space went, with a treemap you can walk "
-        "through by keyboard.",
+        "dunes 0.9.0: Compare two scans and see what grew.",
+        "dunes: A disk usage explorer for the terminal.",
         "Also in this update:\n• Export a scan as JSON\n• Fixed: Crash on broken symlinks",
         "https://a.example",
     ]
@@ -166,8 +165,8 @@ FORMS_OF_CHANGE = [
     ("We rebuilt the recorder.", "We rebuilt the recorder."),
     ("Add labels to charts", "Plotter adds labels to charts."),
     ("1.3.0: Added tables", "New in Plotter 1.3.0: tables."),
-    ("We're excited to announce Plotter 2.0!\n\n- 🌙 Dark mode\n- Tables", "New in Plotter 2.0: Dark mode."),
-    ("Bug fixes and performance improvements", "Plotter: Bug fixes and performance improvements."),
+    ("We're excited to announce Plotter 2.0!\n\n- 🌙 Dark mode\n- Tables", "Plotter 2.0: Dark mode."),
+    ("Bug fixes and performance improvements", "Plotter draws plots for people."),
     ("Make exports sharper", "Plotter now makes exports sharper."),
     ("- [x] Dark mode\n- [ ] Sharing", "New in Plotter: Dark mode."),
     ("Dark mode\n\nCharts follow the system.", "New in Plotter: Dark mode. Charts follow the system."),
@@ -298,7 +297,7 @@ TITLES = [
     ("product_hunt", "Added scan comparison", "A disk usage explorer for the terminal"),
     ("site", "", "dunes: A disk usage explorer for the terminal"),
     ("email", "Added scan comparison", "New in dunes: scan comparison"),
-    ("landing", "Added scan comparison", "A disk usage explorer for the terminal"),
+    ("landing", "Added scan comparison", "dunes: A disk usage explorer for the terminal"),
 ]
 
 
@@ -524,4 +523,71 @@ def test_every_sentence_is_from_the_evidence_or_from_a_frame() -> None:
     )
     known = {unended(sentence) for fact in evidence.facts for sentence in sentences(fact.text)}
     for block in draft("linkedin", evidence).body.split("\n\n")[1:-1]:
-        assert unended(block) in known
+        assert unended(block.removeprefix("dunes: ")) in known
+
+
+NO_LEADS = [
+    "Version 2.1\n\nNew\n- Charts can be pinned\n- Maps load at once",
+    "## 2.1\n\n- See: #253, #318\n- Charts can be pinned (@rolf)",
+    "## 2.1\n\nThanks to all who wrote to us! Plotter is made in the evenings.\n\nCharts can be pinned.",
+    "## 2.1\n\nCareful with this upgrade! Much was moved.\n\n### Pins\n\nCharts can be pinned.",
+    "## 2.1\n\n- [A song for the road](https://a.example/song)\n- Charts can be pinned",
+    "## 2.1\n\n- Various small fixes\n- [Dev Deps] update tape 41e3d94\n- Charts can be pinned 0a1b2c3",
+    "## 2.1\n\n- Removed the old importer\n- Charts can be pinned",
+    "## 2.1\n\n- Add setting: new charts start pinned\n- Charts can be pinned",
+    "## 2.1\n\n- Charts can be pinned:\n  ```sh\n  plotter pin one\n  ```\n  See #12.\n- Charts can be pinned",
+]
+
+
+@pytest.mark.parametrize("changed", NO_LEADS)
+def test_a_lead_is_a_change_and_no_label_reference_thanks_or_warning(changed: str) -> None:
+    text = body("reddit", whatChanged=changed, readme="# Plotter\n\nPlotter draws plots for people.")
+    assert text.startswith("Plotter 2.1: Charts can be pinned.\n\nPlotter draws plots for people.")
+    for sign in ("#", "song", "Careful", "Thanks", "evenings", "setting:", "tape", "0a1b2c3", "Various"):
+        assert sign not in text.replace("https://", "")
+
+
+NAMED = [
+    ("## Preview\n\nTap a key and a note sounds.\n", "keyz"),
+    ("<h1>\n<a href='https://b.example'><img src='k.png'></a>\n<br/>\nKeyz\n</h1>\n\n## Preview\n", "Keyz"),
+    ("Keyz is a small piano.\n\n# Support the project\n\nWrite to us.\n", "Keyz"),
+    ("### Keyz - a small piano\n\n# Our mission\n\nOur mission is a piano for all.\n", "Keyz"),
+]
+
+
+@pytest.mark.parametrize(("readme", "name"), NAMED)
+def test_a_section_never_gives_the_product_its_name(readme: str, name: str) -> None:
+    context = {"readme": readme, "whatChanged": "Added a metronome"}
+    written = draft("reddit", gather(product_url="https://keyz.example", repo_context=context))
+    assert written.title == f"New in {name}: a metronome"
+
+
+WHAT_IT_IS = [
+    ("Small piano for the browser.\n\n## Name\n\nKeyz means keys.", "Keyz: Small piano for the browser."),
+    ("Keyz means keys. Keyz is a small piano.", "Keyz is a small piano."),
+    ("Play at once.\n\nKeyz is a small piano.", "Keyz is a small piano."),
+    (
+        "Small piano for the browser.\n\n## Runs on\n\nKeyz is built to run anywhere.",
+        "Keyz: Small piano for the browser.",
+    ),
+    ("Key the notes of a song.", "Keyz: Key the notes of a song."),
+]
+
+
+@pytest.mark.parametrize(("readme", "said"), WHAT_IT_IS)
+def test_the_product_sentence_says_what_it_is_and_not_how_or_why(readme: str, said: str) -> None:
+    text = body("reddit", readme=f"# Keyz\n\n{readme}\n", whatChanged="Added a metronome")
+    assert text.split("\n\n")[1] == said
+
+
+def test_a_title_leaves_out_what_stands_in_brackets_behind_the_name() -> None:
+    readme = "# Keyz\n\nKeyz [鍵] - a key, in Japanese - is a small piano (a pianino?) for the browser.\n"
+    written = draft("hn", gather(product_url="https://keyz.example", repo_context={"readme": readme}))
+    assert written.title == "Show HN: Keyz – a small piano for the browser"
+
+
+def test_problems_listed_under_why_are_no_features() -> None:
+    readme = (
+        "# Keyz\n\nKeyz is a small piano.\n\n## Why\n\n- Others ignore the pedal\n- Others need a download\n"
+    )
+    assert "pedal" not in body("linkedin", readme=readme)

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.naming import is_named
+from assent.suite.composer.naming import is_named, is_subject
 from assent.suite.composer.statements import is_sentence
 from assent.suite.content.language import ended, unended
 
@@ -125,7 +125,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     bare, frames = unended(text), frames_of(language)
     label = f"{name} {version}" if name and version and version not in text else name
     form, rest = _form(bare, language)
-    if is_named(name, text) and (not form or is_sentence(text, language)):
+    if is_subject(name, text) or (is_named(name, text) and is_sentence(text, language)):
         return ended(text, language)
     plain = _joined("{name}: ", bare, label)
     if _SPEAKER.match(text) and len(text.split()) > 2:
@@ -133,17 +133,19 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     if kind == "fixed" and form != "fixed":
         said = plain if _MENDED.search(text) else _joined(frames.fixed[not label], bare, label)
     elif is_sentence(text, language) and form not in ("new", "improved", "removed", "now"):
-        said = plain if language not in FRAMES else _joined(frames.new[not label], text, label)
+        said = (
+            plain if language not in FRAMES or label != name else _joined(frames.new[not label], text, label)
+        )
     elif form == "now":
         said = f"{label} now {rest}" if label else bare
     elif form == "new" and is_named(name, rest):
-        said = text
+        said = frames.new[1] + rest
     elif form == "new" and label and language == "en" and " to " in rest and not _TWO_VERBS.search(rest):
         # "Added labels to charts" is no thing that can stand behind a colon.
         said = f"{label} adds {rest}"
     elif form and not _TWO_VERBS.search(rest):
         said = _joined(getattr(frames, form)[not label], rest, label)
-    elif language not in FRAMES or _DOES.match(bare) or _TWO_VERBS.search(bare):
+    elif language not in FRAMES or label != name or _DOES.match(bare) or _TWO_VERBS.search(bare):
         said = plain
     else:
         said = _joined(frames.new[not label], bare, label)

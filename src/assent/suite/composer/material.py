@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
-from assent.suite.composer.naming import is_named, name_of
+from assent.suite.composer.naming import is_named, is_subject, name_of
 from assent.suite.composer.product import UNCLEAR, About, Saying
 from assent.suite.composer.statements import (
     is_code,
@@ -59,6 +59,17 @@ _ORDERS: Final = re.compile(
     re.IGNORECASE,
 )
 """Repairs that are written as what to do, which do not read as what was broken."""
+_NO_FEATURE: Final = re.compile(
+    r"^(?:if|you|it|they|this|these|since|because)\b|^\S+ v?\d+(?:\.\d+)+$|(?:,|\b(?:and|or|und|oder))$",
+    re.IGNORECASE,
+)
+"""Items of a list that belong to the sentence above it, and versions."""
+_DIGRESSES: Final = re.compile(
+    r"^(?:however|additionally|but|instead|initially|original|see|as such)\b|\b(?:currently|eventually|plan to|means|"
+    r"named after|not yet)\b",
+    re.IGNORECASE,
+)
+"""Sentences that lead away from what a product is."""
 _SPEED: Final = re.compile(
     r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
 )
@@ -130,13 +141,15 @@ class _Picker:
 
     def material(self) -> Material:
         changes = self._changes("whatChanged")
+        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
+        # A label in front of a label is no sentence.
+        changes = [each for each in changes if not self._is_labelled(each[0], kinds)] or changes[:1]
         product = self._product()
         commits = [] if changes else self._commits()
         if not changes and product is None:
             changes, commits = commits or self._unavoidable(), []
         version = self.evidence.first("version")
         lead = changes[0] if changes else []
-        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
         more = [
             each
             for each in changes[1:]
@@ -207,6 +220,9 @@ class _Picker:
                 found.append([Saying(text, (place,))])
         return found
 
+    def _is_labelled(self, change: Saying, kinds: dict[int, str]) -> bool:
+        return len(re.findall(r"\w: ", list_change(change.text, kinds[change.facts[0]], self.language))) > 1
+
     def _unmarked(self, text: str) -> str:
         """Without emoji, and without an exclamation mark at the end where none is wanted."""
         bare = without_emoji(text).strip()
@@ -257,7 +273,12 @@ class _Picker:
         best = max(scored)[2]
         self.taken.append(best.text)
         self.said = best
-        if not self.name or is_named(self.name, best.text) or is_personal(best.text):
+        named = is_subject(self.name, best.text) or (
+            is_named(self.name, best.text)
+            and is_sentence(best.text, self.language)
+            and not self.name.islower()
+        )
+        if not self.name or named or is_personal(best.text):
             return Saying(ended(best.text, self.language), best.facts)
         # One colon in a sentence is enough.
         joint = "：" if ord(best.text[0]) > 0x2E7F else " – " if ": " in best.text else ": "
@@ -296,16 +317,14 @@ class _Picker:
             text = said[0] if len(said) > 1 and len(said[0].split()) > 3 else text
             if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
                 continue
-            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 2)
-            if short and speaks(text, self.language) and self._takes(text):
+            short = len(text) <= MAX_ITEM_CHARS and states_something(text, 2) and not _NO_FEATURE.search(text)
+            if short and not is_code(text) and speaks(text, self.language) and self._takes(text):
                 found.append(
                     Saying(
                         capitalise(unended(text) if len(sentences(text)) == 1 else text, self.name), (place,)
                     )
                 )
-        found.sort(
-            key=lambda saying: (is_code(saying.text), -len(wanted & _content_words(saying.text, self.name)))
-        )
+        found.sort(key=lambda saying: -len(wanted & _content_words(saying.text, self.name)))
         return found if len(found) > 1 else []
 
     def _further(self, product: Saying) -> list[Saying]:
@@ -314,14 +333,16 @@ class _Picker:
         rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
         place = product.facts[0]
         if not rest:
-            later = [(at, fact.text) for at, fact in self.evidence.of("readme") if at > place]
-            begins = ((at, said) for at, said in later if said.casefold().startswith(self.name.casefold()))
-            place, text = next(begins, (place, ""))
-            rest = sentences(without_emoji(text))
+            later = [(at, fact.text) for at, fact in self.evidence.of("readme") if at == place + 1]
+            place, text = next(iter(later), (place, ""))
+            said = sentences(without_emoji(text))
+            begins = (at for at, sentence in enumerate(said) if is_subject(self.name, sentence))
+            rest = said[next(begins, len(said)) :]
         found = []
         for sentence in rest:
             if (
                 not states_something(sentence, 4)
+                or _DIGRESSES.search(sentence)
                 or not speaks(sentence, self.language)
                 or not self._takes(sentence)
             ):

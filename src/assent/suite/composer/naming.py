@@ -9,7 +9,7 @@ from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import word_set
 
-SEPARATOR: Final = re.compile(r"\s+[|–—·•:›»-]\s+|\s*[|｜]\s*|:\s+|：")
+SEPARATOR: Final = re.compile(r"\s+(?:[|–—·•:›»-]|--)\s+|\s*[|｜]\s*|:\s+|：")
 """What stands between a name and the rest of a title."""
 _GENERIC_NAMES: Final = word_set(
     "home welcome readme index app website untitled document documentation startseite ホーム"
@@ -20,7 +20,9 @@ _HOSTS_OF_MANY: Final = word_set(
 )
 """Where a product's address begins with the name of another."""
 _IS: Final = re.compile(
-    r"^(?:the )?([\w.+/-]+(?: [A-Z][\w.+-]*){0,2}) (?:is|ist) (?:an?|the|your|eine?|das|die|der)\b", re.I
+    r"^(?!(?:this|it|that|there|here|since|if|when|while|because|as|what|how|our|my|your|the|dies|das|es)\b)"
+    r"([\w.+/-]+(?: [A-Z][\w.+-]*){0,2}) (?:is|ist) (?:an?|the|your|eine?|das|die|der)\b",
+    re.IGNORECASE,
 )
 
 
@@ -40,7 +42,7 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
             without_emoji(fact.text).strip(),
             flags=re.IGNORECASE,
         )
-        parts = [part.strip(" .!") for part in SEPARATOR.split(title) if part.strip(" .!")]
+        parts = [part.strip(" .!·") for part in SEPARATOR.split(title) if part.strip(" .!·")]
         for part in parts:
             if label and re.sub(r"\W", "", part).casefold() == label:
                 return part, place
@@ -55,27 +57,20 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
                 return shortest, place
         if len(parts) == 1 and _named(parts[0]) and len(parts[0].split()) <= 2 and len(parts[0]) <= 24:
             return parts[0], place
-    for place, fact in evidence.of("readme", "page_description", "og_description"):
-        match = _IS.match(fact.text)
-        if match and match.group(1).casefold() not in (
-            "this",
-            "it",
-            "that",
-            "there",
-            "here",
-            "dies",
-            "das",
-            "es",
-        ):
-            return match.group(1), place
     for place, fact in evidence.of(
         "readme", "page_description", "og_description", "whatChanged", "page_text"
     ):
         pattern = rf"(?<![\w/.@]){re.escape(label)}(?![\w/@])(?!\.\w)"
         if len(label) > 2 and (found := re.search(pattern, fact.text, re.IGNORECASE)):
             return found.group(), place
+    for place, fact in evidence.of("readme", "page_description", "og_description"):
+        match = _IS.match(fact.text)
+        if match:
+            return match.group(1), place
     if shared:
         return (path[-1], None) if path else ("", None)
+    if evidence.of("readme") and label:
+        return label, None
     return (host if re.search(r"\.[a-z][a-z0-9-]+$", host) else ""), None
 
 
@@ -85,7 +80,20 @@ def is_named(name: str, text: str) -> bool:
         return bool(name) and name in text
     # "memos" are not Memos.
     found = re.search(rf"(?i:^{re.escape(name)})(?!\w)|(?<!\w){re.escape(name)}(?!\w)", text)
-    return bool(name) and (found is not None or (name.islower() and name in text.casefold()))
+    return bool(name) and (found is not None or is_subject(name, text))
+
+
+def is_subject(name: str, text: str) -> bool:
+    """Whether a text begins with the name, and not with the same word as a verb: "Sort lists" says nothing of sort."""
+    if not name.isascii():
+        return bool(name) and text.startswith(name)
+    # JOSE RFC is joserfc.
+    letters = r"[\W_]*".join(re.escape(char) for char in re.sub(r"[\W_]", "", name))
+    found = re.match(rf"(?P<name>@?{letters})(?![\w/@])(?P<next>\s+\S+)?", text, re.IGNORECASE)
+    if not letters or found is None or (" " in found["name"] and " " not in name):
+        return False
+    verb = re.match(r"\s+(?:can|will|may|[a-zäöü]+[st])\b", found["next"] or "")
+    return found["name"] == name or verb is not None or not re.match(r"\s+[a-z]", found["next"] or "")
 
 
 def _named(text: str) -> bool:

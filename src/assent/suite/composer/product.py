@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.naming import SEPARATOR, is_named
+from assent.suite.composer.naming import SEPARATOR, is_named, is_subject
 from assent.suite.composer.statements import (
     is_personal,
     is_price,
@@ -28,11 +28,21 @@ UNCLEAR: Final = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of sentences that need the one before."""
-_IS_A: Final = r"{name}(?: \([^)]*\))? (?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
+_IS_A: Final = (
+    r"{name}(?: \([^)]*\)| \[[^\]]*\])?(?: [-–—] [^–—]{2,60} [-–—]|, [^,]{2,60},(?: [^,]{2,40},)?)? "
+    r"(?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
+)
+_BEING: Final = r"^ (?:is|are|was|has|does|did|will|can|may|should|must|ist|hat|kann)\b"
+"""Verbs that tell how a product is rather than what."""
 _OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|das)\b")
 """What says of something else what it is."""
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
 """The beginning of a group of words without a verb."""
+_ORIGIN: Final = re.compile(
+    r"\b(?:means|refers to|stands for|is named|named after|is pronounced|pronounced|comes from|heißt nach|steht für)\b",
+    re.IGNORECASE,
+)
+"""Where a name comes from, which is no answer to what the product is."""
 _CONDITION: Final = re.compile(r"^(?:if|when|while|because|once|since|although|to)\b", re.IGNORECASE)
 _SOURCES: Final = {
     "page_description": 1.5,
@@ -63,13 +73,14 @@ class About:
     def statements(self) -> Iterator[tuple[float, Saying]]:
         """The sentences that may say what the product is, each with how well it does."""
         for place, fact, sentence, (paragraph, order) in self._sentences():
-            # Further down a README, a sentence that does not name the product may speak of anything.
-            unnamed = fact.source == "readme" and paragraph + order > 0 and not is_named(self.name, sentence)
-            late = 4.0 * (unnamed and bool(self.name) and not _NOUN.match(sentence))
-            yield (
-                self._score(fact, sentence) - 0.5 * paragraph - 0.7 * order - late,
-                Saying(sentence, (place,)),
-            )
+            score = self._score(fact, sentence)
+            if fact.source == "readme" and not self.is_a.match(sentence):
+                # The first words below the title say what it is; further down a sentence may speak of anything.
+                first = paragraph == order == 0 and not self._begins(sentence) and not _OTHER.match(sentence)
+                first = first and not is_personal(sentence)
+                unnamed = bool(self.name) and not is_named(self.name, sentence) and not _NOUN.match(sentence)
+                score += 4.0 * first - 1.0 * paragraph - 4.0 * (unnamed and paragraph + order > 0)
+            yield score - 0.5 * paragraph - 0.7 * order, Saying(sentence, (place,))
         for title in self._titles():
             yield TITLE_SCORE, title
 
@@ -85,7 +96,7 @@ class About:
         for saying in (*chosen, *others):
             match = self.is_a.match(saying.text)
             if match and self.name:
-                found.append(Saying(match.group("what"), saying.facts))
+                found.append(Saying(re.sub(r"\s*\([^)]*\)", "", match.group("what")), saying.facts))
             elif self._is_tagline(saying):
                 found.append(saying)
         found += self._titles()
@@ -103,20 +114,26 @@ class About:
         seen: dict[str, int] = {}
         for place, fact in self.evidence.of(*_SOURCES):
             number = seen[fact.source] = seen.get(fact.source, -1) + 1
-            for order, sentence in enumerate(sentences(without_emoji(fact.text))):
+            # A name in small letters may begin a sentence.
+            text = re.sub(
+                rf"(?<=[a-z)][.!]) (?={re.escape(self.name or ' ')} )", "\n", without_emoji(fact.text)
+            )
+            for order, sentence in enumerate(sentences(text)):
                 bare = sentence.strip()
                 if fact.source == "readme" and number == order == 0:
                     # Below its title, "it" is the product.
                     bare = re.sub(r"^(?:it|this) is (?=an? )", "", bare, flags=re.IGNORECASE)
+                if _ORIGIN.search(bare) and not self.is_a.match(bare):
+                    continue
                 if states_something(bare, named=self._begins(bare)) and speaks(bare, self.language):
                     yield place, fact, bare, (number, order)
 
     def _score(self, fact: Fact, text: str) -> float:
         score = _SOURCES[fact.source]
         if self.name and self.is_a.match(text):
-            score += 6
+            score += 7
         elif self._begins(text):
-            score += 5
+            score += 1 if re.search(_BEING, text[len(self.name) :][:12]) else 5
         elif is_named(self.name, text):
             score += -1 if _CONDITION.match(text) else 2
         elif _NOUN.match(text) and len(text) >= 25 and not is_sentence(text, self.language):
@@ -155,4 +172,4 @@ class About:
         return verbless and (source != "headline" or _NOUN.match(text) is not None)
 
     def _begins(self, text: str) -> bool:
-        return bool(self.name) and text.casefold().startswith(self.name.casefold())
+        return bool(self.name) and is_subject(self.name, text)

@@ -46,7 +46,8 @@ _MENU: Final = re.compile(
     re.IGNORECASE,
 )
 _NOTES: Final = re.compile(
-    r"\b(?:this (?:repo|repository|readme|document|section|fork|branch)|npm (?:i|install|run)|npx|yarn add|"
+    r"\b(?:the following|these docs|translations? of|"
+    r"this (?:repo|repository|readme|document|section|fork|branch)|npm (?:i|install|run)|npx|yarn add|"
     r"pipx? install|"
     r"cargo (?:install|add)|brew install|apt(?:-get)? install|go (?:get|install)|docker (?:run|pull)|git clone|"
     r"(?:prs?|pull requests?) (?:are )?welcome|build status|copyright|all rights reserved|(?:use|uses) cookies|"
@@ -115,10 +116,7 @@ def is_personal(text: str) -> bool:
 
 def is_code(text: str) -> bool:
     """Whether a line speaks in names of code."""
-    return (
-        re.match(r"\S*[_(=.:]\w", text) is not None
-        or re.search(r"\w\(\)|=|(?:^|\s)--?\w|::", text) is not None
-    )
+    return re.match(r"\S*[_(=.:]\w", text) is not None or re.search(r"\w\(\)|=|::", text) is not None
 
 
 def states_something(text: str, least_words: int = 3, *, named: bool = False) -> bool:
@@ -164,7 +162,7 @@ def shorten(text: str, most: int) -> str:
 
 def _parts(match: re.Match[str], head: str) -> bool:
     """Whether the words before a clause say without it what they said with it."""
-    kind, rest, said = match.lastgroup, match.string[match.end() :], head.rpartition(": ")[2]
+    kind, rest, said = match.lastgroup, match.string[match.end() :], re.split(r": | – ", head)[-1]
     # "tells you which" goes on; "a tool which" may end.
     if head.rpartition(" ")[2] in _GOES_ON or (said != head and len(said.split()) < 3):
         return False

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.suite.composer.statements import is_code
 from assent.suite.content.language import sentences
-from assent.suite.content.readme import plain
+from assent.suite.content.readme import ONLY_LINK, plain
 
 MAX_CHANGES: Final = 30
 
@@ -22,20 +22,23 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "aside",
         re.compile(
-            r"new contributors|contributors|full changelog|thanks|checksums|downloads?|assets|install", re.I
+            r"\W*(?:new contributors|contributors|contributed|full changelog|thank|checksums|downloads?|assets|install|"
+            r"known issues|upgrad|migrat|sounds|sponsor|credits)",
+            re.I,
         ),
     ),
     (
         "fixed",
         re.compile(
-            r"\W*(?:bug ?)?fix(?:es|ed)?\b|\W*bugs?\b|\W*(?:behoben|fehler|korrig)|\W*修正|\W*不具合", re.I
+            r"\W*(?:bug ?)?fix(?:es|ed)?\b|\W*bugs?\b|\W*resolved|\W*(?:behoben|fehler|korrig)|\W*修正|\W*不具合",
+            re.I,
         ),
     ),
     (
         "inside",
         re.compile(
             r"\W*(?:internal|chores?|maintenance|dependenc|development|documentation|docs|tests?|ci\b|build|refactor|"
-            r"under the hood|intern|housekeeping|misc|deprecat|remov)",
+            r"under the hood|intern|housekeeping|misc|deprecat|remov|packaging)",
             re.I,
         ),
     ),
@@ -58,22 +61,26 @@ _INSIDE: Final = re.compile(
     r"typos?\b|"
     r"clean ?up\b|refactor\w*\b|rename\b|initial commit|first commit|tests?\b|"
     r"(?:updated?|upgraded?|migrated?|switch(?:ed)?) to (?:go|node\w*|python|rust|java|ruby|php|react|typescript|"
-    r"webpack|vite)\b|"
-    r"(?:update|upgrade|pin|bump)[ds]? (?:\w+ ){0,2}(?:deps|dependenc\w*|lockfile|readme|changelog|version|ci|"
-    r"actions)\b|"
+    r"webpack|vite)\b|\[(?:dev ?)?deps\]|\[(?:meta|tests?|actions|readme|docs|ci|refactor|maint\w*|chore)\]|"
+    r"(?:update|upgrade|pin|bump|reformat|npm)\b(?! (?:the|your|notifi|check|all)\w*\b)|"
+    r"(?:updated?|upgraded?) (?:\w+ ){0,2}(?:deps|dependenc\w*|lockfile|readme|changelog|version|ci|actions|"
+    r"translations?|workflows?)\b|"
     r"(?:add|fix|improve|update|more) (?:\w+ ){0,2}(?:lint\w*|tests?|test coverage|ci|build|typos?|docs|"
     r"documentation|types|"
     r"typings|comments?|docstrings?|logging|benchmarks?|readme|license|changelog|workflow|github actions?)\b)",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
-    r"\s*(?:\((?:[^()]{0,80}(?:#\d+|@[\w-]+|\b[0-9a-f]{7,40}\b|/pull/|/issues/)[^()]{0,200})\)"
-    r"|\[[^\]]{0,60}(?:#\d+|[0-9a-f]{7,40})[^\]]{0,60}\]|\b(?:by|thanks(?: to)?|via|von) @[\w-]+(?:\[bot\])?[^.]{0,160}"
+    r"\s*(?:(?<=\s)(?:(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{7})|"
+    r"\((?:[^()]{0,80}(?:#\d+|@[\w-]+|\b[0-9a-f]{7,40}\b|/pull/|/issues/)[^()]{0,200})\)"
+    r"|\[[^\]]{0,60}(?:#\d+|[0-9a-f]{7,40})[^\]]{0,60}\]"
+    r"|\b(?:by|thanks(?: to)?|via|von) \[?@[\w-]+(?:\[bot\])?[^.]{0,160}"
     r"|\bin (?:https?://\S+|#\d+)|#\d+|https?://\S+/(?:pull|issues|commit|compare)/\S+|@[\w-]+)\s*(?=[.!]?$)",
     re.IGNORECASE,
 )
 _REFERENCES: Final = re.compile(
     r"\s*\(\s*(?:(?:#\d++|@[\w-]++|\b(?:and|by|see|thanks|to|closes|fixes|pr)\b|[,;&])\s*+)+\)"
+    r"|(?<=[.!])\s+(?:see|closes|fixes|refs?):?(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*\.?"
     r"|,?\s+(?:see|closes|fixes|refs?)(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*|\s+[-–—]\s+@[\w-]+(?=[.,]|$)",
     re.IGNORECASE,
 )
@@ -87,7 +94,8 @@ _VERSION: Final = re.compile(
 _LEADING_VERSION: Final = re.compile(r"^v?(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
 _UNDONE: Final = re.compile(r"^\s*[-*+]\s+\[ \]\s")
 _FIRST: Final = re.compile(
-    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch)|launch|"
+    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch|publish|"
+    r"implementation\b.*)|launch|"
     r"launch of (?:our|the|my)\b.{0,40}|erste(?:s|r)? (?:version|veröffentlichung))\W*$",
     re.IGNORECASE,
 )
@@ -97,12 +105,25 @@ _ANNOUNCES: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence that only says that something comes."""
+_DROPS: Final = re.compile(r"^(?:breaking|drop|remov|deprecat|no longer|requires?\b|minimum)", re.IGNORECASE)
+"""What users lose, which is told after what they get."""
 _ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b", re.IGNORECASE)
 _MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ASIDE_LINE: Final = re.compile(
-    r"first contribution|^\W*full changelog|^\W*https?://\S+\W*$|^what['’]?s (?:changed|new)\W*$|^thank(?:s| you)\b",
+    r"first contribution|^\W*(?:full changelog|https?://\S+\W*$|what['’]?s (?:changed|new)\W*$|thank(?:s| you)\b|"
+    r"(?:see|refs?):? |note[:!]|nb:|warning|caution|careful|beware|heads[ -]up|attention|important:|disclaimer|"
+    r"experimental!|please |make sure|be sure|(?:before|after) (?:you )?upgrad|if you|for (?:more|details|the full)|"
+    r"read (?:more|the)|check out|enjoy|happy \w+ing|stay tuned|more (?:info|details)|nothing|"
+    r"no (?:\S+ )?changes?\b|version (?:was )?bump|"
+    r"(?:various|minor|misc\w*|other|small|several|some|many|lots of|a few)\b(?: \S+){0,4} "
+    r"(?:changes?|fixes|bug ?fixes|"
+    r"tweaks|improvements|enhancements|stuff|updates|cleanups?)(?: \(.*\))?\W*$|"
+    r"bug ?fixes(?: and (?:\S+ )?improvements)?\W*$|and (?:much|many) more\b|hinweis|achtung|danke|bitte )",
     re.I,
 )
+"""What is no change: a thank-you, a reference, a warning to those who upgrade, a remark that says nothing."""
+_BROKEN: Final = re.compile(r"https?://|\]\(|^\W*/\w|\b(?:by|in|see|via|and|or)$", re.IGNORECASE)
+"""What is left of a line whose meaning was in a link."""
 
 
 _SCOPE: Final = re.compile(
@@ -131,14 +152,17 @@ def read_changes(lines: Iterable[str]) -> Changes:
     """The statements of release notes: repairs last, and what only programmers read after the rest."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
-    for line in _unwrapped(_headed(lines)):
+    notes = _unwrapped(_headed(lines))
+    for place, line in enumerate(notes):
         heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
         bare = plain(heading.group(1) if heading else _MARK.sub("", line))
         if number := _VERSION.match(bare):
             version = version or number.group(1)
-        elif heading or (bare.endswith(":") and len(bare.split()) <= 3 and not _MARK.match(line)):
+        elif heading or (len(bare.split()) <= 3 and _is_heading(line, notes[place + 1 : place + 2])):
             kind = next((name for name, words in _KIND if words.match(bare)), "")
-        elif kind not in ("aside", "inside") and not _ASIDE_LINE.search(bare):
+        elif kind in ("aside", "inside") or _ASIDE_LINE.search(bare) or ONLY_LINK.match(_MARK.sub("", line)):
+            before = ""
+        else:
             mark = _MARK.match(line)
             if mark and len(mark.group(1).expandtabs(4)) >= 2 and listed:
                 continue
@@ -146,12 +170,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
             listed = bool(mark) and not bare.endswith(":")
-            if (
-                bare.endswith(":")
-                or _UNDONE.match(line)
-                or _FIRST.match(bare)
-                or not (item := _item(bare, kind))
-            ):
+            if _UNDONE.match(line) or _FIRST.match(unmarked(bare)) or not (item := _item(bare, kind)):
                 continue
             if found and not mark and _is_title(before) and bare.endswith((".", "!", "。")):
                 found[-1] += [Change(change.text, "more") for change in item]
@@ -163,8 +182,17 @@ def read_changes(lines: Iterable[str]) -> Changes:
         told = re.search(r"\b\d+\.\d+(?:\.\d+)?\b", announced[0][0].text)
         version = version or (told.group() if told else "")
         found = [item for item in found if item not in announced]
-    found.sort(key=lambda item: (item[0].kind == "fixed", is_code(item[0].text)))
+    found.sort(
+        key=lambda item: (item[0].kind == "fixed", bool(_DROPS.match(item[0].text)), is_code(item[0].text))
+    )
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
+
+
+def _is_heading(line: str, following: list[str]) -> bool:
+    """Whether a short line stands above a list, or announces one."""
+    if not line.strip() or _MARK.match(line) or line.rstrip().endswith((".", "!", "。")):
+        return False
+    return line.rstrip().endswith(":") or any(_MARK.match(after) for after in following)
 
 
 def _is_title(line: str) -> bool:
@@ -187,7 +215,7 @@ def read_commit(message: str) -> Change | None:
 
 def unmarked(line: str) -> str:
     """Without the kind of commit before it, and without numbers and authors."""
-    bare = re.sub(r"^[0-9a-f]{7,40}\s+", "", _PREFIX.sub("", line.strip()))
+    bare = re.sub(r"^(?:[0-9a-f]{7,40}|#\d+:?)\s+", "", _PREFIX.sub("", line.strip()))
     bare = _REFERENCES.sub("", bare)
     for _ in range(3):
         bare = _TAIL.sub("", bare).strip()
@@ -202,20 +230,25 @@ def _item(line: str, kind: str) -> list[Change]:
     parts = [
         text
         for sentence in sentences(unmarked(line))
-        if (text := unmarked(sentence)) and re.search(r"\w", text)
+        if (text := unmarked(sentence)) and not text.endswith((":", "：")) and not _ASIDE_LINE.search(text)
     ]
-    if not parts or _INSIDE.match(parts[0]):
+    if not parts or _INSIDE.match(parts[0]) or _BROKEN.search(parts[0]):
         return []
     repaired = kind == "fixed" or commit in ("fix", "bugfix") or bool(_FIX.search(parts[0]))
     first = Change(parts[0], "fixed" if repaired else "")
-    return [first, *(Change(text, "more") for text in parts[1:] if not _ASIDE_LINE.search(text))]
+    return [first, *(Change(text, "more") for text in parts[1:])]
 
 
 def _headed(lines: Iterable[str]) -> list[str]:
-    """Lines with underlined headings written as other headings are."""
+    """Lines without code, and with underlined headings written as other headings are."""
     found: list[str] = []
+    fenced = False
     for line in lines:
-        if re.fullmatch(r"\s*([=~^\"-])\1{2,}\s*", line) and found and found[-1].strip():
+        fence = re.match(r"^\s*(?:```|~~~(?!~))", line) is not None
+        if fence or fenced:
+            fenced = fenced != fence
+            found.append("")
+        elif re.fullmatch(r"\s*([=~^\"-])\1{2,}\s*", line) and found and found[-1].strip():
             found[-1] = f"## {found[-1].strip()}"
         else:
             found.append(line)

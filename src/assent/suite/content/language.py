@@ -73,7 +73,7 @@ RIGHT_TO_LEFT: Final = frozenset({"ar", "he"})
 _NOT_AN_END: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|"
     r"inc|ltd|"
-    r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|\b\d{1,2})\.$",
+    r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|(?<![\d.])\d{1,2})\.$",
     re.IGNORECASE,
 )
 _END_CHARS: Final = 32

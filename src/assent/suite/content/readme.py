@@ -22,8 +22,8 @@ MAX_LINES: Final = 3_000
 _ASIDE: Final = re.compile(
     r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
     r"contribute)|"
-    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|tests?|"
-    r"testing|build\w*|requirements|"
+    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|"
+    r"tests?|why|for enterprise|testing|build\w*|requirements|"
     r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
     r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
     r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
@@ -44,7 +44,7 @@ _ASIDE: Final = re.compile(
 _FEATURES: Final = re.compile(
     r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
     r"functions)"
-    r"\b|^what (?:it|you|does|can|is in)\b|^why\b(?!.*(?:n['’]t|\bnot)\b)|"
+    r"\b|^what (?:it|you|does|can|is in)\b|"
     r"^benefits|^pros\b|^goals|^at a glance|^overview|^funktion\w*|^merkmale|"
     r"^was (?:es )?kann|"
     r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
@@ -55,9 +55,12 @@ _FEATURES: Final = re.compile(
 _GENERAL_TITLE: Final = re.compile(
     r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome)$", re.IGNORECASE
 )
-_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
-_LINK: Final = re.compile(r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])")
-_ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])\W*$")
+_TARGET: Final = r"(?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,600}\)|\[[^\]\n]{0,100}\])"
+_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]" + _TARGET)
+_LINK: Final = re.compile(r"\[([^\]\n]{1,300})\]" + _TARGET)
+ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\]" + _TARGET + r"\W*$")
+_DEFINED: Final = re.compile(r"^ {0,3}\[([^\]\n]{1,80})\]:\s", re.MULTILINE)
+"""What a link in square brackets alone leads to."""
 _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
 _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
@@ -75,13 +78,22 @@ _NOTICE: Final = re.compile(
     r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
 )
 _DIRECTIVE: Final = re.compile(r"^\s*\.\. |^\s*:[\w-]+:|^\s*\[[^\]]{1,80}\]:\s|^\s*<!|^\s*\|")
+
+
+def _heading(level: int, inside: str) -> str:
+    """A heading of HTML as one of Markdown; what stands in its further lines is text."""
+    lines = [line for part in re.split(r"<br[ /]*>", inside) if (line := one_line(part))]
+    return "\n\n".join(["", *(f"{'#' * level} {line}" for line in lines[:1]), *lines[1:], ""])
+
+
 _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
     (re.compile(r"<!--.*?-->|<(pre|table|script|style|svg|details|picture)\b.*?</\1\s*>", re.I | re.S), "\n"),
+    (re.compile(r"`([^`<\n]{1,200}) <[^<>\n]{1,500}>`_{1,2}"), r"\1"),
     (re.compile(r"<(https?://[^<>\s]{1,500})>", re.I), r"\1"),
     (re.compile(r"<(?:img|source|hr|input)\b[^>]{0,2000}>", re.I), " "),
     (
         re.compile(r"<h([1-6])\b[^>]{0,300}>(.{0,2000}?)</h\1\s*>", re.I | re.S),
-        lambda match: f"\n\n{'#' * int(match.group(1))} {' '.join(match.group(2).split())}\n\n",
+        lambda match: _heading(int(match.group(1)), match.group(2)),
     ),
     (re.compile(r"<li\b[^>]{0,300}>\s*", re.I), "\n- "),
     (
@@ -115,6 +127,12 @@ def read_readme(markdown: str) -> Readme:
         elif not fenced:
             kept.append(line)
     text = "\n".join(kept)
+    defined = {label.casefold() for label in _DEFINED.findall(text)}
+    text = re.sub(
+        r"(?<![\]!])\[([^\[\]\n]{1,80})\](?![\[(:])",
+        lambda match: match[1] if match[1].casefold() in defined else match[0],
+        text,
+    )
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
     reader = _Reader()
@@ -124,7 +142,7 @@ def read_readme(markdown: str) -> Readme:
     reader.close()
     features = reader.features or reader.first_bullets
     return Readme(
-        title=reader.title,
+        title=reader.title or reader.below_title(),
         paragraphs=tuple(reader.paragraphs[:MAX_PARAGRAPHS]),
         features=tuple(features[:MAX_FEATURES]),
     )
@@ -134,7 +152,7 @@ class _Reader:
     """Reads lines in turn; a paragraph or list item ends where the next one begins."""
 
     def __init__(self) -> None:
-        self.title = ""
+        self.title = self.heading = ""
         self.paragraphs: list[str] = []
         self.features: list[str] = []
         self.first_bullets: list[str] = []
@@ -171,7 +189,9 @@ class _Reader:
             return
         else:
             self.kind = self.kind or "paragraph"
-            self.held.append(re.sub(r"^\s*(?:>\s?)*", "", line))
+            self.held.append(re.sub(r"^\s*(?:>\s?)*|\\$", "", line))
+            if line.endswith("\\"):
+                self.close()
 
     def close(self) -> None:
         """Keeps what was gathered, if a reader would be told it."""
@@ -188,6 +208,8 @@ class _Reader:
             or re.match(r"\s*(?:⚠|:warning:)", raw)
         ):
             return
+        if kind == "paragraph" and self.section == "other" and text[-1] not in ".!。！":
+            return
         if len(text) > 20 and (kind == "paragraph" or (kind == "item" and says_what)):
             self.paragraphs.append(text)
         elif kind == "item" and (re.search(r"https?://|\?|\(see ", text) or raw.startswith("[ ]")):
@@ -201,13 +223,21 @@ class _Reader:
         self.close()
         text = plain(raw)
         bare = re.sub(r"^[\W\d_]+", "", text)
-        if not bare or _is_links(raw, text):
+        if not bare or (_is_links(raw, text) and (level > 1 or self.title)):
             return
         found = (_GENERAL_TITLE.match(bare), _ASIDE.match(bare), _FEATURES.match(bare))
         general = any(match is not None and match.end() == len(bare) for match in found)
-        above_all = level == 1 or (level <= 3 and not self.paragraphs and not self.first_bullets)
-        if not self.title and above_all and not general:
+        first = not (self.heading or self.paragraphs or self.first_bullets or general)
+        if first and not self.title and level == 1:
             self.title = text
+            return
+        if not (self.title or self.heading or general) and (first or level == 1):
+            self.heading = text
+            if first:
+                return
+        if first and self.title and (text.endswith(".") or (level > 2 and len(text.split()) > 3)):
+            # What stands as a heading directly below the title is a tagline.
+            self.paragraphs.append(text)
             return
         if level > self.level and self.section in ("features", "aside"):
             return
@@ -218,6 +248,15 @@ class _Reader:
             self.section = "aside"
         else:
             self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
+
+    def below_title(self) -> str:
+        """The first heading where none is of the first level, if it says a name: what the text goes on with, or what
+        stands before a dash."""
+        first = re.split(r"[\s:|–—-]", self.heading, maxsplit=1)[0].casefold()
+        names = any(paragraph.casefold().startswith(first) for paragraph in self.paragraphs[:3])
+        if first in ("our", "my", "your", "the", "this", "about", "why", "what", "how"):
+            return ""
+        return self.heading if first and (names or re.match(r"\S+ [-–—] \S", self.heading)) else ""
 
     def _row(self, row: str, following: str) -> None:
         """A table of features names one at the beginning of each row."""
@@ -236,7 +275,7 @@ class _Reader:
 
 def _is_links(raw: str, text: str) -> bool:
     """Whether a line leads elsewhere instead of saying something."""
-    if _ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
+    if ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
         return True
     without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
     links = len(_LINK.findall(raw))
@@ -258,5 +297,6 @@ def plain(markdown: str) -> str:
     text = re.sub(r"(`+)([^`\n]{1,400})\1", r"\2", text)
     for _ in range(2):
         text = _EMPHASIS.sub(r"\2", text)
+    text = re.sub(r"(?<=[a-zA-Z])_{1,2}(?=[\s.,;:)]|$)", "", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!-])", r"\1", text)
     return re.sub(r"\s+([,.;:!?])(?=\s|$)", r"\1", one_line(text))
