@@ -26,7 +26,8 @@ from assent.tools.catalog import ALL_TOOLS, Catalog
 def main(command: str) -> int:
     connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
     parts: Any = processes
-    parts.App = partial(App, connectors={connector.id: connector})
+    other_parts: Any = stdio_process
+    parts.App = other_parts.App = partial(App, connectors={connector.id: connector})
     parts.catalog_for = lambda settings: Catalog((*ALL_TOOLS, TOOL))
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)

@@ -90,7 +90,8 @@ async def test_a_decision_about_a_step_is_not_remembered_as_a_text(play: Player)
     await play.decide(APPROVE, agreed["actionId"])
     await play.advance(at, **NOTES)
 
-    assert await play.sql("SELECT kind FROM brain_entries") == []
+    kept = await play.sql("SELECT kind FROM brain_entries WHERE workspace_id = ?", play.workspace_id)
+    assert kept == []
 
 
 async def test_a_person_reads_the_title_and_what_was_submitted_and_never_the_prompt(play: Player) -> None:

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 def test_vendored_scripts_are_what_their_record_says() -> None:
-    vendor = files("assent.serving.web").joinpath("static", "vendor")
+    vendor = files("assent.serving.web.shell").joinpath("static", "vendor")
     record: list[dict[str, Any]] = json.loads(vendor.joinpath("vendored.json").read_text())
     scripts = {each.name for each in vendor.iterdir() if each.name.endswith(".js")}
 
