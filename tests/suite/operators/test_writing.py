@@ -37,7 +37,11 @@ FACTS: dict[str, Any] = {"brand": CLUB["brand"], "repoContext": CLUB["repoContex
         ("launch event on 3 May", False),
         ("announce that we are hiring engineers", False),
         ("hire someone for our event app", False),
+        ("announce our webinar next week", False),
+        ("remind users to upgrade", False),
+        ("users who answer our survey", False),
         ("launch our event app", True),
+        ("launch the new invoices feature", True),
         ("release of a job scheduler", True),
         ("Launch Tern, a price tracker", True),
         ("first users for our survey tool", True),
@@ -64,6 +68,8 @@ async def test_a_launch_for_another_goal_is_left_to_the_writer_with_what_is_know
 
     assert (outcome.reason, refused["retry"]) == ("validation_error", "changed")
     assert [problem["path"] for problem in refused["problems"]] == ["drafts"]
+    unknown = (await loop.call(LAUNCH, {**asked, "channels": ["x", "discord"]})).payload
+    assert [problem["path"] for problem in unknown["problems"]] == ["channels.1"]
     assert "drafts" in refused["fixActionForAgent"]
     tool = refused["recoveryTool"]
     assert (tool["name"], tool["args"]["channels"]) == (LAUNCH, ["linkedin", "x"])
@@ -81,10 +87,12 @@ async def test_a_launch_for_another_goal_gets_no_product_note_beside_the_drafts(
     assert len(run["actions"]) == 1
     assert [note["channel"] for note in run["launchPack"]["draftsNeeded"]] == ["x"]
     assert "1 of 2 drafts are there: X still needs a text." in run["show"]
+    assert run["images"] == []
 
 
-async def test_a_launch_with_a_goal_of_its_own_words_is_composed(loop: Loop) -> None:
-    run = (await loop.call(LAUNCH, {"goal": "1,000 clubs by summer", **FACTS})).payload
+@pytest.mark.parametrize("goal", ["1,000 clubs by summer", "help teams plan their meetings"])
+async def test_a_launch_with_a_goal_of_its_own_words_is_composed(loop: Loop, goal: str) -> None:
+    run = (await loop.call(LAUNCH, {"goal": goal, **FACTS})).payload
 
     assert {each["channel"] for each in run["launchPack"]["channels"]} >= {"site", "linkedin"}
 

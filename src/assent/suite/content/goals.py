@@ -20,22 +20,40 @@ _ANNOUNCES: Final = re.compile(
 )
 """Words of a goal that a note about the product serves."""
 
-_OTHERWISE: Final = re.compile(
-    r"\b(?:hir(?:e|es|ing)|recruit\w*|jobs?|career\w*|vacanc\w*|engineers? wanted|join (?:us|our team)|applicants?|"
+_MATTER: Final = re.compile(
+    r"\b(?:hir(?:e|es|ing)|recruit\w*|career\w*|vacanc\w*|engineers? wanted|join (?:us|our team)|applicants?|"
     r"thank\w*|grateful|gratitude|apolog\w*|sorry|condol\w*|congratulat\w*|wish(?:es|ing)?|birthday|"
-    r"invit\w*|rsvp|events?|webinars?|meet-?ups?|meetings?|conference|"
-    r"ask(?:s|ed|ing)?|questions?|survey|poll|interview\w*|remind\w*|repl(?:y|ies|ying)|answer\w*|respond\w*|"
-    r"follow[ -]?up|introduce (?:me|us|myself|her|him|them)|"
-    r"celebrat\w*|milestones?|anniversar\w*|feiern|jubiläum\w*|"
-    r"outage|incident|downtime|breach|recall|refund\w*|invoice\w*|complain\w*|cancel\w*|resign\w*|"
+    r"celebrat\w*|milestones?|anniversar\w*|invit\w*|rsvp|introduce (?:me|us|myself|her|him|them)|"
+    r"outage|incident|downtime|breach|recall|refund\w*|resign\w*|"
     r"pric(?:e|es|ing)|discount\w*|sale|sunset\w*|deprecat\w*|shut(?:ting)? down|"
-    r"einstell(?:en|ung)|stellenanzeige|stelle|bewerber\w*|mitarbeiter\w*|"
-    r"dank\w*|bedank\w*|entschuldig\w*|glückwunsch\w*|gratulier\w*|einlad\w*|einzuladen|veranstaltung\w*|treffen|"
-    r"frag\w*|umfrage\w*|erinner\w*|antwort\w*|ausfall|störung|rechnung\w*|kündig\w*|preis\w*|rabatt\w*)\b",
+    r"einstell(?:en|ung)|stellenanzeige|stelle|bewerber\w*|mitarbeiter\w*|feiern|jubiläum\w*|"
+    r"dank\w*|bedank\w*|entschuldig\w*|glückwunsch\w*|gratulier\w*|einlad\w*|einzuladen|"
+    r"ausfall|störung|kündig\w*|preis\w*|rabatt\w*)\b",
     re.IGNORECASE,
 )
 """Words of a goal that no note about the product serves, whatever else it says."""
 
+_OCCASION: Final = (
+    r"(?:jobs?|events?|webinars?|meet-?ups?|meetings?|conference|ask(?:s|ed|ing)?|questions?|survey|poll|interview\w*|"
+    r"remind\w*|repl(?:y|ies|ying)|answer\w*|respond\w*|follow[ -]?up|invoice\w*|complain\w*|cancel\w*|"
+    r"veranstaltung\w*|treffen|frag\w*|umfrage\w*|erinner\w*|antwort\w*|rechnung\w*)\b"
+)
+"""Words that name what a text is for, or what a product is about."""
+_OCCASIONS: Final = re.compile(rf"\b{_OCCASION}", re.IGNORECASE)
+_START: Final = (
+    r"^\W*(?:(?:please|to|we|i|want|would like|need|are|help|us|me|write|make|prepare|draft|"
+    r"a|an|the|our|my|some)\s+)*"
+)
+_ANNOUNCING: Final = (
+    r"(?:announc\w+|launch\w*|releas\w+|ship(?:ping)?|introduc\w+|unveil\w*|promot\w+)(?:\s+of)?\b"
+)
+_ANNOUNCES_FIRST: Final = re.compile(_START + _ANNOUNCING, re.IGNORECASE)
+_FOR_AN_OCCASION: Final = re.compile(
+    rf"{_START}(?:{_ANNOUNCING}\s+(?:(?:a|an|the|our|my|new|next)\s+)*{_OCCASION}"
+    rf"(?=\W*$|\s*[,.;:!?]|\s+(?:on|in|at|for|to|of|with|and|by|from|this|next|about)\b)|{_OCCASION})",
+    re.IGNORECASE,
+)
+"""A goal that is about the occasion: it begins with it, or announces it and nothing of that name."""
 
 _KIND: Final = re.compile(
     r"\b[\w-]+ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|apis?|clis?|"
@@ -48,10 +66,18 @@ _KIND: Final = re.compile(
 
 def announces(goal: str, product: str = "") -> bool:
     """Whether a note about the product and its change is what the goal asks for."""
-    return bool(_ANNOUNCES.search(goal)) and not asks_otherwise(goal, product)
+    said = _leave_out_product(goal, product)
+    if not _ANNOUNCES.search(goal) or asks_otherwise(goal, product):
+        return False
+    return bool(_ANNOUNCES_FIRST.match(said)) or not _OCCASIONS.search(said)
 
 
 def asks_otherwise(goal: str, product: str = "") -> bool:
-    """Whether the goal asks for something that no note about the product serves. Its name and kind do not decide."""
-    said = goal.replace(product, " ") if product else goal
-    return bool(_OTHERWISE.search(_KIND.sub(" ", said)))
+    """Whether the goal clearly asks for something that no note about the product serves."""
+    said = _leave_out_product(goal, product)
+    return bool(_MATTER.search(said) or _FOR_AN_OCCASION.match(said))
+
+
+def _leave_out_product(goal: str, product: str) -> str:
+    """The goal without the name and kind of the product, which do not decide."""
+    return _KIND.sub("it", goal.replace(product, "it") if product else goal)

@@ -245,7 +245,7 @@ def _is_unseen(numbers: Numbers) -> bool:
 
 
 def _is_delivered(numbers: Numbers) -> bool:
-    return bool(names_with(numbers, "delivery"))
+    return bool(names_with(numbers, "delivery")) and not name_known(numbers, "response")
 
 
 _UNANSWERED: Final = "Responses are not known."

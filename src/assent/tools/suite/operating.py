@@ -155,7 +155,8 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     preparation = offer_writing(bench, preparation, request.goal, missing)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
-    if request.images_needed is False or not any(each in SIZES for each in plan.channels):
+    unasked = request.images_needed is None and not composes
+    if request.images_needed is False or unasked or not any(each in SIZES for each in plan.channels):
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
     draw = illustrate if request.images_needed else add_one_picture

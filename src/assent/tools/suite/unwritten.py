@@ -60,9 +60,10 @@ def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Ref
 
 def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
     """The agent writes every text of a launch that the composer does not serve."""
-    taken = " ".join(channels.needs(known_channel(each)) for each in channel_ids)
-    needs = {"drafts": f"an object with your own text per channel. {taken}"}
-    return _ask_for_text(bench, channel_ids, "chieflab_launch_product", request, "drafts", needs)
+    rows = [known_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
+    needs = {"drafts": f"an object with your own text per channel. {' '.join(map(channels.needs, rows))}"}
+    wanted = tuple(row.id for row in rows)
+    return _ask_for_text(bench, wanted, "chieflab_launch_product", request, "drafts", needs)
 
 
 def _ask_for_text(
