@@ -1,8 +1,9 @@
 /* One action from staging to its end: a human who reads, approves, rejects and withdraws, an agent that edits, two
  * executors that may sleep or die anywhere, leases that end, and what looks into an unknown outcome.
  *
- * Mirrors src/assent/lifecycle/transitions.py (the table), engine/execution.py (claim, call, record),
- * engine/reconciliation.py and engine/decisions.py. A transaction is an atomic step; a call to the provider is not.
+ * Mirrors, below src/assent, gate/transitions.py (the table), engine/actions/execution.py (claim, call, record),
+ * engine/actions/reconciliation.py and engine/actions/decisions.py. A transaction is an atomic step; a call to the
+ * provider is not.
  *
  * Choose how the provider helps with one of -DNATIVE_KEY, -DREAD_BACK, -DNO_HELP, and a broken design with one of
  * -DRETRY_THROUGH_APPROVED, -DCHECK_THEN_SET, -DBLIND_RETRY, -DAPPROVAL_WITHOUT_DIGEST, -DEDIT_KEEPS_APPROVAL,

@@ -59,7 +59,7 @@ class Hop(NamedTuple):
     """One call of a function of the package."""
 
     module: str
-    """As its file is called, below the package and without the suffix: `engine/decisions`."""
+    """As its file is called, below the package and without the suffix: `engine/actions/decisions`."""
     function: str
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Makes foreign text harmless: what a page or a repository says is data, and nothing in it is an instruction.
 
 Control characters, invisible ones and direction overrides go; markup goes; lines that speak to a model or that are a
-brief, a frame or a template (by `lifecycle.content_check`) go. Linear in the length of the text, and bounded.
+brief, a frame or a template (by `assent.gate.content.check`) go. Linear in the length of the text, and bounded.
 """
 
 from __future__ import annotations
