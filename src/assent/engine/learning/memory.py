@@ -1,7 +1,7 @@
 """The brain: what a tenant's runs have learned (E33, S0 §3.6). Every entry says where it came from.
 
 The transaction of a decision keeps its entry: an approval, a rejection with its reason, an edit, and the request that
-came with an edit. Measurements follow a day later. The next prepare reads them (`assent.engine.learning.lessons`). Nothing is kept about
+came with an edit. Measurements follow a day later. The next prepare reads them (`lessons.py`). Nothing is kept about
 steps of workflows, contacts and mail to named people. An entry of another tenant or workspace is never seen.
 """
 
