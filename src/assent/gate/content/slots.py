@@ -56,9 +56,6 @@ _MENTIONS: Final = re.compile(
 )
 _REPORTS: Final = re.compile(r"[,.!]?\s(?:says?|said|wrote|reads|(?:is|was) how)\b", re.IGNORECASE)
 _INVITES: Final = re.compile(r"[\[<{]{1,2}your .{1,40} here[\]>}]{1,2}", re.IGNORECASE)
-_IS_ABOUT_SLOTS: Final = re.compile(
-    r"\b(?:placeholders?|merge (?:tags?|fields?)) (?:was|is|are|were|in)\b", re.IGNORECASE
-)
 NEAR_CHARS: Final = 200
 """How far from a slot on its line an explanation counts."""
 
@@ -91,10 +88,9 @@ def find_stand_in(text: str) -> str | None:
 
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
     """The open slots of a text: those that its line explains, or the others."""
-    about_slots = _IS_ABOUT_SLOTS.search(text, 0, 4_000) is not None
     for pattern in _OPEN:
         for match in pattern.finditer(text):
-            if _is_open(match) and _is_explained(text, match, about_slots) == explained:
+            if _is_open(match) and _is_explained(text, match) == explained:
                 yield match[0].strip()
 
 
@@ -117,14 +113,12 @@ def _is_mentioned(match: re.Match[str]) -> bool:
     return bool(_REPORTS.match(match.string, match.end()) or _MENTIONS.search(match.string, *before))
 
 
-def _is_explained(text: str, match: re.Match[str], about_slots: bool) -> bool:
+def _is_explained(text: str, match: re.Match[str]) -> bool:
     start, end = match.start(), match.end()
     if _INVITES.fullmatch(match[0].strip()) or _is_mentioned(match):
         return True
     if _GREETED.search(text, max(0, start - 20), start) is not None:
         return False
-    if about_slots:
-        return True
     before = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
     after = text.find("\n", end, end + NEAR_CHARS)
     after = after if after >= 0 else end + NEAR_CHARS

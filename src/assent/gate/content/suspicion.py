@@ -14,7 +14,7 @@ from typing import Final
 from assent.gate.content import slots
 from assent.gate.content.check import SHORT_CHARS, excerpt_of, is_about_text
 from assent.gate.content.prompts import AUTHOR, CHANNEL, GENRE, OWNER, asks_for_text
-from assent.gate.content.text_parts import Parts, sign, words
+from assent.gate.content.text_parts import Parts, sign
 
 MOST: Final = 3
 """More warnings about one text would say the same."""
@@ -50,10 +50,6 @@ _IS_NOTE: Final = sign(
 _IS_WISH: Final = sign(
     r"(?:(?:i|we)(?: would|['’]d)? (?:need|want|like)|(?:can|could) you (?:write|draft|create)) "
     rf"(?:[\w-]+ ){{1,4}}?{CHANNEL} {GENRE}\b"
-)
-_IS_BRIEF_LINE: Final = sign(
-    rf"(?:[\w-]+ ){{0,3}}?(?:{CHANNEL}|drafting|copy|content|post|creative|tagline)(?: [\w-]+){{0,2}}? "
-    r"(?:brief|outline|notes|direction|angle|ideas?|plan)(?: wanted)?\s{0,2}(?::.{0,400})?",
 )
 _IS_PREAMBLE: Final = sign(
     rf"(?:sure(?: thing)?|certainly|of course|absolutely|great|okay)[!,.:–— -]{{1,4}}(?:here|below|i(?:['’]ve|"
@@ -129,7 +125,7 @@ _SPEAKER: Final = re.compile(
 
 # What a writer is told: two such signs in a short text in which no author speaks are a brief.
 _SIGNS: Final = (
-    sign(r"\b(?:hook|cta|call to action|subject line|headline|tagline)\b"),
+    sign(r"\b(?:hook|cta|call to action|subject line|headline|tagline)\b", r"\b(?:brief|outline)\s?:"),
     sign(
         r"\b(?:punchy|catchy|engaging|friendly|freundlich\w*|professional|playful|upbeat|celebratory|warm|dry|locker|conversational)\b"
     ),
@@ -163,10 +159,6 @@ _SIGNS: Final = (
 )
 BRIEF_SIGNS: Final = 3
 SHORT_BRIEF_CHARS: Final = 200
-_LABELS: Final = words(
-    "tone,audience,target audience,length,goal,cta,angle,key message,key points,ziel,zielgruppe,tonalität,ton,"
-    "länge,objetivo,público,tono,objectif,cible,longueur,obiettivo,pubblico,lunghezza,цель,аудитория,тон,объём"
-)
 
 
 def suspicions_in(text: str) -> tuple[str, ...]:
@@ -194,7 +186,7 @@ def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
             return [(NOTE, first)]
         if asks_for_text(opening.split("\n")[0]):
             return [(BRIEF, first)]
-    if _IS_BRIEF_LINE.fullmatch(parts.first) or _IS_WISH.match(opening):
+    if _IS_WISH.match(opening):
         return [(BRIEF, first)]
     if len(parts.lines) > 1 and _IS_PREAMBLE.fullmatch(parts.first):
         return [(CHAT, first)]
@@ -228,8 +220,5 @@ def _is_brief(parts: Parts) -> bool:
     """Whether a text in which no author speaks has several signs of a brief."""
     if _speaks(parts):
         return False
-    keys = [field.key if field is not None else "" for field in parts.fields]
-    if keys[0] in _LABELS and sum(key in _LABELS for key in keys) * 2 >= max(len(keys), 4):
-        return True
     signs = sum(sign.search(parts.unquoted) is not None for sign in _SIGNS)
     return signs >= BRIEF_SIGNS - (len(parts.text) <= SHORT_BRIEF_CHARS)
