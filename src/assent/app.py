@@ -21,14 +21,13 @@ from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import health, tenancy
 from assent.engine.core.rate import (
     MemoryRateLimiter,
-    RateLimiter,
     StoredRateLimiter,
     calls_window,
     pages_window,
     signups_window,
 )
 from assent.engine.core.server_keys import ServerKeys
-from assent.engine.core.services import Services
+from assent.engine.core.services import Background, Drafting, Limits, Outgoing, PageLinks, Services
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
@@ -99,9 +98,6 @@ class App:
         self.store: Store = _PreparedStore(
             open_store(settings.database_url, pool_size=settings.pool_size, one_client=one_client), self
         )
-        limiter: RateLimiter = (
-            MemoryRateLimiter() if self.store.dialect == "sqlite" else StoredRateLimiter(self.store)
-        )
         self.vault = Vault(lambda: self.keys().master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
         self._built_in = _BuiltIn(self)
@@ -110,42 +106,32 @@ class App:
             store=self.store,
             clock=self.clock,
             entropy=os.urandom,
-            rate_limiter=limiter,
-            calls=calls_window(settings.rate_limit_per_minute),
-            signups=signups_window(settings.signups_per_hour),
-            page_limiter=MemoryRateLimiter(),
-            pages=pages_window(settings.page_limit_per_minute),
-            storage_quota_bytes=settings.storage_quota_mb * 1_000_000,
-            page_address=page_address or (lambda: settings.base_url),
-            find_pages=find_pages or _nothing,
-            link_note=link_note,
-            configured_url=settings.base_url,
+            keys=self.keys,
+            vault=self.vault,
             connectors=connectors if connectors is not None else self._built_in,
             connections=self.connections,
-            vault=self.vault,
-            review_url=self._review_url,
-            connector_timeout_seconds=settings.connector_timeout_seconds,
-            execution_lease_seconds=settings.execution_lease_seconds,
-            measure_after_ms=int(settings.measure_after_seconds * 1000),
-            long_run_seconds=LONG_RUN_SECONDS,
-            credit_prices=prices(settings.credit_prices),
-            default_sender=settings.smtp_from or "",
-            read_page=partial(read_product_page, settings.allow_hosts),
-            screen_webhook=partial(screen_webhook, settings.allow_hosts),
-            webhook_host=webhook_host,
-            post_webhook=partial(post_webhook, settings.allow_hosts),
-            can_send_notes=settings.smtp_url is not None,
-            shell_command=lambda *words: in_shell(own_command(settings, *words)),
-            client_entry=partial(client_entry, stdio_command(settings)),
-            send_note=note_writer(settings, self.clock),
-            write_draft=draft_writer(settings),
-            make_pictures=lambda work: self._picture_maker.make(work),
             workflows=lambda: self.workflows,
-            keys=self.keys,
             verify_journal=self._verify_journal,
-            wake_jobs=lambda: self.wake_jobs(),
-            waits=self.waits,
-            executions=self.executions,
+            limits=make_limits(settings, self.store),
+            links=PageLinks(
+                page_address=page_address or (lambda: settings.base_url),
+                find_pages=find_pages or _nothing,
+                link_note=link_note,
+                configured_url=settings.base_url,
+                review_url=self._review_url,
+                shell_command=lambda *words: in_shell(own_command(settings, *words)),
+                client_entry=partial(client_entry, stdio_command(settings)),
+            ),
+            outgoing=make_outgoing(settings, self.clock),
+            drafting=Drafting(
+                write_draft=draft_writer(settings),
+                make_pictures=lambda work: self._picture_maker.make(work),
+                credit_prices=prices(settings.credit_prices),
+                default_sender=settings.smtp_from or "",
+            ),
+            background=Background(
+                wake_jobs=lambda: self.wake_jobs(), waits=self.waits, executions=self.executions
+            ),
         )
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
@@ -194,7 +180,7 @@ class App:
         token = review_link.make_token(
             self.keys().review_links, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
         )
-        address = self.services.page_address()
+        address = self.services.links.page_address()
         return review_link.review_url(address, run_id, token) if address is not None else ""
 
     async def _verify_journal(self, workspace_id: WorkspaceId | None) -> Verdict:
@@ -221,6 +207,32 @@ class App:
 
 async def _nothing() -> None:
     """Where the address of the pages is the one in the settings, there is nothing to look for."""
+
+
+def make_limits(settings: Settings, store: Store) -> Limits:
+    return Limits(
+        rate_limiter=MemoryRateLimiter() if store.dialect == "sqlite" else StoredRateLimiter(store),
+        calls=calls_window(settings.rate_limit_per_minute),
+        signups=signups_window(settings.signups_per_hour),
+        page_limiter=MemoryRateLimiter(),
+        pages=pages_window(settings.page_limit_per_minute),
+        storage_quota_bytes=settings.storage_quota_mb * 1_000_000,
+        connector_timeout_seconds=settings.connector_timeout_seconds,
+        execution_lease_seconds=settings.execution_lease_seconds,
+        measure_after_ms=int(settings.measure_after_seconds * 1000),
+        long_run_seconds=LONG_RUN_SECONDS,
+    )
+
+
+def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
+    return Outgoing(
+        read_page=partial(read_product_page, settings.allow_hosts),
+        screen_webhook=partial(screen_webhook, settings.allow_hosts),
+        webhook_host=webhook_host,
+        post_webhook=partial(post_webhook, settings.allow_hosts),
+        can_send_notes=settings.smtp_url is not None,
+        send_note=note_writer(settings, clock),
+    )
 
 
 def draft_writer(

@@ -68,13 +68,13 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
     async def publish(action: Action) -> SitePage:
         made = await app.store.write(lambda: site_feed.publish(action, app.clock.now_ms()))
-        return SitePage(made.post_id, app.services.base_url + made.path, made.published_ms)
+        return SitePage(made.post_id, app.services.links.base_url + made.path, made.published_ms)
 
     async def take_down(action: Action) -> SitePage:
         made = await app.store.write(lambda: site_feed.take_down(action, app.clock.now_ms()))
         if made is None:
             raise NotSent(Reason.CONNECTOR_FAILED, "the page was taken down before", curable=False)
-        return SitePage(made.post_id, app.services.base_url + made.path, made.published_ms)
+        return SitePage(made.post_id, app.services.links.base_url + made.path, made.published_ms)
 
     async def seen(action: Action) -> tuple[int, int]:
         await app.visits.flush()

@@ -190,14 +190,16 @@ class Edge:
                 raise Refusal(Reason.MISSING_API_KEY)
             if principal is not None and principal.key_id is not None:
                 now_ms = services.clock.now_ms()
-                await services.rate_limiter.count(services.calls, principal.workspace_id, "", now_ms)
+                await services.limits.rate_limiter.count(
+                    services.limits.calls, principal.workspace_id, "", now_ms
+                )
         except Refusal as refusal:
             if refusal.reason in GATE_REASONS:
                 raise AtGate(refusal) from None
             raise
         if tool is None:
             raise self._unknown(call.name)
-        await services.find_pages()
+        await services.links.find_pages()
         try:
             if tool.scope is not None and principal is not None:
                 principal.require(tool.scope)
@@ -256,7 +258,7 @@ def answer_refusal(
 
 def with_link_note(services: Services, payload: Any) -> Any:
     """An answer with a link that ends with this chat says so to the person, and how to keep it."""
-    note, address = services.link_note(), services.page_address()
+    note, address = services.links.link_note(), services.links.page_address()
     if note is None or address is None or address not in _TEXT.encode(payload).decode():
         return payload
     for name in ("show", "user_message"):

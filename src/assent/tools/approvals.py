@@ -245,7 +245,7 @@ async def _check(call: Call, action_id: ActionId, changes: dict[str, Any]) -> Ch
 async def _pick(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
     def look() -> Transaction[tuple[Media, ...]]:
         action, _ = yield from actions.find(call.caller.workspace_id, action_id)
-        return (yield from pictures.pick(action, asset_id, call.services.base_url))
+        return (yield from pictures.pick(action, asset_id, call.services.links.base_url))
 
     return await call.services.store.read(look)
 

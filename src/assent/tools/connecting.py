@@ -76,7 +76,7 @@ def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
 
 def page_of(call: Call, info: ConnectorInfo) -> str | None:
     """Where a person connects it; none where no page is up, and for what needs no account."""
-    address = call.services.page_address()
+    address = call.services.links.page_address()
     if address is None or info.auth_mode == "none":
         return None
     return f"{address}/connect/{info.id}?workspace={call.caller.workspace_id}"

@@ -56,11 +56,11 @@ class Call:
     def review_url(self, run_id: RunId) -> str:
         """The link to a run, with the rights of the caller."""
         caller = self.caller
-        return self.services.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
+        return self.services.links.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
 
     def metered(self, begin: Begin[T]) -> Begin[T]:
         """A transaction that stores what the caller brought, as far as its workspace may today."""
-        return meter(begin, self.caller.workspace_id, self.services.storage_quota_bytes, self.now_ms)
+        return meter(begin, self.caller.workspace_id, self.services.limits.storage_quota_bytes, self.now_ms)
 
     async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
         """Run a transaction once per idempotency key of the request. A repetition with the same `arguments` gets the

@@ -127,7 +127,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     counts = Counter(section_of(action, call.now_ms) for action in found.actions)
     counts[Section.TAKEN_DOWN] = len(_pages_taken_down(found.actions, call.now_ms))
     message = _message(found, counts, since_ms, call.now_ms)
-    link = f"{call.services.base_url}/audit"
+    link = f"{call.services.links.base_url}/audit"
     refused = Counter(each.action_id for each in found.refused)
     return ReportReply(
         ok=True,

@@ -109,7 +109,9 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
         call.peer.step_aside()
     while ended is None:
         place = WaitedAction(seen.action.workspace_id, action_id, seen.action.version)
-        ended = await call.services.waits.wait(place, until_ms, call.peer.gone if call.peer else None)
+        ended = await call.services.background.waits.wait(
+            place, until_ms, call.peer.gone if call.peer else None
+        )
         seen = await _look(call, action_id, until_ms)
         if ended == "changed" and seen.sending:
             ended = None  # approved and on its way: its result is the answer

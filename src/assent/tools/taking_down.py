@@ -42,7 +42,9 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
         raise bad_argument("actionId", EXPECTED, f"{published.effect.type}, {published.status}")
     if page.removed_ms is not None:
         raise bad_argument("actionId", EXPECTED, "a post that was taken down before")
-    where = published.external_url or call.services.base_url + site_feed.post_path(workspace_id, page.post_id)
+    where = published.external_url or call.services.links.base_url + site_feed.post_path(
+        workspace_id, page.post_id
+    )
     text = (
         f"The page “{page.headline}” at {where} is taken down. Its address says then that it is gone, and the feed "
         "leaves it out."

@@ -59,16 +59,16 @@ async def start_signup(services: Services, email: str, name: str | None, address
     email = email.strip()
     if not is_address(email):
         raise bad_argument("email", "an e-mail address such as ada@example.org", f"{email[:80]!r}")
-    pages = services.page_address()
+    pages = services.links.page_address()
     if pages is None:
         raise Refusal(
             Reason.TEMPORARILY_UNAVAILABLE,
             user_message="The page that hands out keys is not running. Start it with: "
-            f"{services.shell_command('serve')}",
+            f"{services.links.shell_command('serve')}",
             retry_after_seconds=30,
         )
     now_ms = services.clock.now_ms()
-    await services.rate_limiter.count(services.signups, address_owner(), address, now_ms)
+    await services.limits.rate_limiter.count(services.limits.signups, address_owner(), address, now_ms)
     workspace_id = WorkspaceId(services.new_id(now_ms))
     secret = services.entropy(tenancy.LINK_SECRET_BYTES)
     label = (name or "").strip() or email.partition("@")[0]
@@ -123,7 +123,7 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         created_at=iso_time(workspace.created_ms),
         key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
         tenants=tenants,
-        rate_limit_per_minute=call.services.calls.most,
+        rate_limit_per_minute=call.services.limits.calls.most,
         credits=CreditsView(had.unlimited, had.available, had.reserved, had.spent),
     )
 

@@ -39,8 +39,11 @@ class SlowPage:
         self.here = asyncio.Event()
         markup = "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
         self.page = Fetched(page=read_page(markup), status=200)
+        made = loop.app.services
         services = dataclasses.replace(
-            loop.app.services, read_page=self.read, long_run_seconds=patience_seconds
+            made,
+            outgoing=dataclasses.replace(made.outgoing, read_page=self.read),
+            limits=dataclasses.replace(made.limits, long_run_seconds=patience_seconds),
         )
         loop.app.services = loop.surfaces.edge.services = services
 
@@ -166,7 +169,9 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop
     async def broken(url: str) -> Fetched:
         raise KeyError("a bug")
 
-    loop.app.services = dataclasses.replace(loop.app.services, read_page=broken)
+    loop.app.services = dataclasses.replace(
+        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, read_page=broken)
+    )
     for _ in STANDARD_RETRIES_MS:
         await loop.due()
         assert side.asked == []

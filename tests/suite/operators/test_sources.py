@@ -21,7 +21,9 @@ async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: L
         assert isinstance(made, Composed)
         return Composed(channel=channel, body="Written by the model.", title="From the model", source="model")
 
-    services = dataclasses.replace(loop.app.services, write_draft=model)
+    services = dataclasses.replace(
+        loop.app.services, drafting=dataclasses.replace(loop.app.services.drafting, write_draft=model)
+    )
     loop.surfaces.edge.services = services
 
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload

@@ -92,7 +92,9 @@ def bare(answer: dict[str, Any]) -> dict[str, Any]:
 def impatient(loop: Loop, seconds: float = 0.3) -> None:
     """Wait for nobody longer than this."""
     post = partial(post_webhook, HERE, timeout_seconds=seconds)
-    loop.app.services = dataclasses.replace(loop.app.services, post_webhook=post)
+    loop.app.services = dataclasses.replace(
+        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=post)
+    )
 
 
 @pytest.mark.rule("E89")
@@ -344,16 +346,20 @@ async def test_a_repeated_call_posts_once_and_a_refused_one_nothing(loop: Loop, 
 async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_same_id(
     loop: Loop, side: FarSide
 ) -> None:
-    alive = loop.app.services.post_webhook
+    alive = loop.app.services.outgoing.post_webhook
 
     async def dies(url: str, body: bytes, headers: Any) -> WebhookReply:
         await alive(url, body, headers)
         raise StoreUnavailable("this process is gone before it can write the answer down")
 
     await launched(loop, side.url("/hook"))
-    loop.app.services = dataclasses.replace(loop.app.services, post_webhook=dies)
+    loop.app.services = dataclasses.replace(
+        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=dies)
+    )
     await Runner(loop.app.store, loop.clock, job_kinds.job_kinds(loop.app), worker="dies").run_due_once()
-    loop.app.services = dataclasses.replace(loop.app.services, post_webhook=alive)
+    loop.app.services = dataclasses.replace(
+        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=alive)
+    )
     loop.clock.advance(seconds=10)
     await loop.due()
 

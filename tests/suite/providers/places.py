@@ -66,7 +66,7 @@ class Place:
 
         await self.engine.app.store.write(keep)
         media = await self.engine.app.store.read(
-            lambda: pictures.pick(action, asset.asset_id, self.engine.services.base_url)
+            lambda: pictures.pick(action, asset.asset_id, self.engine.services.links.base_url)
         )
         await self.engine.edit(action_id, media=media)
         await self.engine.approve(action_id)

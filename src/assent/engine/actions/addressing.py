@@ -32,7 +32,7 @@ BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hub
 def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
     """Return the page on which a person connects the connector of an effect, or another one of its channel. None where
     no page is served."""
-    address = services.page_address()
+    address = services.links.page_address()
     row = channels.BY_ID.get(effect.channel)
     ways = (effect.connector, *(row.connectors if row is not None else ()))
     provider = next((name for name in ways if name in BY_PAGE and name in services.connectors), None)

@@ -192,7 +192,7 @@ async def _look_around(services: Services, workspace_id: WorkspaceId, name: str)
     """Refresh the accounts that a person connected at the provider."""
     connector: object = services.connectors.get(name)
     if isinstance(connector, KeyChecked):
-        timeout = services.connector_timeout_seconds
+        timeout = services.limits.connector_timeout_seconds
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(connector.look_around(workspace_id, timeout), timeout)
 

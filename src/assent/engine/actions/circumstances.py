@@ -97,14 +97,16 @@ class Outlook:
 
     def _link(self, action: Action) -> str:
         now_ms = self.services.clock.now_ms()
-        return self.services.review_url(action.workspace_id, action.run_id, now_ms, self.caller.link_scope)
+        return self.services.links.review_url(
+            action.workspace_id, action.run_id, now_ms, self.caller.link_scope
+        )
 
     def _views(self, action: Action) -> dict[str, str]:
         """Map each picture to a URL with a read-only token."""
         if not action.effect.media:
             return {}
         now_ms = self.services.clock.now_ms()
-        link = self.services.review_url(action.workspace_id, action.run_id, now_ms, LOOK)
+        link = self.services.links.review_url(action.workspace_id, action.run_id, now_ms, LOOK)
         token = link.partition("token=")[2]
         return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
 
@@ -112,7 +114,7 @@ class Outlook:
         """Describe this server's feed, if the action is published there, and distinguish it from the product's site."""
         if action.effect.connector != "site":
             return None
-        address = self.services.base_url + feed_path(action.workspace_id)
+        address = self.services.links.base_url + feed_path(action.workspace_id)
         host = urlsplit(action.effect.link).hostname
         other = f" (not {host})" if host and host != urlsplit(address).hostname else ""
         return f"the public feed of this server, {address}{other}"

@@ -118,7 +118,7 @@ class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 async def execute(services: Services, order: ExecutionOrder) -> Executed:
     """Execute an approved action at most once (E72). Raises `Refusal`."""
-    return await services.executions.run(_execute(services, order))
+    return await services.background.executions.run(_execute(services, order))
 
 
 async def _execute(services: Services, order: ExecutionOrder) -> Executed:
@@ -135,7 +135,7 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
     failpoint("execute.recorded")
     if isinstance(outcome, OutcomeUnknown):
-        services.wake_jobs()
+        services.background.wake_jobs()
     if isinstance(reply, Refusal):
         raise reply
     return reply
@@ -170,7 +170,7 @@ def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Ref
         Reason.REQUIRES_APPROVAL,
         status=bound.status,
         action_id=bound.action_id,
-        review_url=services.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
+        review_url=services.links.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
         user_message=blocked.describe_binding(bound),
     )
 
@@ -227,7 +227,7 @@ def claim(
         action,
         policy,
         now_ms,
-        lambda held: services.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
+        lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
         services.keys().seals,
         by_hand=action.effect.connector == MANUAL,
     )
@@ -248,7 +248,7 @@ def claim(
         )
     if (obstacle := _obstacle(services, action, asked)) is not None:
         raise obstacle
-    lease_ms = int(services.execution_lease_seconds * 1000)
+    lease_ms = int(services.limits.execution_lease_seconds * 1000)
     attempt = Attempt(
         attempt_id=attempt_id,
         fence=action.attempt.fence + 1 if action.attempt is not None else 1,
@@ -298,7 +298,7 @@ async def perform(services: Services, claimed: Action) -> Delivered | NotSent | 
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
-    timeout_seconds = services.connector_timeout_seconds
+    timeout_seconds = services.limits.connector_timeout_seconds
     if claimed.attempt is None or _too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
         return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
     call = connector.perform(gate.open_gate(claimed), timeout_seconds)
@@ -316,14 +316,14 @@ async def certain(
     """Await a connector's call and turn every exception into an outcome."""
     try:
         failpoint("execute.calling")
-        async with asyncio.timeout(services.connector_timeout_seconds):
+        async with asyncio.timeout(services.limits.connector_timeout_seconds):
             return await call
     except NotSent as not_sent:
         return not_sent
     except OutcomeUnknown as unknown:
         return unknown
     except TimeoutError:
-        return OutcomeUnknown(f"no answer within {services.connector_timeout_seconds:g} seconds")
+        return OutcomeUnknown(f"no answer within {services.limits.connector_timeout_seconds:g} seconds")
     except Exception as error:
         log.exception("connector %s failed in an undeclared way", connector.id)
         return OutcomeUnknown(f"the connector failed: {type(error).__name__}")

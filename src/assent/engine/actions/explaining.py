@@ -110,4 +110,4 @@ async def _with_link(services: Services, principal: Principal, told: Recovery, a
 
 def _link(services: Services, principal: Principal, run_id: RunId) -> str:
     now_ms = services.clock.now_ms()
-    return services.review_url(principal.workspace_id, run_id, now_ms, principal.link_scope)
+    return services.links.review_url(principal.workspace_id, run_id, now_ms, principal.link_scope)

@@ -68,7 +68,7 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
     connector = services.connectors.get(action.effect.connector)
     if not repeatable(connector, action.attempt, now_ms) or not services.keys().seals.hold(action):
         return action
-    lease_until_ms = now_ms + int(services.execution_lease_seconds * 1000)
+    lease_until_ms = now_ms + int(services.limits.execution_lease_seconds * 1000)
     attempt = msgspec.structs.replace(
         action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
     )
@@ -103,7 +103,7 @@ async def look_into(
     services: Services, connector: Connector, action: Action
 ) -> Delivered | NotSent | OutcomeUnknown | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
-    approved, timeout = gate.open_gate(action), services.connector_timeout_seconds
+    approved, timeout = gate.open_gate(action), services.limits.connector_timeout_seconds
     if is_held(action, services.clock.now_ms()):
         return _read_repeat(await certain(services, connector, connector.perform(approved, timeout)))
     if connector.delivery.kind == "read_back":

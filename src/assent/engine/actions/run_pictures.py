@@ -21,7 +21,7 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
     if picture is None:
         return {}
     return {
-        "url": services.base_url + pictures.path(run.run_id, picture.digest),
+        "url": services.links.base_url + pictures.path(run.run_id, picture.digest),
         "digest": picture.digest,
         "contentType": picture.content_type,
         "width": picture.width,
@@ -36,7 +36,7 @@ def add_address(services: Services, asset: Asset) -> Asset:
     has no token."""
     if asset.type != pictures.IMAGE or "url" not in asset.metadata:
         return asset
-    url = services.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
+    url = services.links.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
     token = url.partition("token=")[2]
     view_url = f"{asset.metadata['url']}?token={token}"
     return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
@@ -54,5 +54,5 @@ def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], stag
     """Return the effect with its picture attached."""
     if staged.picture is None:
         return staged.effect
-    media = pictures.media_of(assets[staged.picture], run.run_id, services.base_url)
+    media = pictures.media_of(assets[staged.picture], run.run_id, services.links.base_url)
     return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect

@@ -176,7 +176,7 @@ async def stage(
     )
 
     delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
-    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
+    host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
 
     def begin() -> Transaction[Reply]:
         if request.key is not None:
@@ -214,10 +214,12 @@ async def stage(
             )
         return reply
 
-    reply = await services.store.write(meter(begin, workspace_id, services.storage_quota_bytes, now_ms))
+    reply = await services.store.write(
+        meter(begin, workspace_id, services.limits.storage_quota_bytes, now_ms)
+    )
     failpoint("prepare.committed")
     if request.webhook_url is not None:
-        services.wake_jobs()
+        services.background.wake_jobs()
     return reply
 
 
@@ -349,12 +351,13 @@ def new_action(
             warnings=staged.warnings,
             recommendations=(*staged.recommendations, *schedules.explain_expiry(usual_ms, expires_ms)),
             gates=staged.gates,
-            cost_credits=staged.cost_credits or services.credit_prices.get(staged.effect.connector, 0),
+            cost_credits=staged.cost_credits
+            or services.drafting.credit_prices.get(staged.effect.connector, 0),
         ),
         created_ms=now_ms,
         expires_ms=expires_ms,
         schedule_ms=staged.schedule_ms,
-        metadata={**staged.metadata, measurement.INTERVAL: services.measure_after_ms},
+        metadata={**staged.metadata, measurement.INTERVAL: services.limits.measure_after_ms},
     )
 
 
@@ -390,7 +393,7 @@ def answer_prepared(
         tenant_id=run.tenant_id,
         assets=tuple(guidance.brief_view(asset) for asset in visible),
         actions=tuple(guidance.action_view(action) for action in staged),
-        review_url=services.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
+        review_url=services.links.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         approval_state_machine=guidance.STATE_MACHINE,

@@ -1,4 +1,4 @@
-"""What the inside of the server needs from the outside, handed over once by the composition root."""
+"""The parts of a process that the engine, the tools and the pages work with. The composition root makes them once."""
 
 from __future__ import annotations
 
@@ -29,12 +29,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """Store, clock, entropy, limits, connectors and the address under which people reach the pages."""
+class Limits:
+    """How much and how long, by the settings."""
 
-    store: Store
-    clock: Clock
-    entropy: Callable[[int], bytes]
     rate_limiter: RateLimiter
     calls: Window
     signups: Window
@@ -43,66 +40,104 @@ class Services:
     pages: Window
     storage_quota_bytes: int
     """What the calls of a workspace may store in a day."""
-    page_address: Callable[[], str | None]
-    """Where the pages are served right now, or None when no process on this store serves them."""
-    find_pages: Callable[[], Awaitable[None]]
-    """Look where that is, before a call that may hand out a link."""
-    link_note: Callable[[], str | None]
-    """What to say beside a link that will not last; None where links do."""
-    configured_url: str
-    """The address of this server by its settings."""
-    connectors: Mapping[str, Connector]
-    connections: ConnectionStore
-    """What workspaces are connected to; their secrets stay in the vault."""
-    vault: Vault
-    """Secrets that belong to no provider, such as the one that signs webhooks."""
-    review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
-    """The signed link to a run, for what its receiver may do; empty where no page is up: its token would go to
-    the program that holds the port."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
     long_run_seconds: float
-    """How long a call waits for its result where that is posted anyway."""
-    credit_prices: Mapping[str, int]
-    """What an action costs by its connector, where its operator names no price."""
-    default_sender: str
-    """Under whose name mail goes out where nobody says otherwise."""
-    read_page: Callable[[str], Awaitable[Fetched]]
-    """What a public page says about a product, or in words why it could not be read."""
-    screen_webhook: Callable[[str], str | None]
-    """Why an address can never get a delivery, in words; None where it may. Looks nothing up."""
-    webhook_host: Callable[[str], str]
-    """The host of such an address, as a connection to it reads it; empty where it is no address."""
-    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
-    """One POST to somebody's address, bounded in every way; what came of it, never an exception of the network."""
-    can_send_notes: bool
-    """Whether a mail server is set up for those."""
+    """How long a call waits for its result where a webhook gets it anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """The addresses and commands by which people and clients reach this server."""
+
+    page_address: Callable[[], str | None]
+    """Where the pages are served now, or None when no process on this store serves them."""
+    find_pages: Callable[[], Awaitable[None]]
+    """Find out where that is, before a call that may hand out a link."""
+    link_note: Callable[[], str | None]
+    """A note beside a link that will not last; None where links do."""
+    configured_url: str
+    """The address of this server by its settings."""
+    review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
+    """The signed link to a run, for what its receiver may do. Empty where no page is up: the token would go to the
+    program that holds the port."""
     shell_command: Callable[..., str]
     """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
     """How a client on this machine starts a process on the same data, with these variables."""
-    send_note: Callable[[str, str, str, str], Awaitable[None]]
-    """A note of the server itself (to, subject, text, key) by mail; raises `NotSent` or `OutcomeUnknown`."""
-    write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
-    """A model that writes drafts, where one is configured."""
-    make_pictures: Callable[[Work], Awaitable[Result]]
-    """Draws pictures, off the event loop."""
-    workflows: Callable[[], WorkflowLibrary]
-    """The workflow definitions on disk. Made when somebody first asks: most processes never do."""
-    keys: Callable[[], ServerKeys]
-    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
-    """Whether the journal of a workspace, or of the whole server, is as it was written."""
-    wake_jobs: Callable[[], None]
-    """A job was enqueued that should start now."""
-    waits: Waits
-    """Calls that wait for a change of an action."""
-    executions: ShieldedTasks
 
     @property
     def base_url(self) -> str:
         """The address under which pages and pictures are named."""
         return self.page_address() or self.configured_url
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Calls to the network that go through no connector."""
+
+    read_page: Callable[[str], Awaitable[Fetched]]
+    """The product facts of a public page, or in words why it could not be read."""
+    screen_webhook: Callable[[str], str | None]
+    """Why an address can never get a delivery, in words; None where it may. Makes no DNS request."""
+    webhook_host: Callable[[str], str]
+    """The host of such an address, as a connection to it reads it; empty where it is no address."""
+    post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
+    """One POST to a webhook, with bounded size and time. Raises no exception of the network."""
+    can_send_notes: bool
+    """Whether a mail server for notes is set up."""
+    send_note: Callable[[str, str, str, str], Awaitable[None]]
+    """Mail a note of the server itself (to, subject, text, key). Raises `NotSent` or `OutcomeUnknown`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """What the marketing suite drafts with."""
+
+    write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
+    """A model that writes drafts, where one is configured."""
+    make_pictures: Callable[[Work], Awaitable[Result]]
+    """Draws pictures, off the event loop."""
+    credit_prices: Mapping[str, int]
+    """The cost of an action by its connector, where its operator names no price."""
+    default_sender: str
+    """The sender of mail where the call names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Work that outlives a call, and calls that wait for it."""
+
+    wake_jobs: Callable[[], None]
+    """Start a job now that was just enqueued."""
+    waits: Waits
+    """Calls that wait for a change of an action."""
+    executions: ShieldedTasks
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The store and its keys, the connectors, and the parts above."""
+
+    store: Store
+    clock: Clock
+    entropy: Callable[[int], bytes]
+    keys: Callable[[], ServerKeys]
+    vault: Vault
+    """Secrets that belong to no provider, such as the one that signs webhooks."""
+    connectors: Mapping[str, Connector]
+    connections: ConnectionStore
+    """The connections of workspaces; their secrets stay in the vault."""
+    workflows: Callable[[], WorkflowLibrary]
+    """The workflow definitions on disk, read at the first use: most processes need none."""
+    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
+    """Whether the journal of a workspace, or of the whole server, is as it was written."""
+    limits: Limits
+    links: PageLinks
+    outgoing: Outgoing
+    drafting: Drafting
+    background: Background
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

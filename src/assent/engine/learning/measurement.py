@@ -171,7 +171,8 @@ async def read_action(services: Services, action: Action) -> Reading:
         )
     try:
         return await asyncio.wait_for(
-            measurable.measure(action, services.connector_timeout_seconds), services.connector_timeout_seconds
+            measurable.measure(action, services.limits.connector_timeout_seconds),
+            services.limits.connector_timeout_seconds,
         )
     except NotSent as refused:
         reason = refused.detail
@@ -204,7 +205,7 @@ async def _read_campaign(
 ) -> Reading | None:
     """What a source says about the whole run; nothing where the workspace does not use it."""
     name, connector = source
-    seconds = services.connector_timeout_seconds
+    seconds = services.limits.connector_timeout_seconds
     try:
         return await asyncio.wait_for(connector.measure_campaign(of_run, seconds), seconds)
     except Exception as error:

@@ -220,7 +220,9 @@ def _prepare(
     place = yield from tenancy.get_workspace(workspace_id)
     if cause == "test":
         note = Notification(
-            "Assent can reach you", f"Notes about {place.name} arrive here.", f"{services.base_url}/inbox"
+            "Assent can reach you",
+            f"Notes about {place.name} arrive here.",
+            f"{services.links.base_url}/inbox",
         )
         return _target(rows[0]), address, note
     staged = yield from actions.run_actions(workspace_id, RunId(run_id))
@@ -234,19 +236,23 @@ def _prepare(
     count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
     verb = words.one if len(about) == 1 else words.several
     text = f"{count} in {place.name} {verb}: {named}."
-    return _target(rows[0]), address, Notification(words.title, text, f"{services.base_url}/runs/{run_id}")
+    return (
+        _target(rows[0]),
+        address,
+        Notification(words.title, text, f"{services.links.base_url}/runs/{run_id}"),
+    )
 
 
 async def _send(services: Services, kind: str, address: str, note: Notification, key: str) -> str:
     """What went wrong, or nothing."""
     if kind == "email":
         try:
-            await services.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
+            await services.outgoing.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
         except (NotSent, OutcomeUnknown) as error:
             return str(error)
         return ""
     url, body = _build_post(kind, address, note)
-    reply = await services.post_webhook(url, body, {})
+    reply = await services.outgoing.post_webhook(url, body, {})
     if reply.status is not None and 200 <= reply.status < 300:
         return ""
     return reply.detail or f"it answered {reply.status}"

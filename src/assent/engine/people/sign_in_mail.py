@@ -33,12 +33,12 @@ async def ask(services: Services, email: str, address: str) -> None:
     now_ms, email = services.clock.now_ms(), email.strip().lower()
     window = sign_in_mails_window()
     for who in (f"from {address}", f"to {email}"):
-        await services.rate_limiter.count(window, address_owner(), who, now_ms)
+        await services.limits.rate_limiter.count(window, address_owner(), who, now_ms)
     key = services.new_id(now_ms)
     await services.store.write(
         lambda: jobs.enqueue(SYSTEM_WORKSPACE, MAIL_JOB, key, {"email": email}, due_ms=now_ms, now_ms=now_ms)
     )
-    services.wake_jobs()
+    services.background.wake_jobs()
 
 
 async def send(services: Services, job: Job) -> None:
@@ -48,7 +48,7 @@ async def send(services: Services, job: Job) -> None:
     made = await services.store.write(partial(_links, email, entropy, now_ms))
     if not made:
         return
-    links = "\n\n".join(f"{services.base_url}/sign-in/{token}" for _, token in made)
+    links = "\n\n".join(f"{services.links.base_url}/sign-in/{token}" for _, token in made)
     text = (
         f"Open this in your browser to sign in. It works once, within {MAILED_LINK_TTL_MS // MINUTE_MS} minutes"
         f"{'; each link is for another workspace that was made with this address' if len(made) > 1 else ''}:\n\n"
@@ -57,7 +57,7 @@ async def send(services: Services, job: Job) -> None:
         "Then do nothing, and nothing happens.\n"
     )
     try:
-        await services.send_note(made[0][0].email or email, SUBJECT, text, job.job_id)
+        await services.outgoing.send_note(made[0][0].email or email, SUBJECT, text, job.job_id)
     except (NotSent, OutcomeUnknown) as error:
         raise JobFailed(f"no link was mailed: {error}") from error
 

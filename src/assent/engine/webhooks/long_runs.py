@@ -59,7 +59,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         "status": RUNNING,
     }
     reply = shape(**fields, **more)
-    host = services.webhook_host(request.webhook_url) if request.webhook_url is not None else None
+    host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
     payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
 
     def transaction() -> Transaction[Reply]:
@@ -84,8 +84,10 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
             )
         return reply
 
-    reply = await services.store.write(meter(transaction, workspace_id, services.storage_quota_bytes, now_ms))
-    services.wake_jobs()
+    reply = await services.store.write(
+        meter(transaction, workspace_id, services.limits.storage_quota_bytes, now_ms)
+    )
+    services.background.wake_jobs()
     return reply
 
 
@@ -106,4 +108,4 @@ async def fail(services: Services, run: Run, refusal: dict[str, Any]) -> None:
             )
 
     await services.store.write(transaction)
-    services.wake_jobs()
+    services.background.wake_jobs()

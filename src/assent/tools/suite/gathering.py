@@ -84,7 +84,7 @@ async def gather_bench(
         warnings=warnings,
         fetched=fetched,
         schedule_ms=schedule_ms,
-        sender=sender or call.services.default_sender,
+        sender=sender or call.services.drafting.default_sender,
         recipients=recipients,
     )
 
@@ -115,7 +115,7 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
     if not _is_web_address(url):
         raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
     now_ms = call.services.clock.now_ms()
-    found = await call.services.read_page(url)
+    found = await call.services.outgoing.read_page(url)
     fetched: dict[str, Any] = {"url": url, "fetchedAt": iso_time(now_ms), "status": found.status}
     if found.found_at not in ("", url):
         fetched["foundAt"] = found.found_at

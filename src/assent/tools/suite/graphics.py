@@ -47,7 +47,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
     if not any(char.isalnum() for char in work.order.headline):
         raise bad_argument("headline", "words that can be read on a picture", repr(request.headline[:40]))
     try:
-        result = await call.services.make_pictures(work)
+        result = await call.services.drafting.make_pictures(work)
     except PicturesFailed as failed:
         log.error("pictures were not made: %s", failed)
         raise Refusal(Reason.PICTURES_FAILED, retry_after_seconds=30) from failed
@@ -126,17 +126,17 @@ async def add_one_picture(
 async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
     """The pictures of the channels on which a headline fits, and why the others have none."""
     try:
-        result = await call.services.make_pictures(work)
+        result = await call.services.drafting.make_pictures(work)
         if any(each.is_name for each in result.too_long):
             work = msgspec.structs.replace(work, order=msgspec.structs.replace(work.order, name=""))
-            result = await call.services.make_pictures(work)
+            result = await call.services.drafting.make_pictures(work)
         if result.no_glyph:
             missing = " ".join(result.no_glyph[:20])
             return Result(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
         short = {each.channel: f"its headline needs {graphics.room_for(each)}." for each in result.too_long}
         if short and len(short) < len(work.channels):
             rest = tuple(channel for channel in work.channels if channel not in short)
-            result = await call.services.make_pictures(msgspec.structs.replace(work, channels=rest))
+            result = await call.services.drafting.make_pictures(msgspec.structs.replace(work, channels=rest))
     except PicturesFailed as failed:
         log.error("pictures were not made: %s", failed)
         return Result(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")

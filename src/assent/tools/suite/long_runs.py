@@ -39,7 +39,7 @@ async def patiently(call: Call, webhook_url: str | None, work: Awaitable[T]) -> 
     if webhook_url is None or call.continuing is not None:
         return await work
     try:
-        async with asyncio.timeout(call.services.long_run_seconds) as patience:
+        async with asyncio.timeout(call.services.limits.long_run_seconds) as patience:
             return await work
     except TimeoutError:
         if not patience.expired():

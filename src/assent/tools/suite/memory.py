@@ -278,7 +278,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
         said = f"Remembered: {_line(kept)}"
         if kept.state != "proposed" or kept.kind not in lessons_read.FACTS:
             return said
-        where = f"{call.services.base_url}/memory"
+        where = f"{call.services.links.base_url}/memory"
         return f"{said}\nDrafts use it once a person confirms it on the memory page: {where}"
     if not found:
         return f"Nothing is remembered about {tenant} that fits."

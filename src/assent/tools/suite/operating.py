@@ -178,7 +178,7 @@ def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffec
     by_channel = {action.effect.channel: connectors.get(action.effect.connector) for action in staged}
     read = tuple(name for name, connector in by_channel.items() if isinstance(connector, Measurable))
     return MeasurementPlan(
-        after_hours=round(call.services.measure_after_ms / HOUR_MS, 2),
+        after_hours=round(call.services.limits.measure_after_ms / HOUR_MS, 2),
         read=read,
         told_by_hand=tuple(name for name in by_channel if name not in read),
     )
@@ -257,7 +257,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
 
 async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
     """What a configured model writes for these channels. Without one the composer writes, and nothing is asked here."""
-    write = call.services.write_draft
+    write = call.services.drafting.write_draft
     if write is None:
         return bench
     known = [known_channel(name) for name in names]
@@ -299,7 +299,7 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
 
 def refuse_webhook(call: Call, url: str | None) -> None:
     """An address that can never get a delivery is refused while somebody can still mend it."""
-    why = call.services.screen_webhook(url) if url is not None else None
+    why = call.services.outgoing.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(
             "webhookUrl", f"a public https address to post to. {why}", repr(mask_url(url)[:80])

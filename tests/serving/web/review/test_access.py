@@ -344,7 +344,7 @@ async def test_a_signed_in_person_ends_the_links_of_a_run_and_new_ones_work(
     assert by_cookie.content == by_link.content == altered.content
     assert await house.page(owner, run.run_id)
     house.clock.advance(seconds=5)
-    fresh = house.services.review_url(
+    fresh = house.services.links.review_url(
         LOCAL_WORKSPACE, RunId(run.run_id), house.clock.now_ms(), review_link.REVIEW
     )
     assert (await house.browser().get(path_of(fresh))).status_code == 303

@@ -35,7 +35,9 @@ class Town:
     def __init__(self, house: House) -> None:
         self.house = house
         self.mailed: list[tuple[str, str]] = []
-        house.app.services = dataclasses.replace(house.services, send_note=self._send)
+        house.app.services = dataclasses.replace(
+            house.services, outgoing=dataclasses.replace(house.services.outgoing, send_note=self._send)
+        )
 
     async def _send(self, to: str, subject: str, text: str, key: str) -> None:
         self.mailed.append((to, text))

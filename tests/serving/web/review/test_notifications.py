@@ -22,7 +22,12 @@ class Posts:
         self.sent: list[tuple[str, Any]] = []
         self.answer = WebhookReply(200)
         # Handed over once by the composition root; a test stands in for the network.
-        replaced = dataclasses.replace(house.services, post_webhook=self.post, send_note=self.mail)
+        replaced = dataclasses.replace(
+            house.services,
+            outgoing=dataclasses.replace(
+                house.services.outgoing, post_webhook=self.post, send_note=self.mail
+            ),
+        )
         house.app.services = replaced
         house.services = replaced
 

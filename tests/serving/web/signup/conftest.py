@@ -40,9 +40,9 @@ class Site:
         self.clock = ManualClock()
         self.pages: str | None = BASE_URL
         settings = settings_for("sqlite:///unused.db", Path("unused"), signups_per_hour=SIGNUPS_PER_HOUR)
-        self.services = dataclasses.replace(
-            App(settings, clock=self.clock).services, store=store, page_address=lambda: self.pages
-        )
+        made = App(settings, clock=self.clock).services
+        links = dataclasses.replace(made.links, page_address=lambda: self.pages)
+        self.services = dataclasses.replace(made, store=store, links=links)
         self.app = Starlette(
             routes=page_routes(self.services, base_url=BASE_URL),
             exception_handlers={404: http_problem, 405: http_problem},

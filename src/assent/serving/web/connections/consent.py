@@ -129,7 +129,7 @@ def _access(access: OAuthAccess | None) -> OAuthAccess:
 
 
 def _base(visit: Visit) -> str:
-    return visit.services.page_address() or str(visit.request.base_url).rstrip("/")
+    return visit.services.links.page_address() or str(visit.request.base_url).rstrip("/")
 
 
 def _callback(base: str, provider: str) -> str:

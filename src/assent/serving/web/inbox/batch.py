@@ -109,7 +109,7 @@ async def decide(visit: Visit) -> Response:
         count = await visit.write(all_of_them)
     except Refusal:
         raise PageRefused(CHANGED) from None
-    visit.services.wake_jobs()
+    visit.services.background.wake_jobs()
     return visit.go(f"/inbox?did={decision}&count={count}")
 
 

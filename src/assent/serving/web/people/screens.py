@@ -107,7 +107,7 @@ async def _page(
 
 
 def _link(visit: Visit, token: str) -> str:
-    return f"{visit.services.base_url}/sign-in/{token}"
+    return f"{visit.services.links.base_url}/sign-in/{token}"
 
 
 SCREENS: Final[tuple[Screen, ...]] = (

@@ -95,7 +95,7 @@ class SignInPages:
             "sign_out_nonce": nonce,
             "entries": self._entries,
             "owner_link": clients.terminal_command(self._services, "owner-link"),
-            "can_mail": self._services.can_send_notes,
+            "can_mail": self._services.outgoing.can_send_notes,
             "email": mailed_to or (session.person.email or "" if session is not None else ""),
             "mailed": bool(mailed_to) and not wrong,
             "advice": {"email": wrong} if wrong else {},
@@ -108,7 +108,7 @@ class SignInPages:
     async def _mail(self, request: Request) -> tuple[str, str]:
         """Have a link mailed. The page says the same whether anybody is known at that address."""
         email = (await read_form(request)).get("email", "").strip()
-        if not self._services.can_send_notes:
+        if not self._services.outgoing.can_send_notes:
             raise PageRefused(NO_MAIL)
         if not is_address(email):
             return email, "Enter the e-mail address that you gave here, such as ada@example.org."

@@ -12,7 +12,7 @@ from assent.serving.web.shell.console import Screen, Visit
 
 async def start(visit: Visit) -> Response:
     """Three steps, each with something to copy."""
-    base_url, key = visit.services.base_url, clients.PLACEHOLDER_KEY
+    base_url, key = visit.services.links.base_url, clients.PLACEHOLDER_KEY
     values = {
         "snippets": (clients.stdio_snippet(visit.services, None), *clients.http_snippets(base_url, key)),
         "endpoint": clients.endpoint(base_url),

@@ -261,7 +261,7 @@ class ReviewPages:
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
         if sent or decision == "approve":
-            self._services.wake_jobs()
+            self._services.background.wake_jobs()
         did = {"did": "send" if sent and decision != "recorded" else decision, "action": action.action_id}
         if sent:
             did["look"] = "1"

@@ -151,7 +151,7 @@ def _unfit(visit: Visit, kind: str, address: str, known: int) -> str:
         return "Enter the whole address, beginning with https://."
     if kind == "ntfy" and not urlsplit(address).path.strip("/"):
         return "Name the topic, too, as in https://ntfy.sh/your-topic."
-    return visit.services.screen_webhook(address) or ""
+    return visit.services.outgoing.screen_webhook(address) or ""
 
 
 async def notify_one(visit: Visit) -> Response:
@@ -167,7 +167,7 @@ async def notify_one(visit: Visit) -> Response:
         )
     elif what == "test":
         await visit.write(lambda: notifications.try_out(visit.workspace_id, target_id, visit.now_ms))
-        visit.services.wake_jobs()
+        visit.services.background.wake_jobs()
     return visit.go("/settings/notifications")
 
 
@@ -178,7 +178,7 @@ async def outgoing(visit: Visit) -> Response:
         form = await visit.form("outgoing")
         delivery_id, by = form.get("delivery", ""), visit.person.name
         await visit.write(lambda: webhooks.resend(visit.workspace_id, delivery_id, visit.now_ms, by=by))
-        visit.services.wake_jobs()
+        visit.services.background.wake_jobs()
         return visit.go("/settings/outgoing")
     found = await visit.read(lambda: webhooks.recent(visit.workspace_id, "", DELIVERIES))
     account = await visit.read(lambda: credits.account(visit.workspace_id))

@@ -68,7 +68,7 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
     if on_this_machine(services):
-        entry = services.client_entry(environment)
+        entry = services.links.client_entry(environment)
     return Snippet(
         "On this machine (stdio)",
         "The client starts Assent itself, on the machine of this server.",
@@ -78,12 +78,14 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
 
 def on_this_machine(services: Services) -> bool:
     """Whether only people at the machine of this server see its pages."""
-    return urlsplit(services.base_url).hostname in ("127.0.0.1", "::1", "localhost")
+    return urlsplit(services.links.base_url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def terminal_command(services: Services, *words: str) -> str:
     """A command for the person who runs this server: whole where they are at its machine."""
-    return services.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
+    return (
+        services.links.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
+    )
 
 
 def _json(value: Any) -> str:

@@ -38,8 +38,8 @@ class Pace:
     async def of_reader(self, scope: Scope) -> None:
         """A reader of public pages. Many readers may share one address: a house, or a proxy."""
         services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
-        window = public_pages_window(services.pages.most)
-        await services.page_limiter.count(
+        window = public_pages_window(services.limits.pages.most)
+        await services.limits.page_limiter.count(
             window, SYSTEM_WORKSPACE, f"reader {address}", services.clock.now_ms()
         )
 
@@ -56,4 +56,6 @@ class Pace:
 
     async def _count(self, who: str) -> None:
         services = self._services
-        await services.page_limiter.count(services.pages, SYSTEM_WORKSPACE, who, services.clock.now_ms())
+        await services.limits.page_limiter.count(
+            services.limits.pages, SYSTEM_WORKSPACE, who, services.clock.now_ms()
+        )
