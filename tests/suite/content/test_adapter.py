@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from assent.suite.composer.composer import compose
 from assent.suite.content.adapter import adapt
 from assent.suite.content.evidence import gather
 from assent.suite.content.lessons import Lessons, RefusedClaim, Rejection
+from assent.suite.content.records import Composed
 from assent.suite.content.risks import risks_of
 
 EVIDENCE = gather(
@@ -151,6 +153,18 @@ def test_what_was_rejected_before_is_pointed_out() -> None:
         ("必ず届きます", "guarantee"),
         ("HIPAA compliant storage", "compliance"),
         ("DSGVO-konform", "compliance"),
+        ("Faster than 2 competing tools.", "comparison"),
+        ("Faster than the first Redis.", "comparison"),
+        ("Faster than version 3 of Redis", "comparison"),
+        ("Cheaper than our previous favourite, Stripe", "comparison"),
+        ("Cheaper than one coffee", "comparison"),
+        ("Unlike Notion, it is free.", "comparison"),
+        ("Half the price of Notion", "comparison"),
+        ("Best, the fastest editor on earth", "superlative"),
+        ("No other tool does this", "superlative"),
+        ("The most popular CSV tool", "superlative"),
+        ("We are the market leader", "superlative"),
+        ("Clubs love it", "testimonial"),
     ],
 )
 def test_risky_words_are_known(sentence: str, risk: str) -> None:
@@ -184,6 +198,12 @@ def test_risky_words_are_known(sentence: str, risk: str) -> None:
         "Two clicks instead of three clicks.",
         "The new list replaces the old export.",
         "Schneller als bisher.",
+        "Schneller als 1.4",
+        "It is faster than in 1.4.",
+        "Twice as fast as our previous parser.",
+        "Our fastest release yet.",
+        "Thanks a million!",
+        "Perfect, thank you!",
         "This is the first time that we write to you.",
         "Here is the first draft.",
         "First, open the settings.",
@@ -257,3 +277,40 @@ def test_a_claim_that_the_evidence_makes_is_told_only_where_a_reviewer_should_lo
     )
     written = adapt("linkedin", "Vial is HIPAA compliant. Vial is used by 1,200 clinics in Europe.", evidence)
     assert [("HIPAA" in warning, "README" in warning) for warning in written.warnings] == [(True, True)]
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        "Users say Ledgerleaf imports bank statements as CSV better than Excel.",
+        "Clubs love how Ledgerleaf imports bank statements as CSV.",
+        "Ledgerleaf imports bank statements as CSV, HIPAA compliant.",
+        "Ledgerleaf matches bank statements to members, guaranteed.",
+        "Ledgerleaf is the only tool that imports bank statements as CSV.",
+        "Ledgerleaf imports bank statements of 4 GB in 3 seconds.",
+        "Ledgerleaf imports bank statements of 3 GB in 4 milliseconds.",
+        "Ledgerleaf imports bank statements of 3 TB in 4 seconds.",
+        "Ledgerleaf has 12,000 downloads.",
+    ],
+)
+def test_a_risky_word_or_number_that_no_fact_has_is_not_supported_by_the_words_around_it(
+    invented: str,
+) -> None:
+    changed = (
+        "Ledgerleaf now imports bank statements as CSV and matches them to members. "
+        "It imports bank statements of 3 GB in 4 seconds. 12,000 clubs use Ledgerleaf."
+    )
+    evidence = gather(repo_context={"whatChanged": changed})
+    (warning,) = adapt("linkedin", invented, evidence).warnings
+    assert "nothing in the evidence says so" in warning
+
+
+def test_a_warning_names_the_source_that_holds_the_claim() -> None:
+    evidence = gather(
+        repo_context={"whatChanged": "Tern is the best importer.", "readme": "# Tern\n\nTern reads CSV."},
+        brand={"name": "Tern"},
+    )
+    composed = compose("linkedin", evidence)
+    assert isinstance(composed, Composed)
+    for written in (composed, adapt("linkedin", "Tern is the best importer.", evidence)):
+        assert [line.endswith("it is taken from what changed.") for line in written.warnings] == [True]

@@ -342,3 +342,16 @@ async def test_a_measured_personal_mail_is_no_memory_and_no_baseline(loop: Loop)
 
     assert earlier_runs == [set(), set(), {1}, set()]
     assert len(await remembered(loop, kind="channel_performance")) == 2
+
+
+async def test_a_number_of_the_goal_is_given_beside_the_goal_of_the_repository(loop: Loop) -> None:
+    body = "Ledgerleaf imports bank statements. 4,000 clubs use Ledgerleaf."
+    given = {**CLUB, "goal": "say that 4,000 clubs use Ledgerleaf"}
+    given.pop("brand")
+    run = (await loop.call("chieflab_post", {"channel": "linkedin", "body": body, **given})).payload
+    other = body.replace("4,000 clubs", "4,000 banks")
+    edited = await edit(loop, run, other)
+    record = (await loop.call("chieflab_get_action", {"actionId": edited["actionId"]})).payload
+
+    assert not any("4,000" in line for line in warnings(run))
+    assert any("4,000 banks" in line for line in record["preflight"]["warnings"])

@@ -117,10 +117,15 @@ def evidence_given(run: Run) -> dict[str, Any]:
     context = given.get("repoContext") or {}
     if "README" in context:
         context = {"readme": context["README"], **context}
-    if given.get("goal") and "launchGoal" not in context:
-        context = {**context, "launchGoal": given["goal"]}
+    if given.get("goal"):
+        context = add_goal(context, given["goal"])
     return {
         "product_url": given.get("productUrl") or "",
         "repo_context": context,
         "brand": given.get("brand") or {},
     }
+
+
+def add_goal(context: dict[str, Any], goal: str) -> dict[str, Any]:
+    """What was said about the product, with the goal of the call beside the one that it names."""
+    return {**context, "launchGoal": [each for each in (context.get("launchGoal"), goal) if each]}

@@ -1,8 +1,9 @@
 """The claims of a draft, the facts that support each, and the warnings for the reviewer.
 
-The composer knows the facts of its sentences; a supplied text's sentences are compared with the evidence by their words
-and numbers. A comparison can only say that the evidence has nothing like it, not that a sentence is false. A warning is
-for a claim that nothing supports, and for one that needs a proof even where the evidence makes it.
+The composer knows the facts of its sentences; a supplied text's sentences are compared with the evidence. A fact
+supports a sentence only with its risky wordings, and its numbers with their units. A comparison can only say that the
+evidence has nothing like it, not that a sentence is false. A warning is for a claim that nothing supports, and for one
+that needs a proof even where the evidence makes it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Final
 
 import msgspec
 
+from assent.suite.content.amounts import amounts_in, gives
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import sentences, unended
-from assent.suite.content.risks import WHY, numbers_in, risks_of
+from assent.suite.content.language import sentences, unended, word_set
+from assent.suite.content.risks import WHY, risks_of, risky_wordings
 from assent.suite.content.sources import SOURCES
 
 MAX_CLAIMS: Final = 60
@@ -37,6 +39,15 @@ NO_GROUNDS: Final = (
 """Sources that say nothing about what the product is or does. Their numbers are given all the same."""
 _EXCERPT: Final = 240
 _SHARE: Final = 0.5
+_ARTICLES: Final = word_set("the a an it that der die das")
+
+
+class _Fact(msgspec.Struct, frozen=True):
+    """A fact as sentences are compared with it."""
+
+    place: int
+    text: str
+    tokens: set[str]
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -69,22 +80,22 @@ def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
 
 def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
     """The claims of a supplied text, each with the facts that say something like it."""
-    bags = [
-        (place, _tokens(fact.text), numbers_in(fact.text))
+    known = [
+        _Fact(place, fact.text, _tokens(fact.text))
         for place, fact in enumerate(evidence.facts)
         if fact.source not in NOT_SAID
     ]
     # A goal gives numbers and proves nothing else.
-    stated = [bag for bag in bags if evidence.facts[bag[0]].source != "launchGoal"]
+    stated = [fact for fact in known if evidence.facts[fact.place].source != "launchGoal"]
     found = []
     for sentence in sentences(text):
         bare = _without_addresses(re.sub(r"^\s*(?:[-*+•・]|#{1,6}|\d{1,2}[.)/])\s+", "", sentence))
         tokens, risk = _tokens(bare), risks_of(bare)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
-        near = _nearest(tokens, numbers_in(bare), stated)
+        near = _find_support(bare, tokens, stated)
         if not near and risk == ("number",):
-            near = _giving(tokens, numbers_in(bare), bags)
+            near = _find_support(bare, tokens, known)
         found.append(
             Claim(text=bare.strip(), evidence=tuple(_support(place, evidence) for place in near), risk=risk)
         )
@@ -110,7 +121,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
     for each in risky[:MAX_WARNINGS]:
         what = " and ".join(WHY[risk] for risk in each.risk[:2])
         where = (
-            f"it is taken from {SOURCES[each.evidence[-1].source]}"
+            f"it is taken from {SOURCES[_name_source(each)]}"
             if each.evidence
             else "nothing in the evidence says so"
         )
@@ -122,30 +133,49 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
     return found
 
 
+def _name_source(made: Claim) -> str:
+    """The source of the fact that says what is risky about a claim."""
+    wordings = risky_wordings(made.text)
+    holding = (each for each in made.evidence if all(_says(each.text, wording) for wording in wordings))
+    return next(holding, made.evidence[0]).source
+
+
 def _support(place: int, evidence: Evidence) -> Support:
     fact = evidence.facts[place]
     return Support(place=place, source=fact.source, text=cut(fact.text, _EXCERPT), entry_id=fact.entry_id)
 
 
-def _nearest(tokens: set[str], numbers: set[str], bags: list[tuple[int, set[str], set[str]]]) -> list[int]:
-    """Up to two facts that share most of the words, with every number of the sentence among them."""
-    scored = sorted(
-        ((len(tokens & bag) / max(1, len(tokens)), place) for place, bag, _ in bags), reverse=True
-    )[:2]
-    chosen = [place for share, place in scored if share >= _SHARE]
-    if not chosen and scored and len(scored) == 2:
-        both = set().union(*(bag for place, bag, _ in bags if place in (scored[0][1], scored[1][1])))
-        if len(tokens & both) / max(1, len(tokens)) >= _SHARE:
-            chosen = [place for _, place in scored]
-    known: set[str] = set().union(*(held for place, _, held in bags if place in chosen)) if chosen else set()
-    return chosen if numbers <= known else []
+def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:
+    """Up to two facts that say most of a sentence, every risky wording of it and every number with its unit."""
+    wordings, amounts = risky_wordings(sentence), amounts_in(sentence)
+    ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
+    near = [
+        fact
+        for fact in ranked
+        if _share(tokens, fact.tokens) >= _SHARE and all(_says(fact.text, wording) for wording in wordings)
+    ][:2]
+    if not near and not wordings and _share(tokens, set().union(*(f.tokens for f in ranked[:2]))) >= _SHARE:
+        near = ranked[:2]
+    missing = [each for each in amounts if not any(gives(fact.text, each) for fact in near)]
+    if near and missing:
+        about = (fact for fact in ranked if tokens & fact.tokens)
+        giving = next((fact for fact in about if all(gives(fact.text, each) for each in missing)), None)
+        near = [near[0], giving] if giving is not None else []
+    return [fact.place for fact in near]
 
 
-def _giving(tokens: set[str], numbers: set[str], bags: list[tuple[int, set[str], set[str]]]) -> list[int]:
-    """The facts that give the numbers of a sentence and are about the same; none where a number is not given."""
-    about = [(place, held & numbers) for place, bag, held in bags if held & numbers and bag & tokens]
-    given: set[str] = set().union(*(held for _, held in about)) if about else set()
-    return [place for place, _ in about][:2] if numbers and numbers <= given else []
+def _share(tokens: set[str], known: set[str]) -> float:
+    return len(tokens & known) / max(1, len(tokens))
+
+
+def _says(text: str, wording: str) -> bool:
+    """Whether a text has a wording, or all its words."""
+    words = _words(wording)
+    return wording.casefold() in text.casefold() or (bool(words) and words <= _words(text))
+
+
+def _words(text: str) -> set[str]:
+    return {word[:6] for word in re.findall(r"[^\W\d_]+", text.casefold())} - _ARTICLES
 
 
 def _tokens(text: str) -> set[str]:

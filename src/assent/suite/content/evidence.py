@@ -130,7 +130,7 @@ def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
         *_facts("changedFile", _lines(context.get("changedFiles")), 200, prose=False),
         *_facts("route", _lines(context.get("routes")), 200, prose=False),
         *_facts("targetCustomer", _lines(context.get("targetCustomer"))[:1], 240),
-        *_facts("launchGoal", _lines(context.get("launchGoal"))[:1], 240, prose=False),
+        *_facts("launchGoal", list(dict.fromkeys(_lines(context.get("launchGoal"))))[:2], 240, prose=False),
         *from_readme(readme if isinstance(readme, str) else "\n".join(_lines(readme))),
     )
 

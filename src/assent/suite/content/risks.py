@@ -24,13 +24,16 @@ _ILLNESS: Final = (
 )
 _OWN_PAST: Final = (
     r"(?!(?:it |we |you |they )?(?:before|ever|last|usual|earlier|previously|yesterday|today|was|were|used|nothing)\b"
-    r"|(?:the|our|my|its|your) (?:own|old|last|previous|earlier|first|former|current|present)\b"
-    r"|(?:in |with |on )?(?:v|version |release )\d|\d|one\b|two\b|three\b)"
+    r"|(?:the|our|my|its|your) (?:own|old|last|previous|earlier|first|former|current|present)"
+    r"(?: (?-i:[a-z])[\w-]*){0,3}\W*(?:[.!;:)]|$)"
+    r"|(?:in |with |on )?(?:v|version |release )?\d[\d.]*(?:\W*$|[.,;!)]| (?:was|is|did|had)\b))"
 )
-"""Not followed by the product's own past, or by a count."""
+"""Not followed by the product's own past. A name or a count after it is of something else."""
+_OWN_PAST_IS: Final = _OWN_PAST.replace("(?!", "(?=", 1)
 _EIGENE_ZEIT: Final = (
     r"(?!bisher|früher|zuvor|vorher|je\b|jemals|gedacht|(?:die|der|das|den|dem) (?:alte|letzte|vorige|erste)\w*"
-    r"|(?:unser|mein)\w* (?:alte|letzte|vorige|erste)\w*|(?:in |mit )?v(?:ersion )?\d)"
+    r"|(?:unser|mein)\w* (?:alte|letzte|vorige|erste)\w*"
+    r"|(?:in |mit )?(?:v|version )?\d[\d.]*(?:\W*$|[.,;!)]))"
 )
 
 TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
@@ -42,8 +45,11 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"(?! (?:of both|(?:we|i|you|they) c\w+|practices?|part|time|thing|place|moment|case)\b)"
             r"|(?<!my )(?<!your )(?<!their )(?<!its )(?<!all the )(?<!the )(?<!our )\bbest[- ]"
             r"(?:in[- ]class|(?:[\w-]+ ){0,2}" + _THING + r")\b"
-            r"|\b(?:fastest|easiest|cheapest|smartest|safest|simplest|greatest|"
+            r"|\b(?:(?:fastest|easiest|cheapest|smartest|safest|simplest|greatest)"
+            r"(?! (?:release|version|build|update)\b)|"
             r"(?:largest|biggest)(?! (?:change|release|update|file|problem|challenge|difference|part))|"
+            r"most (?:popular|loved|used|trusted|advanced|powerful|accurate)|market leader|"
+            r"no other (?:[\w-]+ )?" + _THING + r"|"
             r"leading(?! (?:to|up|zeros?|slash\w*|space\w*|edge)\b)|"
             r"the first (?:and only|of its kind|ever|to (?!know|try|hear|see|get|read|join)|" + _THING + r"\b)|"
             r"world[- ]class|number one|no\. ?1|top[- ]rated|unrivall?ed|unmatched|unparallell?ed|revolutionary|"
@@ -63,7 +69,8 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "compares with others",
         _words(
             r"\b(?:(?:better|faster|cheaper|easier|smarter|safer|simpler|more \w+|less \w+) than " + _OWN_PAST + r"|"
-            r"unlike (?:other|any|all|most)\b|compared (?:to|with) " + _OWN_PAST + r"|alternative to\b|"
+            r"unlike (?:(?:other|any|all|most)\b|(?-i:[A-Z]))|half the (?:price|cost|size) of (?-i:[A-Z])|"
+            r"compared (?:to|with) " + _OWN_PAST + r"|alternative to\b|"
             r"(?:beats|outperforms?) (?!me\b|us\b)|(?:vs\.?|versus) " + _OWN_PAST + r"|"
             r"(?:instead of|replaces?|ersetzt) (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?-i:[A-Z][\w.]+)|"
             r"(?:besser|schneller|günstiger|einfacher|sicherer) als " + _EIGENE_ZEIT + r"|"
@@ -78,11 +85,13 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         _words(
             r"(?<![\d.,])\d[\d.,]{0,20}\s?(?:%|percent|prozent|x\b|times (?:faster|more|less|cheaper|as|the)\b|"
             r"mal (?:so|schneller|mehr)\b|fach|k\b|m\b|million|thousand|tausend|billion|"
-            r"users|customers|teams|companies|downloads|stars|kunden|nutzer|hours|minutes|seconds|days|stunden|minuten|"
+            r"users|customers|teams|companies|downloads|stars|kunden|nutzer|hours|minutes|seconds|ms\b|milliseconds|days|stunden|minuten|"
             r"sekunden|倍|％|万|億|人|社|件|時間|分|秒|٪)"
             r"|[$€£¥₹]\s?\d|(?<![\d.,])\d[\d.,]{0,20}\s?(?:usd|eur|euro|dollars?|円|ドル|ريال|دولار)"
-            r"|\b(?:twice (?:as|the)|tenfold|doubles|doubled|double (?:the|your|our)|halve[sd]?|"
-            r"millions?|thousands|doppelt so|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
+            r"|\b(?:twice (?:the|as(?! \w+ as " + _OWN_PAST_IS + r"))|"
+            r"tenfold|doubles|doubled|double (?:the|your|our)|halve[sd]?|"
+            r"(?<!thanks a )millions?(?! thanks| of thanks)|thousands|"
+            r"doppelt so|halbiert|millionen|tausende)\b|[٠-٩]{1,}\s?(?:٪|مرة|مستخدم)"
             r"|(?<![#.\w-])\b\d{1,3}(?:[.,]\d{3})+\b"
             r"|(?<![#.\w-])(?<!order )(?<!invoice )(?<!ticket )(?<!issue )(?<!port )"
             r"\b\d{4,6}\b(?<!\b19\d\d)(?<!\b20\d\d)"
@@ -95,7 +104,8 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"\b(?:users?|customers?|people|teams|everyone|testers|readers|clients) "
             r"(?:say|said|love[ds]?|asked|told|complain\w*|report\w*|prefer\w*|hate[ds]?|rave\w*)\b|"
             r"\b(?:the|our|main|biggest|usual|common|only) complaint\b|"
-            r"\b(?:loved|trusted) by\b|\bused by (?:\d|thousands|millions|teams|companies)|"
+            r"\b\w{3,}s (?:love|adore|rave about)\b|\b(?:loved|trusted) by\b|"
+            r"\bused by (?:\d|thousands|millions|teams|companies)|"
             r"\b(?:nutzer|kunden) (?:sagen|lieben|loben|berichten)\b|\bbeliebt bei\b"
         ),
     ),
@@ -146,12 +156,18 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
 WHY: Final = {name: why for name, why, _ in TABLE}
 
 
+_NAMED: Final = (
+    r"(?:[ ,]+(?:from|to|and|for|of|all|aus|und|für|an|you|your|the|team|euch|dich|sie|"
+    r"(?-i:[A-Z])[\w.'-]*)){0,6}"
+)
+"""Those who send and get a greeting."""
 _CLOSING: Final = _words(
     r"^\W*(?:"
     r"(?:all the best|best (?:wishes|regards|of luck)|(?:kind|warm)(?:est)? regards|yours (?:sincerely|truly)|"
     r"(?:mit )?(?:vielen |den )?(?:besten?|herzlich\w+|freundlich\w+|lieben?|viele[nr]?) "
-    r"(?:grü(?:ß|ss)en?|dank|wünschen?))\b[^.!?]{0,40}[.!,]?"
-    r"|best(?:,[^.!?]{0,30})?"
+    r"(?:grü(?:ß|ss)en?|dank|wünschen?))\b" + _NAMED + r"[.!,]?"
+    r"|best" + _NAMED + r",?"
+    r"|perfect[,!.]?(?: (?:thanks?|thank you))?[.!]?"
     r"|(?:hello|hi|hey|dear|hallo|liebe[rs]?|guten (?:tag|morgen))\b[^.!?,]{0,40}[,!]"
     r")\s*$"
 )
@@ -164,6 +180,17 @@ def risks_of(sentence: str) -> tuple[str, ...]:
     return tuple(name for name, _, words in TABLE if words.search(sentence[:2_000]))
 
 
-def numbers_in(text: str) -> set[str]:
-    """The numbers of a text, without their separators."""
-    return {re.sub(r"[.,\s]", "", found).lstrip("0") or "0" for found in re.findall(r"\d[\d.,]*", text)}
+_OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
+"""What a comparison is with."""
+
+
+def risky_wordings(sentence: str) -> tuple[str, ...]:
+    """The wordings that make a sentence risky, a comparison with what it names; numbers are in `amounts_in`."""
+    text, found = sentence[:2_000], []
+    for name, _, words in TABLE:
+        for match in words.finditer(text):
+            other = _OTHER.match(text, match.end()) if name == "comparison" else None
+            wording = text[match.start() : other.end() if other else match.end()].strip(" .,;:!")
+            if name != "number" or not re.search(r"\d", wording):
+                found.append(wording)
+    return tuple(found)

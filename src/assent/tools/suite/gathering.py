@@ -63,8 +63,10 @@ async def gather_bench(
     given = rechecking.evidence_given(joined) if joined is not None else {}
     context = {**given.get("repo_context", {})}
     context |= request.repo_context.given() if request.repo_context is not None else {}
-    if request.goal and (joined is not None or "launchGoal" not in context):
-        context["launchGoal"] = request.goal
+    if request.goal:
+        if joined is not None:
+            context.pop("launchGoal", None)
+        context = rechecking.add_goal(context, request.goal)
     chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
     return Workbench(
         evidence=await run_long_apart(
