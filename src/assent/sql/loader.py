@@ -1,14 +1,15 @@
 """Named SQL statements: read from `statements/*.sql`, compiled once for both dialects.
 
 A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name` parameters.
-Where the dialects truly differ the block is written twice, as `-- name: x [postgres]` and `-- name: x [sqlite]`.
-What only one store does at all is marked `[postgres only]`, or `[sqlite, skipped on postgres]` where a transaction
-of both stores has a step that the other one does not need. Where only it counts whether a row was changed, a statement
-with RETURNING is marked `[counted]`: SQLite then goes without, because it costs there three times as much as the
-change, and answers with an empty row for each. `[sqlite, counted]` is the same for one that is written twice.
 
-Decides the file format and refuses what breaks it when the files are read, not when a statement first runs.
-Deliberately unaware of drivers, connections and of what any statement means.
+- `[postgres]`, `[sqlite]`: the block is written twice, because the dialects differ.
+- `[postgres only]`: the other store never runs it.
+- `[sqlite, skipped on postgres]`: a step of a shared transaction that the other store does not need.
+- `[counted]`: the caller only needs the number of changed rows. SQLite runs the statement without RETURNING, which
+  costs three times the change, and gives an empty row for each changed row. `[sqlite, counted]` marks one of two
+  variants.
+
+A file that breaks the format is refused when it is read, not when a statement first runs.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _NAME = re.compile(
 )
 _RETURNING = re.compile(r"\s+RETURNING\s+[\w, ]+$")
 _COUNTABLE = re.compile(r"(?i:INSERT|UPDATE|DELETE)\b(?:(?!\b(?i:RETURNING)\b).)*", re.DOTALL)
-"""What the driver counts the rows of: not what begins otherwise, and not what still returns some."""
+"""Statements whose changed rows the driver counts: INSERT, UPDATE or DELETE without RETURNING."""
 
-# What is not plain text: literals, comments, casts, our parameters, the end. The first three are stepped over as a
-# whole, so that a colon or a semicolon inside them is not taken for ours. The look-ahead only makes it fast.
+# Tokens: literals, comments, casts, parameters, the end. The first three are skipped whole, so that a colon or
+# semicolon inside them is not misread. The look-ahead is for speed only.
 _TOKEN = re.compile(
     r"""(?=['"/:;-])(
       '(?:[^']|'')*' | "(?:[^"]|"")*"
@@ -47,10 +48,10 @@ _TOKEN = re.compile(
 _WRITING = re.compile(r"\b(insert|update|delete|merge|lock|share)\b", re.IGNORECASE)
 
 NOT_HERE = "this statement is not for this store"
-"""The text on a store that never runs it: no SQL, so that running it is an error."""
+"""The text for a store that never runs the statement. It is no SQL, so running it is an error."""
 
 SKIPPED = ""
-"""The text on a store that has nothing to do there: it answers with no rows."""
+"""The text for a store that skips the statement and returns no rows."""
 
 
 class StatementError(Exception):
@@ -58,8 +59,7 @@ class StatementError(Exception):
 
 
 class SqlBlock(NamedTuple):
-    """One block as written: its place, its name, the dialect it is for (None: both), what the other one has instead
-    (None: a block of its own), its SQL, and whether it answers with how many rows it has changed."""
+    """A parsed block. `dialect` None means both. The text for the other dialect is None if that has its own block."""
 
     source: str
     name: str
@@ -111,7 +111,7 @@ def _close(blocks: list[SqlBlock], source: str, heading: str | None, lines: list
 
 
 def compile_blocks(blocks: Iterable[SqlBlock]) -> dict[str, Statement]:
-    """Pair the variants and number the parameters; every statement ends up with a text for both dialects."""
+    """Pair the variants and number the parameters. Every statement gets a text for both dialects."""
     variants: dict[str, dict[str | None, SqlBlock]] = {}
     for block in blocks:
         known = variants.setdefault(block.name, {})
@@ -162,20 +162,20 @@ def _of_one_dialect(block: SqlBlock, otherwise: str) -> Statement:
 
 
 class Scan(NamedTuple):
-    """A statement taken apart: plain text and tokens in turn, its parameters in order, whether it changes or locks."""
+    """A tokenised statement: text and tokens in turn, the parameters in order, and whether it writes or locks."""
 
     pieces: list[str]
     params: tuple[str, ...]
     writes: bool
 
     def text(self, mark: str, order: tuple[str, ...]) -> str:
-        """The SQL with positions instead of names."""
+        """Return the SQL with positional parameters."""
         places = {f":{name}": f"{mark}{place}" for place, name in enumerate(order, start=1)}
         return "".join([places.get(piece, piece) for piece in self.pieces]).strip()
 
 
 def _scan(block: SqlBlock) -> Scan:
-    """Take a statement apart, without its comments and its closing semicolon."""
+    """Tokenise a statement, without comments and closing semicolon."""
     pieces = _TOKEN.split(block.sql)
     writes = _WRITING.search(" ".join(pieces[::2])) is not None
     for place in range(1, len(pieces), 2):
@@ -191,7 +191,7 @@ def _scan(block: SqlBlock) -> Scan:
 
 
 def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
-    """Every statement of a directory, by name."""
+    """Load every statement of a directory, by name."""
     blocks: list[SqlBlock] = []
     for path in sorted(directory.glob("*.sql")):
         blocks.extend(parse(path.read_text(encoding="utf-8"), path.name))

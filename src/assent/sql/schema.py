@@ -1,8 +1,7 @@
-"""What the schema of this release is, and whether a database's schema fits it.
+"""The schema of this release, and whether a database's schema matches it.
 
-Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order. A database
-lists what was applied to it in `schema_versions`. Deliberately unaware of connections and of what the tables
-hold.
+Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order. The table
+`schema_versions` lists those that were applied to a database.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One numbered file. The digest leaves comments and spacing out: explaining better changes no schema."""
+    """One numbered file. The digest ignores comments and spacing, so that comments can be improved."""
 
     version: int
     name: str
@@ -30,7 +29,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 class SchemaState(msgspec.Struct, frozen=True):
-    """Where a database stands: its version (0 where nothing of ours is there), ours, and what it waits for."""
+    """The version of a database (0 without our tables), the version of this release, and the pending migrations."""
 
     current: int
     latest: int
@@ -38,7 +37,7 @@ class SchemaState(msgspec.Struct, frozen=True):
 
 
 class MigrationReport(msgspec.Struct, frozen=True):
-    """What a migration did. `backup_path` is None where there was nothing to back up or nothing to do."""
+    """The result of a migration. `backup_path` is None if no backup was made."""
 
     from_version: int
     to_version: int
@@ -47,7 +46,7 @@ class MigrationReport(msgspec.Struct, frozen=True):
 
 
 def migrations(dialect: str) -> list[Migration]:
-    """The files of a dialect, in order."""
+    """List the migrations of a dialect, in order."""
     found: list[Migration] = []
     for path in sorted((MIGRATIONS / dialect).glob("*.sql")):
         named = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", path.stem)
@@ -64,7 +63,7 @@ def migrations(dialect: str) -> list[Migration]:
 
 
 def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> list[Migration]:
-    """What a database still needs. Refuses one that a newer or a different release has been at.
+    """Return the pending migrations. Raises if a newer or a different release has migrated the database.
 
     `applied` maps version to digest; `where` names the database in the message, never with its password.
     """
@@ -85,7 +84,7 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) 
 
 
 def state(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> SchemaState:
-    """Where a database stands, refused as in `pending`."""
+    """Return the state of a database. Raises like `pending`."""
     waiting = pending(known, applied, where)
     return SchemaState(max(applied, default=0), known[-1].version, tuple(map(file_name, waiting)))
 

@@ -21,10 +21,10 @@ FORMS = (
 def open_store(
     url: str, *, pool_size: int | None = None, clock: Clock | None = None, one_client: bool = False
 ) -> Store:
-    """The store a URL names. Does no I/O: the store connects at its `open` or at its first call.
+    """Return the store for a database URL. Does no I/O: the store connects in `open` or at its first call.
 
-    `pool_size` is the number of connections: to PostgreSQL altogether, on SQLite for reading. `one_client` says that
-    calls mostly come one at a time, as over stdio.
+    `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says that calls mostly
+    come one at a time, as over stdio.
     """
     if url.startswith(POSTGRES):
         from assent.stores.postgres import POOL_SIZE, PostgresStore
@@ -37,10 +37,10 @@ def open_store(
 
 
 def sqlite_path(url: str) -> Path:
-    """The file a `sqlite:///` URL names."""
+    """Return the file of a `sqlite:///` URL."""
     scheme = url.partition("://")[0]
     if not url.startswith(SQLITE):
-        # The URL itself may hold a password, so only its scheme is repeated.
+        # The URL may hold a password, so the message repeats only its scheme.
         raise ValueError(f"Assent has no store for a database URL that starts with {scheme[:20]!r}. {FORMS}")
     path = url.removeprefix(SQLITE)
     if not path or path.endswith("/"):

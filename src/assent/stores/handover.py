@@ -1,7 +1,4 @@
-"""What passes between event loops and the threads of a store: requests one way, answers the other.
-
-Deliberately unaware of databases.
-"""
+"""Hand transactions from event loops to the threads of a store, and results back."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from assent.ports import Begin
 
 
 class PendingTransaction(NamedTuple):
-    """A transaction that somebody waits for."""
+    """A transaction with the future that its caller awaits."""
 
     begin: Begin[Any]
     loop: asyncio.AbstractEventLoop
@@ -22,7 +19,7 @@ class PendingTransaction(NamedTuple):
 
 
 class FinishedTransaction(NamedTuple):
-    """What became of it."""
+    """The result or the error of a transaction."""
 
     request: PendingTransaction
     result: Any
@@ -37,7 +34,7 @@ def request_for(begin: Begin[Any]) -> PendingTransaction:
 def batches(
     waiting: queue.SimpleQueue[PendingTransaction | None], most: int
 ) -> Iterator[list[PendingTransaction]]:
-    """What is queued at the time, at most so many at once, until the queue says that it ends."""
+    """Yield the queued transactions in batches of at most `most`, until the queue yields None."""
     while (first := waiting.get()) is not None:
         batch = [first]
         while len(batch) < most and not waiting.empty():
@@ -47,11 +44,11 @@ def batches(
                 return
             batch.append(following)
         yield batch
-        del batch, first  # an idle thread keeps nobody's objects alive
+        del batch, first  # an idle thread must not keep callers' objects alive
 
 
 def deliver(answers: Iterable[FinishedTransaction]) -> None:
-    """Hand answers to whoever waits, waking every event loop once. Called from a thread."""
+    """Set the futures of finished transactions, waking each event loop once. Called from a thread."""
     by_loop: dict[asyncio.AbstractEventLoop, list[FinishedTransaction]] = {}
     for answer in answers:
         by_loop.setdefault(answer.request.loop, []).append(answer)
@@ -59,7 +56,7 @@ def deliver(answers: Iterable[FinishedTransaction]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, mine)
         except RuntimeError:
-            continue  # the loop was closed: nobody waits any more
+            continue  # the loop was closed, so no caller waits
 
 
 def _settle(answers: list[FinishedTransaction]) -> None:

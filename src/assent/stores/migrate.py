@@ -1,5 +1,4 @@
-"""`assent migrate` and `assent doctor` on either store: where a database stands, and bringing it up to
-date."""
+"""Schema version and migration of either store, for `assent migrate` and `assent doctor`."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from assent.sql.schema import MigrationReport, SchemaState, migrations, state
 from assent.stores import POSTGRES, sqlite_path
 
 TURN_SECONDS: Final = 120.0
-"""How long to wait for the writers of a file: another process may be making a backup of a large one."""
+"""How long to wait for the turnstile. Another process may be backing up a large file."""
 
 
 async def migrate(url: str, now_ms: int) -> MigrationReport:
-    """Bring the database up to date, whoever else is at it."""
+    """Migrate the database. Other processes may use it."""
     if not url.startswith(POSTGRES):
         return await asyncio.to_thread(_migrate_sqlite, sqlite_path(url).absolute(), now_ms)
     from assent.stores import postgres_schema
@@ -27,7 +26,7 @@ async def migrate(url: str, now_ms: int) -> MigrationReport:
 
 
 async def schema_state(url: str) -> SchemaState:
-    """Where the database stands, without changing it."""
+    """Return the schema version of the database without changing it."""
     if not url.startswith(POSTGRES):
         return await asyncio.to_thread(_sqlite_state, sqlite_path(url).absolute())
     from assent.stores import postgres_schema

@@ -1,11 +1,8 @@
 """The store for many replicas: PostgreSQL through asyncpg's pool.
 
-A write is one transaction. After a serialization failure, a deadlock, or a connection that broke before its
-COMMIT was sent, the whole transaction runs again from a fresh generator. Whatever says that the database
-cannot be used now becomes `StoreUnavailable`, and the next call tries again, also where the database was down
-at the start.
-
-Deliberately unaware of what any statement means.
+A write is one transaction. After a serialization failure, a deadlock, or a connection that broke before COMMIT was
+sent, the whole transaction runs again from a new generator. Errors that mean that the database cannot be used become
+`StoreUnavailable`. The next call tries again, also if the database was down at the start.
 """
 
 from __future__ import annotations
@@ -30,31 +27,29 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 POOL_SIZE: Final = 10
-"""Connections of one process: PostgreSQL's default of 100 serves several replicas, and more only wait for
-cores."""
+"""Connections of one process. PostgreSQL's default of 100 then serves several replicas."""
 
 CONNECT_SECONDS: Final = 5.0
-"""How long a new connection may take before the database counts as unreachable."""
+"""Timeout of a new connection."""
 
 ACQUIRE_SECONDS: Final = 10.0
-"""How long a call waits for a free connection: longer, and its caller is better served by a clear answer."""
+"""How long a call waits for a free connection before it fails."""
 
 COMMAND_SECONDS: Final = 10.0
-"""How long one statement may take, locks included: none of ours is slow, so the server has stopped
-answering."""
+"""Timeout of one statement, including its wait for locks. No statement here is slow."""
 
 CACHED_STATEMENTS: Final = 512
 """More than all named statements together, so that none is prepared twice on a connection."""
 
 TRIES: Final = 5
-"""Runs of one transaction. The loser of a deadlock nearly always wins the second time."""
+"""Most runs of one transaction. The loser of a deadlock nearly always succeeds in the second run."""
 
 BACK_OFF_SECONDS: Final = 0.02
-"""The longest pause after the second run; it grows with each further one."""
+"""Longest pause after the second run. It grows with each further run."""
 
 
 class PostgresStore:
-    """A `Store` over one database. Each event loop that uses it has a pool of its own."""
+    """A `Store` over one database. Each event loop has its own pool."""
 
     dialect = "postgres"
 
@@ -93,7 +88,7 @@ class PostgresStore:
                 await mine.pool.close()
 
     async def _run(self, run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]], begin: Begin[T]) -> T:
-        """In a task of its own: a caller who is cancelled does not tear at a commit that is on its way."""
+        """Run a transaction in its own task, so that a cancelled caller does not interrupt a COMMIT."""
         place = self._place()
         task = asyncio.create_task(self._try(place, run, begin))
         place.tasks.add(task)
@@ -117,11 +112,11 @@ class PostgresStore:
                     return await run(connection, begin)
             except Again as again:
                 if isinstance(again, Lost):
-                    # Its neighbours in the pool are most likely as dead as this one.
+                    # The other connections of the pool are most likely broken too.
                     await pool.expire_connections()
                 if tries == TRIES:
                     raise
-            # Whoever collided once and again steps aside for a moment.
+            # Back off after repeated collisions.
             await asyncio.sleep((tries - 1) * random.uniform(0, BACK_OFF_SECONDS))  # noqa: S311 - no secret
 
     def _place(self) -> _LoopState:
@@ -136,7 +131,7 @@ class PostgresStore:
         return place
 
     async def _pool(self, place: _LoopState) -> Pool:
-        """This event loop's pool, made and its schema checked at the first call that succeeds."""
+        """Return this event loop's pool. The first successful call creates it and checks the schema."""
         async with place.opening:
             if place.pool is None:
                 place.pool = await self._make_pool()
@@ -164,7 +159,7 @@ class PostgresStore:
 
 
 class _LoopState:
-    """What one event loop has of the store."""
+    """The state of the store for one event loop."""
 
     def __init__(self) -> None:
         self.opening = asyncio.Lock()
@@ -181,7 +176,7 @@ def require_driver() -> None:
 
 @asynccontextmanager
 async def connect(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-    """A single connection outside any pool, for what happens once."""
+    """Open a single connection outside any pool, for one-time work."""
     require_driver()
     import asyncpg
 
@@ -192,7 +187,7 @@ async def connect(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]
         try:
             yield connection
         finally:
-            with suppress(Exception):  # what was done is done; a connection that cannot be closed is dropped
+            with suppress(Exception):  # the work is done; a connection that cannot be closed is dropped
                 await connection.close(timeout=CONNECT_SECONDS)
     except Exception as error:
         raise meaning(error) from error
@@ -206,15 +201,14 @@ async def _acquire(pool: Pool) -> AsyncIterator[Connection]:
         async with asyncio.timeout(ACQUIRE_SECONDS):
             connection = await pool.acquire()
     except Exception as error:
-        # Also a pool that is closing: to this caller the store is simply gone.
+        # Also for a pool that is closing: the store is unavailable to this caller.
         raise meaning(error, lost=True, committing=True) from error
     try:
         yield connection
     finally:
-        with suppress(Exception):  # a connection that cannot be given back is closed by the pool
+        with suppress(Exception):  # the pool closes a connection that cannot be returned
             await pool.release(connection)
 
 
 async def _leave_as_is(_: asyncpg.Connection[asyncpg.Record]) -> None:
-    """Nothing of ours outlives its transaction, so that a returned connection needs no round trip to be
-    reset."""
+    """Skip the reset of a returned connection, which costs a round trip: no state outlives a transaction here."""

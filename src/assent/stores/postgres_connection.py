@@ -1,4 +1,4 @@
-"""How a transaction runs on one PostgreSQL connection. Deliberately unaware of pools and of running it again."""
+"""Run a transaction on one PostgreSQL connection. Pools and retries are in `postgres`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ask_again: set[CodeType] = set()
-"""Readers that were seen to yield a second statement. Any other is taken for one of a single statement, which is a
-snapshot by itself: that saves the round trips of BEGIN and COMMIT. A wrong guess costs one repeated statement."""
+"""Read transactions that have yielded a second statement. Any other is assumed to have one statement, which needs no
+BEGIN and COMMIT for a consistent snapshot and saves two round trips. A wrong guess repeats one statement."""
 
 
 async def write(connection: Connection, begin: Begin[T]) -> T:
-    """One transaction; committed when this returns."""
+    """Run and commit one transaction."""
     if isinstance(begin, Single):
         rows: Any = await _fetch(connection, begin.bound, committing=True)
         return rows  # type: ignore[no-any-return]
@@ -34,7 +34,7 @@ async def write(connection: Connection, begin: Begin[T]) -> T:
 
 
 async def read(connection: Connection, begin: Begin[T]) -> T:
-    """One read; everything it sees is of one moment."""
+    """Run one read in one snapshot."""
     transaction = cast("GeneratorType[Bound, Rows, T]", begin())
     if transaction.gi_code not in _ask_again:
         try:
@@ -58,9 +58,7 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
     try:
         result = await _drive(connection, begin)
     except BaseException:
-        with suppress(
-            Exception
-        ):  # the first error is the answer; a connection that cannot roll back is closed
+        with suppress(Exception):  # report the first error; a connection that cannot roll back is closed
             await block.rollback()
         raise
     try:
@@ -71,7 +69,7 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
 
 
 async def _drive(connection: Connection, begin: Begin[T]) -> T:
-    """Run the statements. Errors of the generator pass through untouched."""
+    """Run the statements of a transaction. Exceptions of the generator pass through unchanged."""
     transaction = begin()
     try:
         bound = next(transaction)
@@ -95,4 +93,4 @@ def _is_lost(connection: Connection) -> bool:
     try:
         return connection.is_closed()
     except InterfaceError:
-        return True  # the pool has taken a broken connection back already
+        return True  # the pool has already taken back a broken connection

@@ -1,4 +1,4 @@
-"""What an error of the PostgreSQL driver means to a caller: tables over SQLSTATE codes and classes."""
+"""Translate errors of the PostgreSQL driver, by SQLSTATE codes and classes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncpg
 from assent.ports import ConstraintViolation, StoreUnavailable, UniqueViolation
 
 AGAIN = frozenset({"40001", "40P01"})
-"""Serialization failure and deadlock: the server has rolled back, and the whole transaction may run again."""
+"""Serialization failure and deadlock: the server rolled back, so the transaction may run again."""
 
 LOST_CODES = frozenset({"57P01", "57P02", "57P05", "25P03", "25P04"})
 """The server has closed the connection: shutdown, crash, idle time-outs."""
@@ -21,7 +21,7 @@ UNAVAILABLE_CODES = frozenset({"25006", "42501", "55P03", "XX001", "XX002"})
 
 
 class Again(StoreUnavailable):
-    """Nothing was committed; running the transaction again may work."""
+    """Nothing was committed; another run of the transaction may succeed."""
 
 
 class Lost(Again):
@@ -29,10 +29,10 @@ class Lost(Again):
 
 
 def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -> Exception:
-    """The error to raise instead; anything that is not in the tables is a bug and stays as it is.
+    """Return the error to raise instead. An error that is not in the tables is a bug and is returned unchanged.
 
-    `lost` says that the connection is closed. `committing` says that a commit was on its way, so that a lost
-    connection leaves open whether it arrived.
+    `lost` says that the connection is closed. `committing` says that a COMMIT was sent; if the connection is lost, its
+    result is unknown.
     """
     state = getattr(error, "sqlstate", None) or ""
     text = f"postgres: {type(error).__name__}: {error}"

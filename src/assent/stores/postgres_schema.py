@@ -1,8 +1,7 @@
-"""Creating and migrating Assent's tables in a PostgreSQL database.
+"""Create and migrate the tables in a PostgreSQL database.
 
-Processes that arrive together queue on a lock of the `schema_versions` table; the first does the work, in one
-transaction, so that nobody ever sees a schema that is half there. The tables live in the first schema of the
-connection's search path.
+Concurrent processes queue on a lock of the `schema_versions` table. The first one migrates in one transaction, so no
+process sees an incomplete schema. The tables are in the first schema of the connection's search path.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ VERSIONS_TABLE = (
 
 
 async def read_versions(connection: Connection) -> dict[int, str]:
-    """Version and digest of what was applied; empty where our tables are missing."""
+    """Return the applied migrations as version → digest; empty without our tables."""
     if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
         return {}
     rows = await connection.fetch("SELECT version, digest FROM schema_versions")
@@ -33,7 +32,7 @@ async def read_versions(connection: Connection) -> dict[int, str]:
 
 
 async def check_or_create(connection: Connection, now_ms: int) -> None:
-    """What a start does: fill an empty database, refuse one that waits for `assent migrate`."""
+    """Create the schema in an empty database. Raises for one that needs `assent migrate`."""
     applied = await read_versions(connection)
     waiting = pending(migrations("postgres"), applied, WHERE)
     if not waiting:
@@ -48,14 +47,14 @@ async def check_or_create(connection: Connection, now_ms: int) -> None:
 
 
 async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationReport:
-    """Apply what is missing, all of it or nothing."""
+    """Apply all missing migrations in one transaction."""
     import asyncpg
 
     try:
         if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
             await connection.execute(VERSIONS_TABLE)
     except (asyncpg.DuplicateTableError, asyncpg.UniqueViolationError):
-        pass  # another process has just made it
+        pass  # another process has just created it
     async with connection.transaction():
         await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
         applied = await read_versions(connection)
@@ -79,8 +78,7 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
 
 
 async def _is_empty(connection: Connection) -> bool:
-    """No table but perhaps our own list of versions, which a process that starts at the same time may have
-    made."""
+    """Whether the schema has no table, except `schema_versions`, which a concurrent process may have created."""
     found = await connection.fetchval(
         "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_versions'"

@@ -1,9 +1,7 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
-The writer (`sqlite_writer`) commits what is queued in batches. Readers have connections that cannot write. In a process
-that has one client, a write which meets nobody else is run on the event loop itself.
-
-Deliberately unaware of what any statement means.
+The writer (`sqlite_writer`, which describes the theory) commits queued transactions in batches. Readers have read-only
+connections. In a process with one client, a write that need not wait runs on the event loop.
 """
 
 from __future__ import annotations
@@ -27,11 +25,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READERS: Final = 4
-"""Threads that read: reads are short and the interpreter runs one at a time, so more would only wait."""
+"""Reader threads. Reads are short and the interpreter runs one thread at a time, so more would only wait."""
 
 
 class SqliteStore:
-    """A `Store` over one file. May be used from several event loops and threads."""
+    """A `Store` over one file, for several event loops and threads."""
 
     dialect = "sqlite"
 
@@ -81,8 +79,8 @@ class SqliteStore:
         return result
 
     def _written_here(self, request: PendingTransaction) -> FinishedTransaction | None:
-        """Without a change of thread: the first write of a round of the event loop, and only where nobody waits. Those
-        that come together with it share a commit in the queue."""
+        """Run the first write of an event-loop iteration on this thread if no other waits; else return None. Writes of
+        the same iteration share a commit in the queue."""
         if self._written_this_round or self._writer is None or self._closed or not self._writes.empty():
             return None
         self._written_this_round = True
@@ -116,8 +114,8 @@ class SqliteStore:
             raise StoreUnavailable("the store is closed")
 
     def _finish(self) -> None:
-        """Let the threads work off their queues. The writer goes last: it closes every connection in its
-        turn."""
+        """Let the threads finish their queues. The writer is last, because it closes every connection under the
+        turnstile."""
         for _ in self._readers:
             self._reads.put(None)
         for thread in self._readers:
@@ -145,7 +143,7 @@ class SqliteStore:
             try:
                 found = os.stat(self.path)  # noqa: PTH116 - at every read
                 if connection is not None and place != (found.st_dev, found.st_ino):
-                    # Somebody put another file there: what the old one says is not true any more.
+                    # The file was replaced, so the open connection reads stale data.
                     connection.close()
                     connection = None
                 place = (found.st_dev, found.st_ino)
@@ -159,7 +157,7 @@ class SqliteStore:
             with self._lifecycle:
                 self._unread -= 1
             deliver([answer])
-            del request, answer  # an idle thread keeps nobody's objects alive
+            del request, answer  # an idle thread must not keep callers' objects alive
         if connection is not None:
             self._retired.append(connection)
 
@@ -169,8 +167,7 @@ def _nothing() -> Transaction[None]:
 
 
 def _start(target: Callable[[], None], name: str) -> threading.Thread:
-    # A daemon, so that a store nobody closed does not keep the process alive; a kill at any point is safe
-    # anyway.
+    # A daemon, so that a store that was not closed does not keep the process alive. A kill at any point is safe.
     thread = threading.Thread(target=target, name=name, daemon=True)
     thread.start()
     return thread

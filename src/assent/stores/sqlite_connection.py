@@ -1,6 +1,6 @@
-"""Connections to one SQLite file: how they are set up, how a transaction runs on one, what their errors mean.
+"""Connections to a SQLite file: durability settings, running a transaction, translation of errors.
 
-Decides the durability settings. Deliberately unaware of threads, batches and other processes.
+Threads, batches and other processes are in `sqlite_writer`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from assent.stores.sqlite_schema import bring_up_to_date
 T = TypeVar("T")
 
 BUSY_SECONDS: Final = 5.0
-"""The backstop against a writer that does not queue with us, such as a shell on the same file."""
+"""Busy timeout, for writers that do not take the turnstile, such as a shell on the same file."""
 
 CACHED_STATEMENTS: Final = 512
-"""More than all named statements together, so that none is ever prepared twice on a connection."""
+"""More than all named statements, so that each is prepared once per connection."""
 
 CHECKPOINT_PAGES: Final = 4_000
-"""After how much log the pages go into the file. Every page that changed in between is written there once, and one
-block of the log's index still holds them all, so that readers find a page as fast as in a short log."""
+"""WAL pages before a checkpoint. A page that changed several times in between is written once, and one block of the WAL
+index still covers all of them, so readers stay fast."""
 
 PATIENCE_MS: Final = 50
-"""How long emptying the log waits for readers: writers wait meanwhile."""
+"""How long a truncating checkpoint waits for readers. Writers wait too."""
 
 WORLD: Final = frozenset(
     {
@@ -55,7 +55,7 @@ WORLD: Final = frozenset(
         sqlite3.SQLITE_NOTADB,
     }
 )
-"""Primary result codes that say the world is broken, not the statement."""
+"""Primary result codes that mean a failure of the environment, not of the statement."""
 
 OUT_OF_SPACE: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 UNIQUE: Final = frozenset(
@@ -64,7 +64,7 @@ UNIQUE: Final = frozenset(
 
 
 class Broken(StoreUnavailable):
-    """The connection met a broken world and is not to be used again."""
+    """The environment failed; the connection must not be used again."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class Broken(StoreUnavailable):
 
 
 def translate(error: BaseException) -> BaseException:
-    """What a driver's or the system's error means to a caller; anything else is a bug and stays as it is."""
+    """Translate an error of the driver or the system. Any other error is a bug and is returned unchanged."""
     if isinstance(error, sqlite3.Error):
         code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
         if code in UNIQUE:
@@ -87,8 +87,7 @@ def translate(error: BaseException) -> BaseException:
 
 
 def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
-    """Run a transaction's statements and return its result. Errors of the generator pass through
-    untouched."""
+    """Run a transaction's statements and return its result. Exceptions of the generator pass through unchanged."""
     transaction = begin()
     try:
         bound = next(transaction)
@@ -108,7 +107,7 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
 
 
 def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """The only transaction of a batch: as `attempt`, and the commit. What fails takes back all there is."""
+    """Run and commit the only transaction of a batch. Returns its result or its error; raises `Broken`."""
     try:
         result = drive(connection, begin)
     except Broken:
@@ -121,7 +120,7 @@ def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | N
 
 
 def attempt(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """One transaction of a batch: its result or its error. Raises only where the database itself is broken."""
+    """Run one transaction of a batch under a savepoint. Returns its result or its error; raises `Broken`."""
     connection.execute("SAVEPOINT request")
     try:
         result, failure = drive(connection, begin), None
@@ -135,7 +134,7 @@ def attempt(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, 
 
 
 def look(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """One read in one snapshot: its result or its error. Raises only where the database itself is broken."""
+    """Run one read in one snapshot. Returns its result or its error; raises `Broken`."""
     connection.execute("BEGIN")
     try:
         return drive(connection, begin), None
@@ -149,9 +148,9 @@ def look(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Bas
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:
-    """Move the log into the file and start it anew; False when a reader still needs it.
+    """Run a truncating checkpoint. Returns False if a reader still needs the WAL.
 
-    SQLite does this by itself only in a moment without any reader, which a busy server never has.
+    SQLite restarts the WAL on its own only while there is no reader, which a busy server never has.
     """
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
     busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -160,13 +159,12 @@ def empty_log(connection: sqlite3.Connection) -> bool:
 
 
 def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
-    """The connection that writes; makes the file and brings its schema up to date. Only while holding the
-    turn."""
+    """Open the writing connection; creates the file and migrates its schema. The caller holds the turnstile."""
     return _open(path, clock.now_ms() if clock is not None else time.time_ns() // 1_000_000)[0]
 
 
 def migrate_file(path: Path, now_ms: int) -> MigrationReport:
-    """The same, for its report alone."""
+    """Create or migrate the file and return the report."""
     connection, report = _open(path, now_ms)
     connection.close()
     return report
@@ -174,7 +172,7 @@ def migrate_file(path: Path, now_ms: int) -> MigrationReport:
 
 def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]:
     if not path.exists():
-        # The log and its index inherit these permissions: the file holds what people approve.
+        # The WAL and its index inherit these permissions.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = _connect(path)
     try:
@@ -192,14 +190,14 @@ def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """A connection that can read only."""
+    """Open a read-only connection."""
     connection = _connect(path)
     connection.execute("PRAGMA query_only = ON")
     return connection
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    # mode=rw: a file that vanished is an error, never a fresh empty database.
+    # mode=rw: a missing file is an error; no empty database is created.
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw",
         uri=True,
@@ -214,7 +212,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def teach(connection: sqlite3.Connection) -> None:
-    """The functions that our statements use: SQLite's own know the case of ASCII letters only, and no patterns."""
+    """Register `lower`, since SQLite's own handles only ASCII letters, and `regexp`, which SQLite lacks."""
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("regexp", 2, _occurs, deterministic=True)
 

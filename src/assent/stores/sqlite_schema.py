@@ -1,7 +1,7 @@
-"""Bringing a SQLite file up to date, with a backup first. Only the process whose turn it is comes here.
+"""Migrate a SQLite file after a backup. The caller holds the turnstile.
 
-Each migration is one transaction. Foreign keys are off meanwhile, so that a table can be rebuilt, and are
-checked before the commit.
+Each migration is one transaction. Foreign keys are off during it, so that a table can be rebuilt, and are checked
+before the commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VERSIONS_TABLE = (
 
 
 def read_versions(connection: sqlite3.Connection, path: Path) -> dict[int, str]:
-    """Version and digest of what was applied; empty for a file that holds nothing."""
+    """Return the applied migrations as version → digest; empty for an empty file."""
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if "schema_versions" in tables:
         return {row[0]: row[1] for row in connection.execute("SELECT version, digest FROM schema_versions")}
@@ -32,7 +32,7 @@ def read_versions(connection: sqlite3.Connection, path: Path) -> dict[int, str]:
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path, now_ms: int) -> MigrationReport:
-    """Apply what is missing. The connection must not have foreign keys switched on."""
+    """Apply the missing migrations. Foreign keys must be off on the connection."""
     applied = read_versions(connection, path)
     before = max(applied, default=0)
     waiting = pending(migrations("sqlite"), applied, str(path))
@@ -48,7 +48,8 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path, now_ms: int) ->
 
 
 def back_up(connection: sqlite3.Connection, path: Path, version: int, now_ms: int) -> Path:
-    """A consistent copy beside the file, named with its version and the time. Complete or absent."""
+    """Write a consistent copy beside the file, named by version and time. Returns its path. It is complete or
+    absent."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms / 1000))
     target = path.with_name(f"{path.name}.v{version:04d}-{stamp}.backup")
     partial = target.with_name(target.name + ".partial")
@@ -87,7 +88,7 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) ->
 
 
 def _split(sql: str) -> Iterator[str]:
-    """Single statements: the driver's own script call would commit before it starts."""
+    """Split a script into statements, because the driver's `executescript` commits before it starts."""
     statement = ""
     for line in sql.splitlines(keepends=True):
         statement += line

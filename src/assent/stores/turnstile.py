@@ -1,10 +1,8 @@
-"""The queue in which the writers of several processes wait for one SQLite file.
+"""The inter-process writer lock of one SQLite file, fair by two `flock` files beside the database.
 
-SQLite itself does not queue: a busy writer polls, and a busy process takes the lock again before a waiting
-one wakes. Here writers wait on `flock` files beside the database, and whoever waits for the writer lock holds
-the turnstile meanwhile, so that the process which has just written has to line up behind it.
-
-Decides who writes next. Deliberately unaware of SQL and of what is written.
+SQLite does not queue writers: a waiting writer polls, and a busy process takes the lock again before the waiting one
+wakes. Here a process that waits for the writer lock holds the turnstile lock during the wait. A process that has just
+written must pass the turnstile first, so it queues behind the waiting one.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ from pathlib import Path
 
 
 class Turnstile:
-    """One lock made of two files, exclusive between processes and between stores. One thread at a time uses
-    it."""
+    """A lock of two files, exclusive between processes and between stores. Not thread-safe."""
 
     def __init__(self, database: Path) -> None:
         self._paths = [database.with_name(database.name + suffix) for suffix in (".turnstile", ".writer")]
@@ -25,8 +22,7 @@ class Turnstile:
         self._waiting: _Wait | None = None
 
     def acquire(self, timeout_seconds: float) -> bool:
-        """True once the lock is held, False when the wait was given up. Raises OSError where files cannot be
-        made."""
+        """Acquire the lock. Returns False after the timeout. Raises OSError if the files cannot be created."""
         if self._waiting is None:
             turnstile, writer = self._open()
             entered = _try(turnstile)
@@ -35,7 +31,7 @@ class Turnstile:
                 return True
             self._waiting = _Wait(turnstile, writer, entered)
         if not self._waiting.arrived.wait(timeout_seconds):
-            return False  # a lock that arrives later is kept for the next call
+            return False  # a lock acquired later is kept for the next call
         failure, self._waiting = self._waiting.failure, None
         if failure is not None:
             self.close()
@@ -43,7 +39,7 @@ class Turnstile:
         return True
 
     def take_if_free(self) -> bool:
-        """As `acquire`, without waiting: nobody lines up who is not let through."""
+        """Non-blocking `acquire`."""
         if self._waiting is not None:
             return False
         turnstile, writer = self._open()
@@ -57,7 +53,7 @@ class Turnstile:
         fcntl.flock(self._files[1], fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go of the files, and with them of the lock."""
+        """Close the files, which releases the lock."""
         files, self._files = self._files, []
         if self._waiting is not None:
             self._waiting.abandon(files)
@@ -74,7 +70,7 @@ class Turnstile:
 
 
 class _Wait:
-    """A thread that waits: a blocking flock cannot be given up, so the writer does not wait there itself."""
+    """A thread that waits for the lock, because a blocking flock cannot be interrupted."""
 
     def __init__(self, turnstile: int, writer: int, entered: bool) -> None:
         self.arrived = threading.Event()
@@ -86,7 +82,7 @@ class _Wait:
         ).start()
 
     def abandon(self, files: list[int]) -> None:
-        """Nobody wants the lock any more: the files are closed as soon as no call is blocked on them."""
+        """Close the files as soon as no flock call blocks on them."""
         with self._lock:
             self._abandoned = files
             if self.arrived.is_set():

@@ -1,9 +1,9 @@
 """The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W9).
 
-Opaque, at most 64 characters, 128 bits of MAC: what it names is mixed with the MAC, so that nothing in it is readable
-and no two tokens look alike, which a model would mix up. A token names and proves nothing else: which workspace
-may use it is decided by the look-up. Deterministic: the same place gives the same token, on every replica that has the
-key.
+A token is opaque, has at most 64 characters and a MAC of 128 bits. Its body is masked with a hash of the MAC, so that
+no two tokens look alike, which a model might confuse. A token identifies a place and authorises nothing: the look-up
+decides which workspace may use it. Tokens are deterministic: the same place and key give the same token on every
+replica.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Kind = Literal["st", "ack"]
 VERSION: Final = "v1"
 MAC_BYTES: Final = 16
 KEYS_IN_USE: Final = 2
-"""Tokens of the newest key and of the one before it are good (W6)."""
+"""Tokens of the newest key and of the previous one are valid (W6)."""
 
 _SHAPE: Final = re.compile(r"(st|ack)\.(v[0-9]{1,4})\.(.+)")
-"""What follows the version is that version's business, so an unknown one is known as such (W3)."""
+"""Any text may follow the version, so that an unknown version is reported as such (W3)."""
 _BODY_CHARS: Final[dict[str, int]] = {"st": 54, "ack": 56}
 _PLACE: Final = struct.Struct(">II")
 """Series and node."""
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """A place in a run. `series` tells a run from what it was imported from (W71), `attempt` counts the answers that a
-    step has refused."""
+    """A place in a run. `series` distinguishes an imported run from its original (W71); `attempt` counts the blocked
+    attempts at the step."""
 
     kind: Kind
     run_id: RunId
@@ -45,7 +45,7 @@ class Handle(msgspec.Struct, frozen=True):
 
 
 class HandleRefused(Exception):  # noqa: N818 - an answer
-    """The token is not one of ours for this use; `reason` is the rule's code."""
+    """The token is not valid for this use. `reason` is the rule's code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -53,13 +53,13 @@ class HandleRefused(Exception):  # noqa: N818 - an answer
 
 
 _minted: dict[tuple[bytes, str], Handle] = {}
-"""Tokens that this process has made itself, by key: what comes back is mostly one of the last."""
+"""Cache of tokens that this process minted, by key."""
 _KEPT: Final = 512
 
 
 def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
-    """The token of a place, made with the newest key: the same after a restart and on every replica (W7), so that a
-    repeated call can be answered with the same tokens (W10)."""
+    """Mint the token of a place with the newest key. It is the same after a restart and on every replica (W7), so a
+    replay gets the same tokens (W10)."""
     body = _body(handle)
     mac = _mac(keys[0], handle.kind, body)
     text = f"{handle.kind}.{VERSION}." + tokens.encode(_mix(body, mac) + mac)
@@ -70,8 +70,8 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
 
 
 def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
-    """The place that a token names. Raises `HandleRefused`: for what has not the form of a token (W2), another version
-    (W3), another kind (W4), or a signature of neither the newest key nor the one before it (W1, W6)."""
+    """Return the place of a token. Raises `HandleRefused` for text that is no token (W2), another version (W3), another
+    kind (W4), or a MAC of neither the newest nor the previous key (W1, W6)."""
     known = _minted.get((keys[0], text))
     if known is not None and known.kind == kind:
         return known
@@ -97,14 +97,14 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
 
 
 def place(text: str, run_id: str) -> Handle:
-    """The place that a token of ours names in a run, without asking for its key: for answers that this server has
-    stored. Raises `TokenInvalid` where it names none there."""
+    """Return the place of a token in a run without checking its MAC, for answers stored by this server. Raises
+    `TokenInvalid` for a token of another run."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
     payload = text.rpartition(".")[2]
     if len(payload) != _BODY_CHARS[kind]:
         raise tokens.TokenInvalid("not a token of a run")
     raw = tokens.decode(payload)
-    # An earlier version did not mix what a token names.
+    # An earlier version did not mask the body.
     for body in (_parts(raw)[0], raw[:-MAC_BYTES]):
         named = _handle(kind, body)
         if named.run_id == run_id:
@@ -113,13 +113,13 @@ def place(text: str, run_id: str) -> Handle:
 
 
 def _parts(raw: bytes) -> tuple[bytes, bytes]:
-    """What a token names, and its MAC."""
+    """Split a decoded token into its body and its MAC."""
     mac = raw[-MAC_BYTES:]
     return _mix(raw[:-MAC_BYTES], mac), mac
 
 
 def _mix(body: bytes, mac: bytes) -> bytes:
-    """Unreadable and readable again by the same step. It hides nothing: what a token is worth is its MAC."""
+    """Mask or unmask the body by XOR. This is no encryption; the MAC protects the token."""
     size = len(body)
     mask = hashlib.sha256(mac).digest()[:size]
     return (int.from_bytes(body, "big") ^ int.from_bytes(mask, "big")).to_bytes(size, "big")
@@ -134,7 +134,8 @@ def _handle(kind: Kind, body: bytes) -> Handle:
 
 
 def _is_altered(text: str) -> bool:
-    """Whether this is a token of ours but for what somebody changed in it: as long, and named alike (W1)."""
+    """Whether a text looks like an altered token: the right length, and at most one wrong character in the prefix
+    (W1)."""
     for kind, chars in _BODY_CHARS.items():
         prefix = f"{kind}.{VERSION}."
         if len(text) == len(prefix) + chars:
@@ -148,5 +149,5 @@ def _body(handle: Handle) -> bytes:
 
 
 def _mac(key: bytes, kind: str, body: bytes) -> bytes:
-    """Keyed BLAKE2b: a MAC in one call, of which every step makes two."""
+    """Keyed BLAKE2b: a MAC in one call, since every step computes two."""
     return hashlib.blake2b(body, key=key, person=kind.encode(), digest_size=MAC_BYTES).digest()

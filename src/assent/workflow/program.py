@@ -1,8 +1,8 @@
 """The compiled workflow: a pinned program of two instructions.
 
-`Ask` puts one step to the agent and says what must come back; `Repeat` runs instructions again. Everything an author
-can write lowers to these. Nodes lie in one flat tuple and name each other by index, so that a run's progress is a bit
-per node. A program is data: it is stored by its hash, and runs when its file is long gone.
+`Ask` gives one step to the agent and states what must come back; `Repeat` runs instructions again. Everything an author
+can write compiles to these. Nodes are in one flat tuple and refer to each other by index, so a run's progress is one
+bit per node. A program is data, stored by its hash; it runs without its file.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from assent.kernel.canonical import digest
 from assent.workflow.regex.patterns import Engine
 
 PROGRAM_FORMAT: Final = 1
-"""Goes up when a stored program can no longer be read as it is."""
+"""Increased when stored programs can no longer be read."""
 
 LOOP_CONTROL: Final = "wr.loop_control"
 ASSESSMENT: Final = "wr.assessment"
 
 
 class Data(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of the program. Every field is written, absent or not: which defaults the codec would leave out depends
-    on the identity of objects, and the hash must depend on nothing but the meaning.
-    """
+    """Base of all program values. Every field is encoded, because omission of defaults depends on the identity of
+    objects, and the hash must depend on the meaning only."""
 
 
 class Text(Data, frozen=True):
@@ -35,14 +34,14 @@ class Text(Data, frozen=True):
 
 
 class Confirm(Data, frozen=True):
-    """A human's consent before the run goes past a step (W40)."""
+    """A person's approval that a step needs before the run passes it (W40)."""
 
     kind: str = "human_approval"
     when: dict[str, Any] | None = None
 
 
 class Contract(Data, frozen=True):
-    """What a step's output must be (W34). Without `kind` and `schema` the contract is unknown: any kind passes."""
+    """The required output of a step (W34). Without `kind` and `schema` the contract is unknown and any kind passes."""
 
     ref: str
     required: bool = True
@@ -61,7 +60,7 @@ class Dimension(Data, frozen=True):
 
 
 class Assessment(Data, frozen=True):
-    """What an agent must judge about its own work."""
+    """An assessment that the agent makes of its own work."""
 
     id: str
     purpose: str
@@ -69,7 +68,7 @@ class Assessment(Data, frozen=True):
 
 
 class Consequence(Data, frozen=True):
-    """At this level the step stays, and asks for the follow-up (W38)."""
+    """At this level the step stays pending and asks for the follow-up (W38)."""
 
     level: str
     guidance: str
@@ -77,14 +76,14 @@ class Consequence(Data, frozen=True):
 
 
 class StepAction(Data, frozen=True):
-    """An operator's tool that the step is about, with a template for its arguments."""
+    """The operator's tool of a step, with a template for its arguments."""
 
     tool: str
     args: dict[str, Any] = {}
 
 
 class Ask(Data, frozen=True, tag="ask"):
-    """One step, put to the agent."""
+    """One step for the agent."""
 
     id: str
     title: str
@@ -103,7 +102,7 @@ class Ask(Data, frozen=True, tag="ask"):
 
 
 class Repeat(Data, frozen=True, tag="repeat"):
-    """A loop. `mode` says which of the sources decides whether there is another iteration."""
+    """A loop. `mode` selects the field that decides about another iteration."""
 
     id: str
     title: str
@@ -125,7 +124,7 @@ Node = Ask | Repeat
 
 
 class Program(Data, frozen=True):
-    """A workflow as it runs. `preamble` is shown at the start and when a run is resumed."""
+    """A compiled workflow. `preamble` is shown at the start and when a run is resumed."""
 
     format: int
     id: str
@@ -141,8 +140,8 @@ class Program(Data, frozen=True):
     preferences: dict[str, str] = {}
     references: tuple[dict[str, Any], ...] = ()
     patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
-    """What searches for its patterns. Not written where it has none, nor in programs that were made before there was a
-    choice: those keep their hash."""
+    """The regular-expression engine. Absent in programs without patterns and in programs older than the choice of
+    engine, so that they keep their hash."""
 
     @property
     def engine(self) -> Engine:
@@ -150,7 +149,7 @@ class Program(Data, frozen=True):
 
 
 def with_engine(program: Program) -> Program:
-    """The program, pinned to the engine that is used today if it has patterns."""
+    """Return the program, pinned to the present engine if it has patterns."""
     stored = encode(program)
     if b'"pattern"' not in stored and b'"matches"' not in stored:
         return program
@@ -158,7 +157,7 @@ def with_engine(program: Program) -> Program:
 
 
 def without_engine(program: Program) -> Program:
-    """The same, as it was before there was a choice."""
+    """Return the program in its form before the choice of engine."""
     return msgspec.structs.replace(program, patterns=msgspec.UNSET)
 
 
@@ -168,7 +167,6 @@ def workflow_hash(program: Program) -> str:
 
 
 def encode(program: Program) -> bytes:
-    """The stored form."""
     return msgspec.json.encode(program, order="deterministic")
 
 
@@ -176,11 +174,11 @@ _DECODER: Final = msgspec.json.Decoder(Program)
 
 
 class UnknownFormat(ValueError):  # noqa: N818 - a state of the stored program
-    """The stored program was written by another generation of this server."""
+    """The stored value has the format of another version of this server."""
 
 
 def decode(stored: bytes) -> Program:
-    """The program in its stored form; refuses another format by name (W68)."""
+    """Decode a stored program. Raises `UnknownFormat` for another format (W68)."""
     found = msgspec.json.decode(stored, type=dict[str, Any]).get("format")
     if found != PROGRAM_FORMAT:
         raise UnknownFormat(f"program format {found}; this server reads {PROGRAM_FORMAT}")

@@ -1,7 +1,6 @@
-"""The branches of a run as seen from one of its nodes: which go on from there, and which parted before it.
+"""The other branches of a run, seen from one node: those that continue from it, and those that diverged before it.
 
-A pure function of the tree. Nodes are numbered in the order in which they came to be, so a parent's number is smaller
-than its child's.
+A pure function of the tree. Nodes are numbered in order of creation, so a parent's number is smaller than its child's.
 """
 
 from __future__ import annotations
@@ -12,22 +11,22 @@ import msgspec
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """`first` is where it parts from the path to the node, `tip` its newest leaf."""
+    """`first` is its first node off the path to the given node, `tip` its newest leaf."""
 
     first: int
     tip: int
 
 
 class Branches(msgspec.Struct, frozen=True):
-    """The oldest first."""
+    """Branches, oldest first."""
 
     from_here: tuple[Branch, ...]
     elsewhere: tuple[Branch, ...]
 
 
 def find_branches(parents: Mapping[int, int | None], node: int) -> Branches:
-    """Every branch that does not lead to the node. `parents` may lack the oldest nodes of a long run: what hangs on one
-    of those parts there."""
+    """Find every branch that does not contain the node. `parents` may lack the oldest nodes of a long run; a branch
+    from a missing node counts as diverging there."""
     path = set()
     at: int | None = node
     while at is not None:

@@ -1,8 +1,8 @@
 """Conditions as data: checked when a definition is read, evaluated against a scope.
 
-`{var, operator: operand}`, `and`, `or`, `not`; every key of one object must hold; a bare `var` asks for truth.
-Equality forgives what agents vary: case, blanks, `"3"` for 3, `"yes"` for true. The text operators forgive case, and
-`contains` looks into each entry of a list. The ordering operators need numbers.
+`{var, operator: operand}`, `and`, `or`, `not`. Every key of one object must hold; a bare `var` tests for truth.
+Equality ignores case and blanks and accepts `"3"` for 3 and `"yes"` for true, since agents vary these. The text
+operators ignore case, and `contains` searches each entry of a list. The ordering operators need numbers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FALSE_WORDS: Final = frozenset({"false", "no", "n", "off", "0", ""})
 
 
 def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
+    """Whether a value is a JSON number. Booleans are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def number_of(text: str) -> int | float | None:
-    """The number that a text spells, if it spells one plainly."""
+    """Parse a plainly written number; None for other text."""
     body = text.strip()
     if not body or not body.isascii() or body[-1].isalpha() or "_" in body or len(body) > 40:
         return None
@@ -75,14 +75,14 @@ def _truth_word(value: Any) -> bool | None:
 
 
 def truthy(value: Any) -> bool:
-    """Whether a bare `var` holds: set, and not empty, zero, false or a word for it."""
+    """Whether a bare `var` holds: set, and not empty, zero, false or a word for false."""
     if isinstance(value, str):
         return value.strip().casefold() not in FALSE_WORDS
     return bool(value)
 
 
 def _text(value: Any) -> str | None:
-    """What the text operators look at: a text, or a number as it is written."""
+    """Return the operand of a text operator: a text, or a number as written; None for other values."""
     return value if isinstance(value, str) else str(value) if is_number(value) else None
 
 
@@ -124,7 +124,7 @@ _TEXTUAL: Final = ("startsWith", "endsWith", MATCHES)
 
 
 def holds(condition: Condition | None, scope: Scope) -> bool:
-    """Whether a checked condition holds; none at all always does."""
+    """Whether a checked condition holds. None always holds."""
     if condition is None:
         return True
     value = scope.get(condition["var"]) if "var" in condition else UNSET
@@ -159,7 +159,7 @@ def _matches(name: str, value: Any, pattern: str, scope: Scope) -> bool:
 
 
 def check(condition: Any, path: str, level: int = 0) -> list[Issue]:
-    """Everything wrong with a condition as an author wrote it."""
+    """Return all issues of a condition as an author wrote it."""
     if not isinstance(condition, dict):
         return [
             Issue(

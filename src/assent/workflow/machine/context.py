@@ -1,4 +1,4 @@
-"""A run's context: what may be in it, how large it may be, and how an update changes it."""
+"""A run's context: its allowed content, its size limits, its updates."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ EMPTY_BYTES: Final = 2
 
 
 class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
-    """What was sent cannot be taken at all: `code` is `context_too_large` or `validation_error`.
+    """The content cannot be taken at all. `code` is `context_too_large` or `validation_error`.
 
-    For a size, `measured` and `allowed` are bytes. Nothing changed.
+    For a size limit, `measured` and `allowed` are bytes. Nothing changed.
     """
 
     def __init__(self, code: str, issues: tuple[Issue, ...], measured: int = 0, allowed: int = 0) -> None:
@@ -36,7 +36,7 @@ class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[dict[str, Any], str | None]:
-    """The context without the notes that S2 puts into it, and the notes of both places."""
+    """Return the context without the notes that S2 puts into it, and the notes of both places joined."""
     patch = dict(context or {})
     inner = patch.pop(NOTES_KEY, None)
     if inner is not None and not isinstance(inner, str):
@@ -47,7 +47,7 @@ def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[d
 
 
 def join_notes(*given: str | None) -> str | None:
-    """Notes that came in several places as one text: none are dropped, and what is said twice is kept once (W12)."""
+    """Join notes from several places: none are dropped, and repeated ones are kept once (W12)."""
     there = [part for part in given if part is not None]
     if len(there) < 2:
         return there[0] if there else None
@@ -56,10 +56,10 @@ def join_notes(*given: str | None) -> str | None:
 
 
 def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """The context after an update, with its size: null deletes a key, other values replace the old one whole (W52).
+    """Return the updated context and its size. Null deletes a key; other values replace the old one whole (W52).
 
-    Refuses what is too large (W47) or nests too deep (W49). `size` is that of `context` before (`EMPTY_BYTES` for an
-    empty one), so an update costs what it changes and not what was gathered before it.
+    Raises `ContentRefused` if it is too large (W47) or nested too deeply (W49). `size` is that of `context`
+    (`EMPTY_BYTES` for an empty one), so the cost depends on the update, not on the whole context.
     """
     if not patch:
         return dict(context), size
@@ -84,13 +84,13 @@ def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> t
 
 
 def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
-    """What one entry adds to the canonical bytes: key, colon, value, and a comma unless it stands alone."""
+    """Canonical bytes of one entry: key, colon, value, and a comma unless it is the only one."""
     return size_of(key, "context") + 1 + size_of(value, f"context.{key}"[:200]) + (0 if last else 1)
 
 
 def size_of(value: Any, path: str) -> int:
-    """Bytes, not characters, of canonical JSON (W48); a value that has none is a validation error, the same way every
-    time (W54)."""
+    """Return the size in bytes of canonical JSON (W48). A value without a canonical form always raises a validation
+    error (W54)."""
     try:
         return len(canonical(value))
     except (NotCanonical, TypeError, RecursionError) as error:
@@ -99,7 +99,7 @@ def size_of(value: Any, path: str) -> int:
 
 
 def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
-    """An issue for every key that belongs to the server or to a language's object model (W53)."""
+    """Yield an issue for every key reserved for the server or for a language's object model (W53)."""
     if "wr" in patch:
         yield Issue("context.wr", "reserved_key", '"wr" belongs to the server; choose another name.')
     stack: list[tuple[str, Any]] = [("context", patch)]
@@ -117,7 +117,7 @@ def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
 
 
 def check_notes(notes: str | None) -> None:
-    """Notes are text of bounded length, in bytes (W50)."""
+    """Raise `ContentRefused` for notes that are too long, in bytes (W50), or no text."""
     if notes is None:
         return
     try:
@@ -135,7 +135,7 @@ def check_notes(notes: str | None) -> None:
 
 
 def check_output_size(output: Any) -> None:
-    """Output is JSON of bounded size."""
+    """Raise `ContentRefused` for output that is too large or nested too deeply."""
     if output is None:
         return
     if depth(output) > MAX_JSON_DEPTH:

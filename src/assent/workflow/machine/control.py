@@ -1,8 +1,7 @@
-"""Which step comes next: the first one not done whose condition holds, from the top of the innermost loop.
+"""Control flow: find the next step, which is the first node not done whose condition holds in the innermost loop.
 
-Works on a private copy of a run's position and either settles on a step, on completion, or on what blocks the way;
-in the last case nothing of the copy is kept. It always ends: every loop is bounded, and a loop whose body asks nothing
-is left after a bounded number of empty rounds.
+Works on a copy of a run's position and ends on a step, on completion, or with `Stuck`; then the copy is dropped. It
+always ends, because every loop is bounded, and a loop without steps ends after a bounded number of empty rounds.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from assent.workflow.machine.values import UNSET, Scope
 from assent.workflow.program import Ask, Program, Repeat
 
 MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
-"""Rounds of loops without a single step to ask, before the loops are left."""
+"""Rounds of loops without a step, before the loops are left."""
 
 
 class LoopEvent(msgspec.Struct, frozen=True):
-    """What happened to a loop on the way to the next step, for the log (W61).
+    """An event of a loop on the way to the next step, for the log (W61).
 
-    `kind` is `loop_entered`, `loop_iterated` or `loop_exited`; an exit says how many iterations there were and why.
+    `kind` is `loop_entered`, `loop_iterated` or `loop_exited`. An exit has the number of iterations and the reason.
     """
 
     kind: str
@@ -35,17 +34,17 @@ class LoopEvent(msgspec.Struct, frozen=True):
 
 
 class Stuck(Exception):  # noqa: N818 - an answer to the agent
-    """The run cannot go on with what was sent: these issues stand in the way."""
+    """The run cannot go on with the submitted content, because of these issues."""
 
     def __init__(self, *issues: Issue) -> None:
         super().__init__(issues[0].message)
         self.issues = issues
         self.before: int | None = None
-        """The loop that could not begin, where it was that."""
+        """The loop that could not begin, if that is the cause."""
 
 
 class Walk:
-    """A run's position while it moves."""
+    """A mutable copy of a run's position."""
 
     def __init__(self, program: Program, snapshot: Snapshot) -> None:
         self.program = program
@@ -62,7 +61,8 @@ class Walk:
         return scope(self.program, self.context, self.frames, self.decisions)
 
     def decide(self, decision: str, loop_id: str | None) -> None:
-        """Note a loop decision for the loop it names, or the innermost that waits for one, or the next one."""
+        """Record a loop decision for the named loop, or the innermost one that needs a decision, or the next one to
+        begin."""
         for n in range(len(self.frames) - 1, -1, -1):
             loop = self._loop(self.frames[n])
             if loop.artifact is not None and loop_id in (None, loop.loop_id, loop.id):
@@ -77,7 +77,7 @@ class Walk:
             self.frames = [msgspec.structs.replace(frame, asked=True) for frame in self.frames]
 
     def settle(self) -> int | None:
-        """The next step to ask, or nothing when the run is complete. Raises `Stuck`."""
+        """Move to the next step and return its index, or None when the run is complete. Raises `Stuck`."""
         while True:
             index = self._next()
             if index is None:
@@ -135,7 +135,7 @@ class Walk:
             self.events.append(LoopEvent("loop_exited", loop.id, 0, reason))
 
     def _take_ahead(self, loop: Repeat) -> str | None:
-        """A decision made before the loop began counts for it, once."""
+        """Take the decision made before this loop began, if there is one. It counts once."""
         if self.ahead is None or self.ahead[0] not in ("", loop.loop_id, loop.id):
             return None
         decision, self.ahead = self.ahead[1], None
@@ -145,7 +145,7 @@ class Walk:
         return conditions.holds(loop.condition, self.scope()) is (loop.mode == "while")
 
     def _end_of_round(self) -> None:
-        """Begin the next iteration or leave the loop: with a warning at its limit (W60), and not at all while its
+        """Begin the next iteration or leave the loop, with a warning at its limit (W60). Raises `Stuck` while its
         decision is missing (W62)."""
         frame = self.frames[-1]
         loop = self._loop(frame)
@@ -175,7 +175,7 @@ class Walk:
         self.events.append(LoopEvent("loop_exited", loop.id, following, reason))
 
     def _inside(self, loop: Repeat) -> int:
-        """The bits of everything in a loop's body, at any depth."""
+        """Return the bits of all nodes in a loop's body, at any depth."""
         bits = 0
         for index in loop.body:
             bits |= 1 << index
@@ -185,7 +185,7 @@ class Walk:
         return bits
 
     def _total(self, loop: Repeat, *, running: bool = False) -> int:
-        """How many iterations a counted loop has by the context as it is now."""
+        """Return the number of iterations of a counted loop, by the present context. Raises `Stuck`."""
         if loop.mode == "forEach":
             items = self._outer().get(loop.items or "") if running else self.scope().get(loop.items or "")
             if isinstance(items, list):

@@ -1,6 +1,6 @@
-"""What came before: the recap that a resumed agent reads, and which leaf of a run is its tip.
+"""The recap that a resumed agent reads, and the tip of a run.
 
-Notes are stored whole; only what is shown is cut, between code points and with a marker.
+Notes are stored whole. Only the displayed text is cut, between code points and with a marker.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import msgspec
 from assent.kernel.limits import RECAP_BYTES
 
 _LEAST_SHOWN: Final = 200
-"""A note of which less than this would be shown is left out instead."""
+"""A note is left out if less than this many bytes of it would fit."""
 
 
 class Note(msgspec.Struct, frozen=True):
-    """Notes of a completed step or a checkpoint. `title` says which."""
+    """Notes of a completed step or a checkpoint, named by `title`."""
 
     title: str
     text: str
@@ -32,8 +32,7 @@ class Recap(msgspec.Struct, frozen=True):
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """At most so many bytes of a text, ending between two code points, with a marker that says how much is missing
-    (W50)."""
+    """Cut a text to at most `most_bytes`, between two code points, with a marker for the missing part (W50)."""
     raw = text.encode()
     if len(raw) <= most_bytes:
         return text
@@ -45,7 +44,7 @@ def cut(text: str, most_bytes: int) -> str:
 
 
 def first_line(text: str, most_chars: int = 160) -> str:
-    """The first line that says something, without marks of a heading or a list."""
+    """Return the first line with text, without heading and list marks."""
     for line in text.splitlines():
         if said := " ".join(line.replace("**", "").replace("`", "").strip().lstrip("#>*-").split()):
             return said if len(said) <= most_chars else said[: most_chars - 1].rstrip() + "…"
@@ -53,8 +52,8 @@ def first_line(text: str, most_chars: int = 160) -> str:
 
 
 def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
-    """The newest notes within the budget, those of checkpoints too (W20, W46). `notes` come oldest first; `left_out`
-    older ones were not even read."""
+    """Return the newest notes within the budget, including checkpoints (W20, W46). `notes` are oldest first; `left_out`
+    counts older ones that were not read."""
     blocks: list[str] = []
     left = RECAP_BYTES
     for note in reversed(notes):
@@ -73,12 +72,12 @@ def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """A node of a run that nothing follows, with the number of its latest event in the log."""
+    """A node without children, with the number of its latest event in the log."""
 
     node: str
     latest_event: int
 
 
 def find_tip(leaves: Iterable[Leaf]) -> Leaf | None:
-    """The leaf with the latest event in the log, whatever any clock says; ties go to the node's name (W27)."""
+    """Return the leaf with the latest event by number, not by time; ties are broken by the node's name (W27)."""
     return max(leaves, key=lambda leaf: (leaf.latest_event, leaf.node), default=None)

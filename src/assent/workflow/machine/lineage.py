@@ -1,7 +1,6 @@
-"""What became of a run, folded from its log (W27, W67): its nodes, its branches, its tip.
+"""The lineage of a run, computed from its log (W27, W67): its nodes, its branches, its tip.
 
-A pure function of events: the same log gives the same lineage on every server, and a node that is stored otherwise than
-the log says is found.
+A pure function of events: equal logs give equal lineages, so a node that differs from the log is detected.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import msgspec
 
 
 class LineageStep(msgspec.Struct, frozen=True, rename="camel"):
-    """A node as the log tells it. `edge` is what led to it, `latest` the last event about it."""
+    """A node according to the log. `edge` led to it; `latest` is the number of its last event."""
 
     node: int
     parent: int | None
@@ -27,26 +26,26 @@ class LineageStep(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Lineage(msgspec.Struct, frozen=True):
-    """The nodes of a run in the order in which they came to be."""
+    """The nodes of a run in order of creation."""
 
     steps: tuple[LineageStep, ...]
 
     @property
     def tip(self) -> int | None:
-        """The leaf with the latest event, whatever any clock says."""
+        """The leaf with the latest event by number."""
         parents = {step.parent for step in self.steps}
         leaves = [step for step in self.steps if step.node not in parents]
         return max(leaves, key=lambda step: (step.latest, step.node)).node if leaves else None
 
     @property
     def branches(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         parents = {step.parent for step in self.steps}
         return sum(step.node not in parents for step in self.steps)
 
 
 def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
-    """The lineage of a run from its events: number, kind, time, body."""
+    """Compute the lineage from events (number, kind, time, body)."""
     steps: dict[int, LineageStep] = {}
     for seq, kind, at_ms, body in events:
         if kind == "workflow_started":

@@ -1,7 +1,7 @@
-"""Where a run stands: a small frozen value, from which everything after it follows.
+"""The snapshot of a run: a small immutable value with the complete state of the interpreter.
 
-Its size depends on the program and the context, never on how long the run already took: progress is one bit per node,
-a loop is one frame, and only the latest decision of each step is kept.
+Its size depends on the program and the context, not on the number of steps taken: progress is one bit per node, a loop
+is one frame, and only the latest decision of each step is kept.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ SNAPSHOT_FORMAT: Final = 1
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True):
-    """One loop that is running: its node, the iteration (from 0), what the agent decided in it, and whether this
-    iteration asked anything at all.
-    """
+    """A running loop: its node, the iteration (from 0), the agent's loop decision, and whether this iteration had a
+    step."""
 
     loop: int
     iteration: int = 0
@@ -29,8 +28,8 @@ class Frame(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """A point of a run. `at` is the node being asked, or nothing once the run is complete. A loop is asked only at the
-    very start, for what it needs to begin."""
+    """`at` is the pending node; None when the run is complete. It is a loop only at the start, if the loop lacks a
+    value that it needs to begin."""
 
     at: int | None
     done: str = "0"
@@ -51,7 +50,6 @@ _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 def encode(snapshot: Snapshot) -> bytes:
-    """The stored form."""
     return _ENCODER.encode(snapshot)
 
 
@@ -59,7 +57,7 @@ _DECODER: Final = msgspec.json.Decoder(Snapshot)
 
 
 def decode(stored: bytes) -> Snapshot:
-    """The snapshot in its stored form; refuses another format by name (W68)."""
+    """Decode a stored snapshot. Raises `UnknownFormat` for another format (W68)."""
     snapshot = _DECODER.decode(stored)
     if snapshot.format != SNAPSHOT_FORMAT:
         raise UnknownFormat(f"snapshot format {snapshot.format}; this server reads {SNAPSHOT_FORMAT}")
@@ -67,7 +65,7 @@ def decode(stored: bytes) -> Snapshot:
 
 
 def scope_of(program: Program, snapshot: Snapshot) -> Scope:
-    """The names that hold at this point."""
+    """Return the scope at this snapshot."""
     return scope(program, snapshot.context, snapshot.frames, snapshot.decisions)
 
 
@@ -77,10 +75,10 @@ def scope(
     frames: tuple[Frame, ...] | list[Frame],
     decisions: dict[str, dict[str, str]],
 ) -> Scope:
-    """Loop variables over the context, innermost first, and the humans' decisions under `wr.decisions`."""
+    """Return the scope: loop variables (innermost first), the context, and people's decisions under `wr.decisions`."""
     server: dict[str, Any] = {"wr": {"decisions": decisions}}
     for name, made in decisions.items():
-        if "." in name:  # a step of a routine: its name alone is a path already
+        if "." in name:  # a step of a routine, whose name is a path
             server |= {f"wr.decisions.{name}": made}
             server |= {f"wr.decisions.{name}.{fact}": value for fact, value in made.items()}
     layers: list[dict[str, Any]] = [server, context]
@@ -102,7 +100,7 @@ def _loop_variables(loop: Repeat, frame: Frame, outer: Scope) -> dict[str, Any]:
 
 
 def step_key(program: Program, snapshot: Snapshot) -> str:
-    """The name of the pending step that is unique in the run: with the iteration of each loop around it (W63)."""
+    """Return the unique name of the pending step, with the iteration of each loop around it (W63)."""
     if snapshot.at is None:
         return ""
     loops = [f"{program.nodes[frame.loop].id}[{frame.iteration + 1}]" for frame in snapshot.frames]
@@ -110,7 +108,7 @@ def step_key(program: Program, snapshot: Snapshot) -> str:
 
 
 def pending_step(program: Program, snapshot: Snapshot) -> Ask:
-    """The step being asked. A complete run has none."""
+    """Return the pending step. Raises ValueError for a complete run."""
     if snapshot.at is None:
         raise ValueError("the run is complete: no step is pending")
     node = program.nodes[snapshot.at]
@@ -118,7 +116,7 @@ def pending_step(program: Program, snapshot: Snapshot) -> Ask:
 
 
 def _at_the_door(loop: Repeat) -> Ask:
-    """What is asked where a run begins with a loop that cannot begin itself: nothing but what it needs (W60)."""
+    """Return a step that asks for the missing value of a loop at the start of a run (W60)."""
     name, wanted = (loop.items, "a list of") if loop.mode == "forEach" else (loop.count, "a whole number,")
     needed = f"`{name}`, {wanted} at most {loop.most}"
     prompt = f"This loop cannot begin without {needed}. Find out what it is and send it as context.{name}."

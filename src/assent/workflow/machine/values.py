@@ -1,7 +1,6 @@
-"""Variables: what a name in a condition, a loop or a template stands for.
+"""Variables of conditions, loops and templates.
 
-A scope is the run's context with the loop variables laid over it, innermost first, and the server's own facts
-under `wr`. Knows nothing of steps or programs.
+A scope has the loop variables (innermost first), the run's context, and the server's facts under `wr`.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
-"""A name that stands for nothing; distinct from null, which is a value."""
+"""The value of an undefined name; distinct from null."""
 
 _NAME: Final = re.compile(r"[^.\[\]]+")
 _PLACE: Final = re.compile(r"\{\{\s*+(?![\"'`}])([^{}]*?)\s*\}\}")
-"""No name begins with a quotation mark: `{{"…"}}` is text, such as a node of a diagram."""
+"""A name does not begin with a quotation mark: `{{"…"}}` is text, such as a node of a diagram."""
 _SUM: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*([+-])\s*(\d{1,9})")
 _PATH: Final = re.compile(r"[A-Za-z_][\w\-]*(?:\.[\w\-]+|\[\d+\])*")
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -39,14 +38,13 @@ _MAX_KNOWN_CHARS: Final = 100
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """Where names are looked up: the layers first to last. `engine` searches for the patterns that are held against
-    what they stand for."""
+    """Layers in which names are looked up, first to last. `engine` is the regular-expression engine of the program."""
 
     layers: tuple[Mapping[str, Any], ...]
     engine: Engine = "re2"
 
     def get(self, path: str) -> Any:
-        """The value of `name`, `name.part`, `name[0].part` or `name.length`; `UNSET` where there is none."""
+        """Return the value of `name`, `name.part`, `name[0].part` or `name.length`; `UNSET` if there is none."""
         for layer in self.layers:
             if path in layer:
                 return layer[path]
@@ -73,10 +71,10 @@ def _descend(value: Any, parts: Sequence[str]) -> Any:
 
 
 def marker(expression: str, scope: Scope) -> str:
-    """What stands where a value should: visible to the agent, who can set it (format table, templating).
+    """Return the visible marker for a missing value, which the agent can set (format table, templating).
 
-    What is set of it is said too: `{{slice.name}}` may have met a text where it wants an object, and an expression that
-    this server does not evaluate is left for the agent to work out.
+    It also shows the part that is set: `{{slice.name}}` may find a text instead of an object. An expression that this
+    server does not evaluate is left to the agent.
     """
     words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
     found = {word: value for word in words if word != "wr" and (value := scope.get(word)) is not UNSET}
@@ -92,7 +90,7 @@ def _shorten(value: Any) -> str:
 
 
 def render(template: str, scope: Scope) -> str:
-    """Fill `{{name}}`, `{{name.part}}` and `{{name + 1}}`, once: what a value holds is never read as a template."""
+    """Fill `{{name}}`, `{{name.part}}` and `{{name + 1}}` once. Values are never read as templates."""
     text = _PLACE.sub(lambda match: _place(match[1], scope), template) if "{{" in template else template
     return (
         text
@@ -102,8 +100,8 @@ def render(template: str, scope: Scope) -> str:
 
 
 def render_value(template: Any, scope: Scope) -> Any:
-    """Fill a JSON template: a string that is one placeholder keeps the value's type, other strings are text. The keys
-    of a value come in one order, whether it was just sent or is read from the store (W11)."""
+    """Fill a JSON template. A string that is one placeholder keeps the value's type; other strings become text. Keys
+    are sorted, so that sent and stored values render equally (W11)."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template.strip())
         if whole and (value := scope.get(whole[1])) is not UNSET:
@@ -126,7 +124,7 @@ def _place(expression: str, scope: Scope) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value inside a prompt: text as it is, everything else as JSON, long ones cut with a marker."""
+    """Render a value in a prompt: text unchanged, other values as JSON, long ones cut with a marker."""
     text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
     if len(text) > MAX_PROMPT_VALUE_CHARS:
         return text[:MAX_PROMPT_VALUE_CHARS] + f"[… {len(text) - MAX_PROMPT_VALUE_CHARS} more characters]"
