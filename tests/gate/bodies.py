@@ -208,6 +208,7 @@ PUBLISHABLE: dict[str, str] = {
     "a task that is done": (
         "Task: carry 40 kg of apples up three floors. Method: pulley. Result: juice for everyone on Sunday!"
     ),
+    "a flag in brackets": "The (mode=context) flag is gone.",
     "a setting that is explained": (
         "mode=strict is the default from 5.0 on. If a build breaks, set mode=loose and open an issue."
     ),
@@ -427,6 +428,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a named address": ("slot", "Click [here](INSERT_URL)."),
     "a number to fill in": ("slot", "We grew by [X]% this quarter."),
     "a header before the text": ("frame", "[Generated | mode=context | route=linkedin] Tern 2 is out."),
+    "a headed text on one line": ("frame", "Generated (mode=context, route=x): Tern 2 is out."),
     "a title with a header": (
         "frame",
         "## Ferret launch — generated (route=site, mode=draft)\n\nFerret reads Parquet now.",

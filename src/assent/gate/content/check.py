@@ -115,8 +115,8 @@ def _is_frame(line: str, opens: bool) -> bool:
     telling = pairs.get("mode", "").casefold() in _MODES or (len(pairs) == 2 and "=" in line)
     bare = without_marks(line.replace("<!--", "").replace("-->", "").lstrip(" /")).strip()
     if (found := _BRACKETED.match(bare)) is not None and _PAIR.search(found[2]):
-        header = found.end() == len(bare) or (not found[1].strip() and telling)
-        return header and (telling or _are_head_words(found[1]))
+        headed = _are_head_words(found[1])
+        return headed or telling if found.end() == len(bare) else headed and telling and len(pairs) == 2
     if bare != line.strip() and telling and "=" in bare:
         return _PAIR.search(bare[-60:].rstrip("*=#_~- ")) is not None
     if not telling or not (opens or "<!--" in line):
