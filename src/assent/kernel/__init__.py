@@ -1,1 +1,1 @@
-"""What everything stands on and what knows no contract noun: ids, canonical JSON, tokens, refusals, limits."""
+"""Shared basics: ids, canonical JSON, tokens, times, refusals with their reasons, and limits."""
