@@ -1,1 +1,1 @@
-"""Ways out into the world. `registry` is the public list; each connector is a file of its own."""
+"""Connectors, one module per provider. `registry` describes them all."""

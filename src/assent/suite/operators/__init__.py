@@ -1,2 +1,1 @@
-"""The operators: what business work is prepared. One file each; they return what they want to happen and do "
-"nothing."""
+"""The operators, one module each. An operator returns the drafts and effects it wants and performs none of them."""
