@@ -534,6 +534,8 @@ NO_LEADS = [
     "## 2.1\n\n- [A song for the road](https://a.example/song)\n- Charts can be pinned",
     "## 2.1\n\n- Various small fixes\n- [Dev Deps] update tape 41e3d94\n- Charts can be pinned 0a1b2c3",
     "## 2.1\n\n- Removed the old importer\n- Charts can be pinned",
+    "## 2.1\n\n- **Changed**: Charts can be pinned\n- **Bug fixes**: Various small fixes",
+    "## 2.1\n\nThis update has many improvements\n\n- [[#5](https://a.example/5)] Charts can be pinned\n- fix bugs",
     "## 2.1\n\n- Add setting: new charts start pinned\n- Charts can be pinned",
     "## 2.1\n\n- Charts can be pinned:\n  ```sh\n  plotter pin one\n  ```\n  See #12.\n- Charts can be pinned",
 ]
@@ -591,3 +593,9 @@ def test_problems_listed_under_why_are_no_features() -> None:
         "# Keyz\n\nKeyz is a small piano.\n\n## Why\n\n- Others ignore the pedal\n- Others need a download\n"
     )
     assert "pedal" not in body("linkedin", readme=readme)
+
+
+def test_a_title_that_is_too_long_ends_before_a_preposition() -> None:
+    readme = "# Keyz\n\nKeyz is a piano, organ and harpsichord simulator to practise scales, chords and songs on.\n"
+    written = draft("hn", gather(product_url="https://keyz.example", repo_context={"readme": readme}))
+    assert written.title == "Show HN: Keyz – a piano, organ and harpsichord simulator"

@@ -15,9 +15,9 @@ import msgspec
 from assent.gate.content.check import find_flaw
 from assent.suite.composer.frames import capitalise, frames_of
 from assent.suite.composer.material import MOST_FACTS, Material, material_of
-from assent.suite.composer.naming import is_named
+from assent.suite.composer.naming import is_named, is_subject
 from assent.suite.composer.product import Saying
-from assent.suite.composer.statements import is_price, shorten
+from assent.suite.composer.statements import cut_title, is_price, shorten
 from assent.suite.content import channels, threads
 from assent.suite.content.channels import Channel
 from assent.suite.content.claims import Claim, claim, warnings_for
@@ -290,13 +290,13 @@ class _Draft:
         if kind == "news" and held.lead is None and held.name and held.brief:
             start = f"{self._show()}{held.name}{' – ' if self._show() else ': '}"
             if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
-                return Saying(start + cut(held.brief[0].text, most - len(start)), held.brief[0].facts)
+                return Saying(start + cut_title(held.brief[0].text, most - len(start)), held.brief[0].facts)
         if kind == "tagline" and held.headline is not None and (short := shorten(held.headline.text, most)):
             return Saying(capitalise(short, held.name), held.headline.facts)
         if kind != "news" and held.brief:
-            return Saying(capitalise(cut(held.brief[0].text, most), held.name), held.brief[0].facts)
+            return Saying(capitalise(cut_title(held.brief[0].text, most), held.name), held.brief[0].facts)
         whole = held.lead or held.product if kind == "news" else held.product or held.lead
-        return Saying(cut(unended(whole.text), most), whole.facts) if whole is not None else None
+        return Saying(cut_title(unended(whole.text), most), whole.facts) if whole is not None else None
 
     def _news(self, most: int) -> Iterator[Saying]:
         """The change as a title: whole, without its last clause, or its first words."""
@@ -323,7 +323,7 @@ class _Draft:
         joint = " – " if show else ": "
         for each in self.held.brief:
             room = most - len(show)
-            if not name or is_named(name, each.text):
+            if not name or is_subject(name, each.text):
                 yield Saying(_after(show, shorten(each.text, room)), each.facts)
             else:
                 short = shorten(each.text, room - len(name) - len(joint))

@@ -160,7 +160,7 @@ def list_change(text: str, kind: str, language: str) -> str:
         past = re.match(r"^\w+ed\b", bare)
         if not past and form == "new" and language == "en" and " to " in rest:
             return f"Added {rest}"
-        return bare if past else getattr(frames, form)[1] + rest
+        return capitalise(bare) if past else getattr(frames, form)[1] + rest
     if language in FRAMES and kind == "fixed" and not _MENDED.search(text):
         return frames.fixed[1] + bare
     return capitalise(

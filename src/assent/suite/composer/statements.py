@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from assent.suite.content.cleaning import cut
 from assent.suite.content.language import sentences, unended, word_set
 
 _GREETING: Final = re.compile(
@@ -158,6 +159,21 @@ def shorten(text: str, most: int) -> str:
         if len(head) <= most and len(head.split()) >= 3 and not _DANGLES.search(head) and _parts(match, head):
             return head
     return ""
+
+
+def cut_title(text: str, most: int) -> str:
+    """At most `most` characters: without the words behind a preposition if that leaves a title, else cut at a word."""
+    clauses = [match.start() for match in _BEHIND.finditer(text[:most])]
+    places = [match.start() for match in _BESIDE.finditer(text[:most])]
+    for end in (*reversed(clauses), *places):
+        head = re.sub(r"^(?:an?|the) ", "", text[:end], flags=re.IGNORECASE)
+        if len(head.split()) >= 2 and not _DANGLES.search(head):
+            return text[:end]
+    return cut(text, most)
+
+
+_BEHIND: Final = re.compile(r",? (?:with|for|that|which|using|providing|designed) ")
+_BESIDE: Final = re.compile(r",? (?:to|in|on|from|of|based|written|modelled|built) ")
 
 
 def _parts(match: re.Match[str], head: str) -> bool:

@@ -45,11 +45,14 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )
 """What the heading of a section says about the items below it."""
 _PREFIX: Final = re.compile(
-    r"^(?:[0-9a-f]{7,40}\s+)?(?P<type>feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
+    r"^(?:[0-9a-f]{7,40}\s+)?(?P<type>feat|feature|fix|bug ?fix(?:es)?|perf|improvements?|enhancements?|changed?|"
+    r"changes|chore|ci|tests?|build|style|refactor|docs?|deps|"
     r"revert)"
     r"(?:\([^)]{0,60}\))?!?:\s*",
     re.IGNORECASE,
 )
+_TOLD: Final = ("feat", "perf", "improvement", "enhancement", "change", "fix", "bug")
+"""The kinds of commits and items that users are told of."""
 _FIX: Final = re.compile(
     r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
     r"korrigiert)(?!\w)"
@@ -115,7 +118,9 @@ _ASIDE_LINE: Final = re.compile(
     r"experimental!|please |make sure|be sure|(?:before|after) (?:you )?upgrad|if you|for (?:more|details|the full)|"
     r"read (?:more|the)|check out|enjoy|happy \w+ing|stay tuned|more (?:info|details)|nothing|"
     r"no (?:\S+ )?changes?\b|version (?:was )?bump|"
-    r"(?:various|minor|misc\w*|other|small|several|some|many|lots of|a few)\b(?: \S+){0,4} "
+    r"this (?:release|version|update)\b.* (?:fixes|improvements|changes)\W*$|.*\bunder[- ]the[- ]hood\b|"
+    r"(?:fix(?:ed|es)?|improved?) (?:\w+ )?(?:bugs?|issues|errors|performance|stability|design)\W*$|"
+    r"(?:made )?(?:various|minor|misc\w*|other|small|several|some|many|lots of|a few)\b(?: \S+){0,4} "
     r"(?:changes?|fixes|bug ?fixes|"
     r"tweaks|improvements|enhancements|stuff|updates|cleanups?)(?: \(.*\))?\W*$|"
     r"bug ?fixes(?: and (?:\S+ )?improvements)?\W*$|and (?:much|many) more\b|hinweis|achtung|danke|bitte )",
@@ -215,7 +220,7 @@ def read_commit(message: str) -> Change | None:
 
 def unmarked(line: str) -> str:
     """Without the kind of commit before it, and without numbers and authors."""
-    bare = re.sub(r"^(?:[0-9a-f]{7,40}|#\d+:?)\s+", "", _PREFIX.sub("", line.strip()))
+    bare = re.sub(r"^(?:[0-9a-f]{7,40}|\[?#\d+\]?:?)\s+", "", _PREFIX.sub("", line.strip()))
     bare = _REFERENCES.sub("", bare)
     for _ in range(3):
         bare = _TAIL.sub("", bare).strip()
@@ -225,7 +230,7 @@ def unmarked(line: str) -> str:
 def _item(line: str, kind: str) -> list[Change]:
     prefix = _PREFIX.match(line)
     commit = prefix.group("type").lower() if prefix else ""
-    if commit not in ("", "feat", "feature", "fix", "bugfix", "perf") or _INSIDE.match(line):
+    if (commit and not commit.startswith(_TOLD)) or _INSIDE.match(line):
         return []
     parts = [
         text
@@ -234,7 +239,7 @@ def _item(line: str, kind: str) -> list[Change]:
     ]
     if not parts or _INSIDE.match(parts[0]) or _BROKEN.search(parts[0]):
         return []
-    repaired = kind == "fixed" or commit in ("fix", "bugfix") or bool(_FIX.search(parts[0]))
+    repaired = kind == "fixed" or commit.startswith(("fix", "bug")) or bool(_FIX.search(parts[0]))
     first = Change(parts[0], "fixed" if repaired else "")
     return [first, *(Change(text, "more") for text in parts[1:])]
 
