@@ -599,3 +599,10 @@ def test_a_title_that_is_too_long_ends_before_a_preposition() -> None:
     readme = "# Keyz\n\nKeyz is a piano, organ and harpsichord simulator to practise scales, chords and songs on.\n"
     written = draft("hn", gather(product_url="https://keyz.example", repo_context={"readme": readme}))
     assert written.title == "Show HN: Keyz – a piano, organ and harpsichord simulator"
+
+
+def test_the_address_names_a_product_that_its_readme_does_not_name() -> None:
+    evidence = gather(
+        product_url="https://tiny-keys.example", repo_context={"readme": "A small piano for the browser."}
+    )
+    assert draft("x", evidence).body.startswith("tiny-keys: A small piano for the browser.")
