@@ -553,6 +553,8 @@ NAMED = [
     ("## Preview\n\nTap a key and a note sounds.\n", "keyz"),
     ("<h1>\n<a href='https://b.example'><img src='k.png'></a>\n<br/>\nKeyz\n</h1>\n\n## Preview\n", "Keyz"),
     ("Keyz is a small piano.\n\n# Support the project\n\nWrite to us.\n", "Keyz"),
+    ("## Installation - Linux\n\nUnpack it.\n\n## Use\n\nKeyz is a small piano.\n", "Keyz"),
+    ("Module description\n==================\n\nKeyz is a small piano.\n", "Keyz"),
     ("### Keyz - a small piano\n\n# Our mission\n\nOur mission is a piano for all.\n", "Keyz"),
 ]
 

@@ -53,7 +53,7 @@ _FEATURES: Final = re.compile(
     re.IGNORECASE,
 )
 _GENERAL_TITLE: Final = re.compile(
-    r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome)$", re.IGNORECASE
+    r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome|(?:\w+ )?description)$", re.IGNORECASE
 )
 _TARGET: Final = r"(?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,600}\)|\[[^\]\n]{0,100}\])"
 _PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]" + _TARGET)
@@ -254,7 +254,17 @@ class _Reader:
         stands before a dash."""
         first = re.split(r"[\s:|–—-]", self.heading, maxsplit=1)[0].casefold()
         names = any(paragraph.casefold().startswith(first) for paragraph in self.paragraphs[:3])
-        if first in ("our", "my", "your", "the", "this", "about", "why", "what", "how"):
+        if _ASIDE.match(self.heading) or first in (
+            "our",
+            "my",
+            "your",
+            "the",
+            "this",
+            "about",
+            "why",
+            "what",
+            "how",
+        ):
             return ""
         return self.heading if first and (names or re.match(r"\S+ [-–—] \S", self.heading)) else ""
 
