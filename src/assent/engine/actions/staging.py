@@ -22,9 +22,9 @@ from assent.engine.actions import (
 )
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import READ_FIELDS, check_contents
-from assent.engine.core import idempotency as once
 from assent.engine.core import journal
 from assent.engine.core.failpoints import failpoint
+from assent.engine.core.idempotency import run_once
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
@@ -51,7 +51,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
-from assent.ports import THIS_RUN, Preparation, StagedEffect, Transaction
+from assent.ports import THIS_RUN, Picture, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
@@ -102,9 +102,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     run_id: RunId | None = None
     """A run that was begun before and is finished now."""
 
-    def digest(self) -> str:
-        return canonical.digest(self.inputs)
-
 
 async def stage(
     services: Services,
@@ -117,14 +114,77 @@ async def stage(
 
     `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
     """
+    preparation = await _check(services, preparation)
+    now_ms = services.clock.now_ms()
+    workspace_id = request.principal.workspace_id
+    preparation, readiness = await with_targets(services, workspace_id, preparation)
+    staged = await _build(services, request, preparation, readiness, now_ms)
+    reply = await _answer(services, request, preparation, readiness, staged, shape, more)
+    delivery = _Delivery.plan(services, request.webhook_url, now_ms)
+
+    def begin() -> Transaction[Reply]:
+        if delivery is not None:
+            yield from webhook_hosts.require(workspace_id, delivery.host)
+        if request.run_id is not None and not (yield from actions.finish_run(staged.run)):
+            return reply
+        yield from _store(staged, request.principal.name, begun=request.run_id is not None)
+        if delivery is not None:
+            kind = event_of(request.tool, "completed")
+            yield from webhooks.enqueue(
+                workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, reply, now_ms
+            )
+        return reply
+
+    def begin_once() -> Transaction[Reply]:
+        return run_once(request.principal, request.tool, request.key, request.inputs, now_ms, shape, begin)
+
+    reply = await services.store.write(
+        meter(begin_once, workspace_id, services.limits.storage_quota_bytes, now_ms)
+    )
+    failpoint("prepare.committed")
+    if delivery is not None:
+        services.background.wake_jobs()
+    return reply
+
+
+class _StagedRun(msgspec.Struct, frozen=True):
+    """The records of a preparation, complete before any is stored."""
+
+    run: Run
+    assets: tuple[Asset, ...]
+    actions: tuple[Action, ...]
+    pictures: tuple[Picture, ...]
+
+
+class _Delivery(msgspec.Struct, frozen=True):
+    """The post of the answer to the caller's webhook."""
+
+    id: str
+    url: str
+    host: str
+
+    @classmethod
+    def plan(cls, services: Services, url: str | None, now_ms: int) -> _Delivery | None:
+        if url is None:
+            return None
+        return cls(services.new_id(now_ms), url, services.outgoing.webhook_host(url))
+
+
+async def _check(services: Services, preparation: Preparation) -> Preparation:
+    """Returns the preparation with warnings about its texts. Raises `Refusal` for a text or a time that is unfit."""
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     preparation = await run_long_apart(chars, check_contents, preparation)
     for index, wanted in enumerate(preparation.effects):
         path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
         schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)
-    now_ms = services.clock.now_ms()
-    workspace_id, holder = request.principal.workspace_id, request.principal.holder
-    preparation, readiness = await with_targets(services, workspace_id, preparation)
+    return preparation
+
+
+async def _build(
+    services: Services, request: Request, preparation: Preparation, readiness: list[Readiness], now_ms: int
+) -> _StagedRun:
+    """Build the run, its assets and its actions. Reads the store and writes nothing."""
+    workspace_id = request.principal.workspace_id
     run = Run(
         workspace_id=workspace_id,
         run_id=request.run_id or RunId(services.new_id(now_ms)),
@@ -152,7 +212,6 @@ async def stage(
         )
         for draft in preparation.drafts
     )
-    made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     staged = tuple(
         new_action(services, run, assets, effect, position, readiness[position])
         for position, effect in enumerate(preparation.effects)
@@ -162,6 +221,21 @@ async def stage(
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
     staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
+    made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
+    return _StagedRun(run, assets, staged, made)
+
+
+async def _answer(
+    services: Services,
+    request: Request,
+    preparation: Preparation,
+    readiness: list[Readiness],
+    built: _StagedRun,
+    shape: type[Reply],
+    more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]],
+) -> Reply:
+    """The operator's own answer. It is stored with the run, so that a repeated call gets the same."""
+    run, assets, staged = built.run, built.assets, built.actions
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }
@@ -171,56 +245,7 @@ async def stage(
         preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
     )
     base = answer_prepared(services, request.principal, run, assets, staged, preparation, outlook)
-    reply = shape(
-        **{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged),
-    )
-
-    delivery_id = services.new_id(now_ms) if request.webhook_url is not None else ""
-    host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
-
-    def begin() -> Transaction[Reply]:
-        if request.key is not None:
-            seen = yield from once.recall(
-                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
-            )
-            if seen is not None:
-                return msgspec.json.decode(seen, type=shape)
-        if host is not None:
-            yield from webhook_hosts.require(workspace_id, host)
-        if request.run_id is not None and not (yield from actions.finish_run(run)):
-            return reply
-        yield from store(
-            run, assets, staged, request.principal.name, now_ms, begun=request.run_id is not None
-        )
-        yield from pictures.keep(workspace_id, run.run_id, made, now_ms)
-        for action in staged:
-            yield from pictures.take_along(action)
-        if staged:
-            yield from notifications.ask(workspace_id, run.run_id, "waiting", now_ms)
-        if request.webhook_url is not None:
-            yield from webhooks.enqueue(
-                workspace_id,
-                delivery_id,
-                run.run_id,
-                event_of(run.tool, "completed"),
-                request.webhook_url,
-                reply,
-                now_ms,
-            )
-        if request.key is not None:
-            text = msgspec.json.encode(reply).decode()
-            yield from once.remember(
-                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
-            )
-        return reply
-
-    reply = await services.store.write(
-        meter(begin, workspace_id, services.limits.storage_quota_bytes, now_ms)
-    )
-    failpoint("prepare.committed")
-    if request.webhook_url is not None:
-        services.background.wake_jobs()
-    return reply
+    return shape(**{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged))
 
 
 def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
@@ -240,25 +265,18 @@ def offer_rewrites(
     )
 
 
-def store(
-    run: Run,
-    assets: tuple[Asset, ...],
-    staged: tuple[Action, ...],
-    by: str,
-    now_ms: int,
-    *,
-    begun: bool = False,
-) -> Transaction[None]:
-    """The records of a run and the event of its preparation; one that was begun before has its row already."""
+def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
+    """Store a preparation and the event of it. The row of a run that was begun before exists already."""
+    run, now_ms = staged.run, staged.run.created_ms
     if run.tenant_id is not None:
         yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
     if not begun:
         yield from actions.insert_run(run)
-    for asset in assets:
+    for asset in staged.assets:
         yield from actions.insert_asset(asset)
-    for action in staged:
+    for action in staged.actions:
         yield from actions.insert_action(action)
-    for asset in assets:
+    for asset in staged.assets:
         yield from _log_risks(asset, now_ms)
     body = {
         "operator": run.operator,
@@ -271,9 +289,9 @@ def store(
                 "digest": a.digest,
                 "severity": a.preflight.severity,
             }
-            for a in staged
+            for a in staged.actions
         ],
-        "assets": [asset.asset_id for asset in assets],
+        "assets": [asset.asset_id for asset in staged.assets],
     }
     if FETCHED in run.outputs:
         body[FETCHED] = run.outputs[FETCHED]
@@ -282,6 +300,11 @@ def store(
     else:
         head = journal.new_head(run.workspace_id, run.run_id)
     yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
+    yield from pictures.keep(run.workspace_id, run.run_id, staged.pictures, now_ms)
+    for action in staged.actions:
+        yield from pictures.take_along(action)
+    if staged.actions:
+        yield from notifications.ask(run.workspace_id, run.run_id, "waiting", now_ms)
 
 
 def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:

@@ -14,8 +14,8 @@ import msgspec
 
 from assent.engine.actions import actions, staging
 from assent.engine.actions.staging import Reply, Request
-from assent.engine.core import idempotency as once
 from assent.engine.core import jobs, journal
+from assent.engine.core.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import add_tenant
@@ -38,7 +38,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     The answer is what the same key gives from then on; the result is the run's and the webhook's.
     """
     now_ms = services.clock.now_ms()
-    workspace_id, holder = request.principal.workspace_id, request.principal.holder
+    workspace_id = request.principal.workspace_id
     run = Run(
         workspace_id=workspace_id,
         run_id=RunId(services.new_id(now_ms)),
@@ -63,12 +63,6 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
 
     def transaction() -> Transaction[Reply]:
-        if request.key is not None:
-            seen = yield from once.recall(
-                workspace_id, request.tool, request.key, request.digest(), now_ms, holder=holder
-            )
-            if seen is not None:
-                return msgspec.json.decode(seen, type=shape)
         if host is not None:
             yield from webhook_hosts.require(workspace_id, host)
         if run.tenant_id is not None:
@@ -77,15 +71,15 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         facts = {"operator": run.operator, "tool": run.tool, "by": request.principal.name}
         yield from journal.append(workspace_id, run.run_id, [journal.NewEvent("run_started", facts)], now_ms)
         yield from jobs.enqueue(workspace_id, CONTINUE_JOB, run.run_id, payload, due_ms=now_ms, now_ms=now_ms)
-        if request.key is not None:
-            text = msgspec.json.encode(reply).decode()
-            yield from once.remember(
-                workspace_id, request.tool, request.key, request.digest(), text, now_ms, holder=holder
-            )
         return reply
 
+    def begin_once() -> Transaction[Reply]:
+        return run_once(
+            request.principal, request.tool, request.key, request.inputs, now_ms, shape, transaction
+        )
+
     reply = await services.store.write(
-        meter(transaction, workspace_id, services.limits.storage_quota_bytes, now_ms)
+        meter(begin_once, workspace_id, services.limits.storage_quota_bytes, now_ms)
     )
     services.background.wake_jobs()
     return reply
