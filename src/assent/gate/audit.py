@@ -1,7 +1,7 @@
-"""The audit record of an action as S0 §5 writes it, with what this server adds to it.
+"""The audit record of an action in the form of S0 §5, with fields that this server adds.
 
-`status` stays within the six values (C10). An approval always says how sure the server was that a human gave it, and
-one relayed by an agent is marked as not attested: it is never shown as a human's.
+`status` has one of six values (C10). An approval always has its assurance. One that an agent relayed is marked as not
+attested and is never shown as a person's.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def record_of(action: Action, now_ms: int) -> ActionRecord:
-    """The §5 record of an action as it is now."""
+    """Build the §5 record of an action."""
     approval = action.approval
     return ActionRecord(
         id=action.action_id,
@@ -86,6 +86,6 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         schedule_for=iso_time(action.schedule_ms),
         target=action.effect.target,
         content=action.effect,
-        # What it takes to repeat a call is no fact about the action.
+        # The arguments of a repeated call are no fact about the action.
         metadata={name: value for name, value in action.metadata.items() if name != CALL},
     )

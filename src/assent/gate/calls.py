@@ -1,4 +1,4 @@
-"""Calls that an answer suggests. An argument is complete in `args`, or `needs` says what to ask the person for."""
+"""Calls that an answer suggests. Arguments are complete in `args`, or `needs` says what to ask the person for."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.limits import MAX_WAIT_SECONDS
 
 EXECUTE: Final = "chieflab_execute_approved_action"
-"""The one executor that answers name; the bound ones stay callable."""
+"""The executor that answers suggest; the specific ones stay callable."""
 
 SHORT_DIGEST_CHARS: Final = 16
-"""Digits of a digest in a suggested call: enough that no other content of the action can be made to match."""
+"""Digits of a digest in a suggested call, enough to prevent a forged match."""
 
 
 class SuggestedCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A tool call that is ready to make, and when to make it."""
+    """A complete tool call, and when to make it."""
 
     name: str
     args: dict[str, Any]
@@ -32,7 +32,7 @@ LAUNCH_NEEDS: Final = {
     "repoContext": "an object with whatChanged, readme and targetCustomer, as far as known",
     "drafts": "your own text for each channel, by its id",
 }
-"""What an offered launch lacks."""
+"""Arguments that a suggested launch lacks."""
 
 
 class NextToolCalls(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -42,7 +42,7 @@ class NextToolCalls(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Words that the user may say, and the call that they stand for."""
+    """Words that the user may say, and the call they trigger."""
 
     say: str
     tool: str
@@ -51,18 +51,18 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def about_content(action: Action) -> dict[str, Any]:
-    """The arguments of a decision about exactly the content that an action has now."""
+    """Return the arguments of a decision about exactly the present content."""
     digest = action.digest.removeprefix(DIGEST_PREFIX)[:SHORT_DIGEST_CHARS]
     return {"actionId": action.action_id, "digest": digest}
 
 
 def execution_key(action_id: str, revision: int) -> str:
-    """The idempotency key under which every suggested execution of this content runs."""
+    """Return the idempotency key of every suggested execution of this content."""
     return f"execute-{action_id}-r{revision}"
 
 
 def execute_call(action: Action, when: str) -> SuggestedCall:
-    """The execution of an approved action, complete."""
+    """Build the complete call that executes an approved action."""
     return SuggestedCall(
         EXECUTE,
         {"actionId": action.action_id, "idempotencyKey": execution_key(action.action_id, action.revision)},
@@ -71,7 +71,7 @@ def execute_call(action: Action, when: str) -> SuggestedCall:
 
 
 def wait_call(action: Action, when: str) -> SuggestedCall:
-    """The call that answers once an action is no longer what it is now."""
+    """Build the call that waits for a change of an action."""
     return SuggestedCall(
         "chieflab_get_action", {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}, when
     )

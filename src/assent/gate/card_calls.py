@@ -26,7 +26,7 @@ from assent.kernel.times import iso_time
 
 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
-    """The words that count for this action now, each with its call. Only calls that this caller may make."""
+    """Return the commands for this action with their calls, only those that this caller may make."""
     about: dict[str, Any] = {"actionId": action.action_id}
     if circumstances.expired:
         return ()
@@ -49,7 +49,7 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
 
 
 def repair_call(action: Action) -> SuggestedCall:
-    """The edit without which unfit content could not go out."""
+    """Build the edit that repairs content which cannot be delivered."""
     about: dict[str, Any] = {"actionId": action.action_id}
     if blocking_gate(action.effect) == "picture_cannot_be_sent":
         return SuggestedCall(EDIT, {**about, "imageAssetId": ""}, "the user agrees to leave the picture out")
@@ -72,7 +72,7 @@ def _commands_after_approval(key: str, action: Action, circumstances: Circumstan
 
 
 def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    """The calls that make sense for an action as it is now, complete, and only those that this caller may make."""
+    """Return the next possible calls for an action, complete, only those that this caller may make."""
     if action.execution_state == "outcome_unknown":
         return _calls_after_doubt(action, circumstances)
     if circumstances.expired:
@@ -99,7 +99,7 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
     wait = wait_call(action, "now: the server asks the provider where it can")
     if not circumstances.may_edit:
         return (wait,)
-    # That it did not happen allows another attempt, so that only a signed-in person says it.
+    # "It did not happen" allows another attempt, so only a signed-in person may say it.
     about = {"actionId": action.action_id, "outcome": "happened"}
     needs = {"evidence": "what the user saw and where"}
     tell = SuggestedCall("chieflab_resolve_unknown_outcome", about, "the user has seen it there", needs)
@@ -107,7 +107,7 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
 
 
 def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    """Prepare the same content again; what was approved may have been done by hand meanwhile."""
+    """Suggest to prepare the same content again. An approved action may have been done by hand."""
     if action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH:
         return ()
     again = _call_for_revision(action)
@@ -168,7 +168,7 @@ def when_to_send(action: Action, *, overdue: bool = False) -> str:
 
 
 def _call_for_revision(action: Action) -> SuggestedCall:
-    """A new version of what was rejected or has failed."""
+    """Suggest a new version of rejected or failed content."""
     effect = action.effect
     if is_mail(effect):
         args: dict[str, Any] = {"to": list(effect.recipients), "subject": effect.subject}

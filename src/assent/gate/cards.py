@@ -1,7 +1,7 @@
-"""One action as the person in the chat reads it: Markdown to paste, words to say, and the calls behind them.
+"""The card of an action for the chat: Markdown, commands, and their calls.
 
-The card shows everything that leaves and where it goes, then what is to be checked, what blocks it, and who decides.
-Pure: what holds only now (rights, policy, connection) comes in as `Circumstances`.
+The card shows the whole effect and its destination, then warnings, blockers, and who decides. Pure: present facts
+(rights, policy, connection) are passed as `Circumstances`.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import full_time
 
 NAMED_IN_CHAT: Final = 50
-"""Recipients that are named one by one; a mail to more is of high risk and decided on its page."""
+"""Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
 
 MANUAL: Final = "manual"
 EDIT: Final = "chieflab_edit_action"
 UNPUBLISH: Final = "unpublish"
-"""The verb of an action that takes a published page down."""
+"""The verb of an action that removes a published page."""
 MAIL_VERBS: Final = frozenset({"email", "send"})
 SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
 """Connectors that put the link of an effect beside its text."""
 HIDES_RECIPIENTS: Final = frozenset({"smtp", "resend"})
-"""Connectors that send one mail in which several recipients do not see each other."""
+"""Connectors that hide the recipients of a mail from each other."""
 
 
 class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds now and is not stored with the action."""
+    """Present facts that are not stored with the action."""
 
     label: str = ""
-    """The channel as people call it."""
+    """The channel's name for people."""
     place: str | None = None
-    """Where it goes, where that is no account: the address of this server's feed."""
+    """The destination if it is no account: the address of this server's feed."""
     blocker: str | None = None
-    """Why it cannot go out yet, in a sentence for the person."""
+    """Why it cannot be delivered yet, in a sentence for the person."""
     help_url: str | None = None
     """The page that removes the blocker."""
     nameable: bool = False
-    """Whether the blocker is that no account is named, while one can be: looking again does it."""
+    """Whether only the account is missing, and a new check would bind one."""
     unfit: bool = False
-    """Whether the content itself is at fault, so that it must be changed before it can be approved."""
+    """Whether the content must be changed before it can be approved."""
     may_edit: bool = True
     may_decide: bool = True
     """Whether this caller can approve this action in the chat."""
@@ -54,15 +54,15 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
     who_decides: str | None = None
     review_url: str | None = None
     views: dict[str, str] = {}
-    """Addresses that show the pictures to a person who is not signed in, by the pictures' own."""
+    """URLs that show the pictures to a person who is not signed in, by picture URL."""
     overdue: bool = False
-    """Whether the time at which it was to go out has passed: it gets a new one before it is approved."""
+    """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False
-    """Whether it can be neither approved nor sent any more."""
+    """Whether it can no longer be approved or sent."""
 
 
 PLAIN: Final = Circumstances()
-"""Nothing is in the way."""
+"""No obstacles."""
 
 
 def is_mail(effect: Effect) -> bool:
@@ -70,7 +70,7 @@ def is_mail(effect: Effect) -> bool:
 
 
 def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
-    """The text that will be sent, whole, with everything that goes along above it."""
+    """Return the complete text that will be sent, below its other fields."""
     effect = action.effect
     head = [f"{name}: {value}" for name, value in _mail_head(effect)]
     if _has_title(effect):
@@ -80,7 +80,7 @@ def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
 
 
 def _has_title(effect: Effect) -> bool:
-    """Whether a title leaves beside the subject. One made from the first line of the text leaves too."""
+    """Whether a title is sent besides the subject, including one made from the first line of the text."""
     return bool(effect.title) and effect.title != effect.subject
 
 
@@ -110,7 +110,7 @@ def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, 
 
 
 def goes_to(target: dict[str, str] | None) -> str | None:
-    """An account in words; the same in the chat and on the page. Its id only where it has no name."""
+    """Describe an account, in the chat and on the page. Its id only if it has no name."""
     if not target or "accountId" not in target or set(target) - {"accountId", "platform", "name"}:
         return None
     named, platform = target.get("name") or target["accountId"], target.get("platform")
@@ -118,7 +118,7 @@ def goes_to(target: dict[str, str] | None) -> str | None:
 
 
 def destination(action: Action, circumstances: Circumstances) -> str | None:
-    """Where the effect goes, in words. A mail goes to its recipients; its account is the sender's."""
+    """Describe the destination of the effect. A mail goes to its recipients; its account is the sender's."""
     effect = action.effect
     if effect.connector == MANUAL:
         return f"{_label(action, circumstances)}, by your own hand"
@@ -126,7 +126,8 @@ def destination(action: Action, circumstances: Circumstances) -> str | None:
 
 
 def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
-    """The card of an action as Markdown. The text that leaves is quoted, so that nothing in it reads as our words."""
+    """Render the card of an action as Markdown. The content is quoted, so that it cannot pass for the server's
+    words."""
     effect = action.effect
     facts = []
     if (where := destination(action, circumstances)) is not None:
@@ -175,7 +176,7 @@ def _with_privacy(effect: Effect, to: str) -> str:
 
 
 def explain_block(action: Action, circumstances: Circumstances) -> str | None:
-    """Why it cannot go out yet, with the link that helps."""
+    """Explain why it cannot be delivered yet, with the link that helps."""
     if (
         circumstances.expired
         or circumstances.blocker is None
@@ -191,7 +192,7 @@ def explain_block(action: Action, circumstances: Circumstances) -> str | None:
 
 
 def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
-    """The words that the person can say now, or who decides instead."""
+    """Tell the person which commands work now, or who decides instead."""
     if action.execution_state == "outcome_unknown":
         link = f" {circumstances.review_url}" if circumstances.review_url else ""
         seen = "If you see it there, tell me where. If not, s" if circumstances.may_edit else "S"
@@ -222,7 +223,7 @@ def _after_expiry(action: Action, circumstances: Circumstances) -> str:
 
 
 def is_by_hand_only(action: Action, circumstances: Circumstances) -> bool:
-    """Whether an action was approved and only a person could have performed it."""
+    """Whether an action was approved and only a person can perform it."""
     stuck = circumstances.blocker is not None and not circumstances.unfit
     return action.status == "approved" and (action.effect.connector == MANUAL or stuck)
 
@@ -251,7 +252,7 @@ BY_MAIL: Final = "Send it from your own mail program, then tell me that you did.
 
 
 def describe_decision(move: str, key: str, action: Action, circumstances: Circumstances) -> str:
-    """What a decision did, for the person: nothing is promised that cannot happen now."""
+    """Tell the person what a decision did, without a promise that cannot be kept now."""
     if move == "withdraw":
         return "Stopped. Nothing was sent. It waits for your decision as it was."
     if action.status == "rejected":
@@ -270,7 +271,7 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
 
 
 def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
-    """What keeps an approved action from going out at its time; None where nothing does, or no time is to come."""
+    """Explain what keeps a scheduled action from being delivered; None if nothing does or it has no future time."""
     due_ms, blocker = action.schedule_ms, circumstances.blocker
     if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
         return None
@@ -279,7 +280,7 @@ def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) ->
 
 
 def describe_outcome(action: Action, label: str, measured_after_ms: int | None) -> str:
-    """What went out and where, and when its results arrive."""
+    """Describe what was delivered and where, and when its results arrive."""
     effect = action.effect
     name = label or effect.channel
     if is_by_hand(action):

@@ -1,7 +1,7 @@
-"""A workspace's connection to a provider, as frozen values: its state, its accounts, and which of them is meant.
+"""A workspace's connection to a provider, as immutable values: its state, its accounts, and the selected account.
 
-Secrets are a value of their own that shows nothing of itself, and no connection carries them. Which account an effect
-goes to is decided here and stored with the effect when it is staged, so that it is part of what is approved (C29).
+A connection does not hold its secrets; they are a separate value that hides its content. The account of an effect is
+selected here and stored with the effect when it is staged, so that an approval covers it (C29).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assent.kernel.ids import WorkspaceId
 
 
 class ConnectionState(enum.StrEnum):
-    """`expired`: the provider does not accept its secrets any more. `revoked`: somebody disconnected it."""
+    """`expired`: the provider no longer accepts its secrets. `revoked`: a person disconnected it."""
 
     CONNECTED = "connected"
     EXPIRED = "expired"
@@ -24,8 +24,8 @@ class ConnectionState(enum.StrEnum):
 
 
 class Account(msgspec.Struct, frozen=True, rename="camel"):
-    """One place at a provider. `chosen`: effects may go there; `default`: they do where nothing else is said;
-    `active`: the provider can reach it."""
+    """An account at a provider. `chosen`: effects may go there; `default`: they do unless another is named; `active`:
+    the provider can reach it."""
 
     id: str
     platform: str
@@ -40,7 +40,7 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What may be known about a connection. `version` says which making of it somebody has in hand."""
+    """A connection without its secrets. `version` increases with every new connection."""
 
     workspace_id: WorkspaceId
     provider: str
@@ -54,7 +54,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     connected_ms: int
     changed_ms: int
     problem: str | None = None
-    """Why the provider does not accept it any more."""
+    """Why the provider no longer accepts it."""
     version: int
 
     @property
@@ -62,12 +62,12 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.state is ConnectionState.CONNECTED
 
     def account(self, account_id: str) -> Account | None:
-        """The account of an id, if effects can go there."""
+        """Return the account of an id if effects can go there, else None."""
         return next((each for each in self.accounts if each.id == account_id and each.usable), None)
 
     def accounts_on(self, platform: str) -> tuple[Account, ...]:
-        """Where an effect for a platform goes: the defaults, else the first that may be used. A default that cannot be
-        reached is not replaced by somebody else's account."""
+        """Return the accounts for a platform: the defaults, else the first usable one. An unreachable default is not
+        replaced by another account."""
         chosen = tuple(each for each in self.accounts if each.platform == platform and each.chosen)
         defaults = tuple(each for each in chosen if each.default)
         if defaults:
@@ -76,7 +76,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class OpenedSecrets:
-    """Opened secrets by field. Shows nothing of itself: it may end up in a log or a traceback."""
+    """Opened secrets by field. Its repr hides them, because it may reach a log or a traceback."""
 
     __slots__ = ("_fields",)
 
@@ -100,14 +100,14 @@ class OpenedSecrets:
 
 
 class Access(msgspec.Struct, frozen=True):
-    """A connection with its opened secrets, for the moment of a call."""
+    """A connection with its opened secrets, for one call."""
 
     connection: Connection
     secrets: OpenedSecrets
 
 
 class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
-    """What a human granted, on its way into the vault."""
+    """A new connection with its secrets, before they are stored in the vault."""
 
     label: str
     secrets: OpenedSecrets
@@ -118,7 +118,7 @@ class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """What a provider says about a key that it accepts."""
+    """A provider's answer about a key that it accepts."""
 
     label: str
     accounts: tuple[Account, ...] = ()

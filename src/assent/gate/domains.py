@@ -1,7 +1,7 @@
-"""The ASCII form of an international domain (IDNA 2008): where mail to it really goes.
+"""The ASCII form of an international domain (IDNA 2008).
 
-IDNA 2003, which Python's own codec has, sends mail for `straße.de` to `strasse.de`: another domain of other people.
-Here a domain is what it is written as, in small letters, or it is refused; nothing is mapped to something else.
+Python's codec implements IDNA 2003, which maps `straße.de` to `strasse.de`, a different domain. Here a domain is
+only lowercased, never mapped, or it is refused.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _MAIL_DOMAIN: Final = re.compile(r"@([^@<>\s]+)>?\s*\Z")
 
 
 def ascii_domain(domain: str) -> str:
-    """The domain as the mail system knows it. Raises `ValueError` where it cannot exist."""
+    """Return the ASCII form of a domain. Raises `ValueError` for an invalid one."""
     if domain.isascii():
         return domain
-    # Loaded here, because settings are read before a first answer and few have such a domain.
+    # Imported late: startup reads settings, and few of them have such a domain.
     import idna
 
     try:
@@ -27,7 +27,7 @@ def ascii_domain(domain: str) -> str:
 
 
 def ascii_form(mailbox: str) -> str | None:
-    """What to show beside an address or a name and address: the ASCII form of its domain, where that is another."""
+    """Return the ASCII form of a mailbox's domain if it differs, else None."""
     found = _MAIL_DOMAIN.search(mailbox)
     if found is None or found[1].isascii():
         return None
@@ -38,6 +38,6 @@ def ascii_form(mailbox: str) -> str | None:
 
 
 def with_ascii_form(mailbox: str) -> str:
-    """`ann@straße.de (xn--strae-oqa.de)`: an address as a human is shown it in a line of text."""
+    """Return an address for display: `ann@straße.de (xn--strae-oqa.de)`."""
     domain = ascii_form(mailbox)
     return mailbox if domain is None else f"{mailbox} ({domain})"

@@ -1,6 +1,6 @@
-"""The one gate. Nothing reaches a connector but an `ApprovedAction`, and only this module makes one.
+"""The gate. A connector performs only an `ApprovedAction`, and only this module creates one.
 
-Judges by the stored record alone. Knows no store; the engine calls it inside the transaction that claims the action
+It judges the stored record alone. It uses no store; the engine calls it inside the transaction that claims the action
 and again before the connector is called.
 """
 
@@ -21,16 +21,15 @@ _SEAL: Final = object()
 IN_PROGRESS_RETRY_SECONDS: Final = 2
 
 Links = Callable[[Action], str | None]
-"""Makes the review link of an action's run. Asked only for a refusal that shows it, because it is signed."""
+"""Creates the review link of an action's run. Called only for a refusal that shows it, because signing costs time."""
 
 
 def no_link(action: Action) -> None:
-    """For a caller who shows no link."""
+    """For callers that show no link."""
 
 
 class ApprovedAction:
-    """A claimed action whose approval covers exactly what will be sent (E47). A connector's `perform` takes nothing
-    else."""
+    """A claimed action whose approval covers exactly its content (E47). A connector's `perform` takes nothing else."""
 
     __slots__ = ("action",)
 
@@ -43,12 +42,12 @@ class ApprovedAction:
 def judge_execution(
     action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
 ) -> None:
-    """Refuse unless the stored status is exactly approved, for exactly this content, with enough assurance (E5, E25,
+    """Raise `Refusal` unless the stored status is approved, for exactly this content, with enough assurance (E5, E25,
     E63).
 
-    No argument, no text in a body and no word of the caller changes the outcome (E65): a flag that only the agent
-    honours is no gate (E73). Before an approval the answer is `requires_approval` with the review link (E88). `by_hand`
-    says that a person performs it: neither its time nor its expiry binds what they have done already.
+    No argument and no text of the content or the caller changes the result (E65): a flag that only the agent honours is
+    no gate (E73). Before an approval the reason is `requires_approval` with the review link (E88). `by_hand` says that
+    a person performed the action, so its schedule and an expiry after the approval do not apply.
     """
     state = state_of(action)
     if state == EXECUTING:
@@ -75,9 +74,9 @@ def judge_execution(
 
 
 def open_gate(action: Action) -> ApprovedAction:
-    """The pass for a connector: for an action that was just claimed, or one whose unknown outcome is being reconciled.
+    """Create the `ApprovedAction` for a connector, for a claimed action or one that is being reconciled.
 
-    The status is judged again here, so that nothing between the claim and the connector goes around it (E64).
+    The status is judged again here, so that no code between claim and connector can bypass it (E64).
     """
     covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
     if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
@@ -86,13 +85,13 @@ def open_gate(action: Action) -> ApprovedAction:
 
 
 def whole(action: Action) -> bool:
-    """Whether the digest covers what is stored: the content, and its time where the content says one."""
+    """Whether the digest matches the stored content, and the stored time matches the time in the content."""
     effect = action.effect
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
 
 
 def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> None:
-    """Refuse a human's move that the table does not have, with the reason that helps."""
+    """Raise `Refusal` for a decision that the transition table does not allow."""
     state = state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
@@ -115,7 +114,7 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
 
 
 def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
-    """Refuse a decision that the workspace's policy wants from somebody the server is surer of (C8)."""
+    """Raise `Refusal` for a decision with less assurance than the workspace's policy requires (C8)."""
     needed = policy.requirement(action.preflight.severity)
     if not satisfies(
         Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
@@ -124,7 +123,7 @@ def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links:
 
 
 def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
-    """S4's `requires_approval`: no recovery tool, never retried, the review link beside it (E92, C15)."""
+    """Build S4's `requires_approval`: no recovery tool, never retried, with the review link (E92, C15)."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,
         words=words,
@@ -154,7 +153,7 @@ def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
 
 
 def refuse_closed(action: Action, review_url: str | None) -> Refusal:
-    """S1's literal answer for an executor called on a closed action (C13, C33)."""
+    """Build S1's literal answer for an executor called on a closed action (C13, C33)."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,
         words=words_for.describe_closed(action),

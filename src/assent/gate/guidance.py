@@ -1,6 +1,6 @@
-"""What a prepared run tells the agent: show this, say that, stop, and wait (E74).
+"""The guide for the agent of a prepared run: what to show and say, where to stop and wait (E74).
 
-The drafts come first and in full; the review link is a fallback for a human who is elsewhere (C4).
+The drafts come first and complete. The review link is a fallback for a person who is not in the chat (C4).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
 
 UNKNOWN: Final = Circumstances(may_execute=False)
-"""For a refusal, which does not look: it offers decisions and no sending."""
+"""For a refusal, which reads no circumstances: it offers decisions but no sending."""
 
 STOP_RULE: Final = "Show this and wait for the human."
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
@@ -48,30 +48,30 @@ AGENT_DEPENDENCY: Final = (
     "memory",
     "audit trail",
 )
-"""What a stateless model cannot do alone; approval state is always among the six (E74)."""
+"""The six capabilities that a stateless model lacks; approval state is always one of them (E74)."""
 
 
 NOT_ALONG: Final = "I can show it, and put it into a post."
 
 
 class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One draft to show: `body` is what will be sent, word for word."""
+    """One draft to show. `body` is exactly the text that will be sent."""
 
     body: str
     title: str = ""
-    """Of a draft that nothing is staged for; what is staged says it in its text."""
+    """Only for a draft without a staged action; others have it in their text."""
     action_id: str | None = None
     asset_id: str | None = None
-    """Of a draft that nothing is staged for."""
+    """Only for a draft without a staged action."""
     digest: str | None = None
     commands: tuple[Command, ...] = ()
     goes_to: str | None = None
-    """The account it goes to; that is approved along with the text."""
+    """The account, which is part of the approved content."""
 
 
 class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
-    """What the agent shows and says, the calls that follow, and where it stops (E14). `agent_dependency` always has six
-    items (E74)."""
+    """The texts that the agent shows, the next calls, and where it stops (E14). `agent_dependency` always has six items
+    (E74)."""
 
     render_in_chat: dict[str, InChat]
     user_message: str
@@ -81,7 +81,7 @@ class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
-    """A memory that shaped a draft, and how."""
+    """A memory that changed a draft, and how."""
 
     entry_id: str
     kind: str
@@ -114,11 +114,11 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     asset_id: str | None
     preflight: Preflight
     target: dict[str, str] | None = None
-    """The account it goes to; none where no account is connected for it."""
+    """The account; None if none is connected."""
 
 
 class ActionRef(msgspec.Struct, frozen=True, rename="camel"):
-    """A staged action that the answer has whole among its actions."""
+    """Reference to a staged action in the same answer."""
 
     id: str
 
@@ -130,7 +130,7 @@ class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What this call did for the agent, and what is left to it."""
+    """The work that this call did for the agent, and the work that remains."""
 
     prepared_assets: int
     staged_actions: int
@@ -266,7 +266,7 @@ def show_run(
     circumstances: Mapping[str, Circumstances],
     notes: tuple[str, ...] = (),
 ) -> str:
-    """Everything of a run that the person should see, as Markdown."""
+    """Render everything of a run that the person should see, as Markdown."""
     keyed = channel_keys(actions)
     cards = [
         render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
@@ -276,8 +276,8 @@ def show_run(
 
 
 def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
-    """The approval of the first action that this caller can approve; else the repair of one that no one can approve
-    as it is; else a look at what the person decides."""
+    """Return the approval of the first action that this caller can approve; else the repair of one that cannot be
+    approved as it is; else the call that shows the person's decision."""
     for action in keyed.values():
         found = around.get(action.action_id, PLAIN)
         if found.may_decide and not found.unfit:
@@ -309,7 +309,7 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
 
 
 def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
-    """The guide of a run whose result is not there yet."""
+    """Return the guide of a run whose result is not ready."""
     look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
     return msgspec.structs.replace(
         guide,
@@ -320,8 +320,8 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
 
 
 def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
-    """An action as a prepared run shows it. A change is asked for in free words, so that it has a command only where it
-    comes before any decision."""
+    """Build the draft view of an action. A change request is free text, so it has a command only before any
+    decision."""
     said = commands(key, action, circumstances)
     return InChat(
         body=readable_body(action, circumstances),
@@ -333,12 +333,12 @@ def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> I
 
 
 def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
-    """One action to show in the chat."""
+    """Build the view of a single action."""
     return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
 
 
 def _list_moves() -> dict[str, Any]:
-    """Which statuses an action can go to from each, from the same table that runs it. The others are final."""
+    """Map each status to its possible next ones, from the transition table. The other statuses are final."""
     found: dict[str, dict[str, None]] = {}
     for (start, _), end in TABLE.items():
         found.setdefault(start.status, {})[end.status] = None

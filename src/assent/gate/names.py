@@ -1,6 +1,6 @@
-"""What a decision over a review link is signed with, and which names nobody may give themselves there.
+"""The names of people who decide over a review link, and the names that are not allowed there.
 
-The agent holds the link too, so the server knows a link and no person. Pure.
+The agent holds the link too, so the server knows only the link, not the person. Pure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROLES: Final = (
     "server",
     "system",
 )
-"""Words that stand for a role or for the server, and not for a person."""
+"""Words for a role or the server instead of a person."""
 
 _LOOKALIKES: Final = str.maketrans(
     "\u0430\u0432\u0435\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0455\u0442\u0443\u0445\u0501"
@@ -37,24 +37,24 @@ _LOOKALIKES: Final = str.maketrans(
 
 
 def name_by_link(name: str) -> str:
-    """How a decision over a link is stored and shown. A name that is stored so already stays."""
+    """Mark a name as given over a link. A marked name is returned unchanged."""
     return name if name.startswith(_OPENING) else f"{_OPENING}{name}{_CLOSING}"
 
 
 def read_claim(by: str) -> str:
-    """The name inside `name_by_link`; any other text as it is."""
+    """Return the name inside `name_by_link`; other text unchanged."""
     return by.removeprefix(_OPENING).removesuffix(_CLOSING) if by.startswith(_OPENING) else by
 
 
 def is_taken(name: str, known: Iterable[str]) -> bool:
-    """Whether a name reads like that of a known person, or like a role."""
+    """Whether a name looks like that of a known person, or like a role."""
     read = _skeleton(name)
     words = read.removeprefix("the")
     return words in _ROLE_SKELETONS or read in {_skeleton(each) for each in known}
 
 
 def _skeleton(name: str) -> str:
-    """Letters and digits alone, as they look: without case, accents, blanks and unseen characters."""
+    """Return a confusable skeleton: letters and digits without case, accents, blanks and invisible characters."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     kept = "".join(char for char in apart if char.isalnum())
     return kept.translate(_LOOKALIKES)

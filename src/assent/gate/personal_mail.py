@@ -1,7 +1,7 @@
-"""Personal data in actions: contacts, and mail to named people, which is mail to few recipients and not of a launch.
+"""Personal data in actions: contacts, and personal mail, which has few recipients and is not part of a launch.
 
-Such mail is correspondence. Its claims are not checked as marketing, and memory keeps nothing of it or of a contact:
-every agent of the workspace reads the memory.
+Personal mail is correspondence. Its claims are not checked as marketing, and neither it nor a contact is stored in the
+memory, which every agent of the workspace can read.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ CONTACTS: Final = "contacts"
 """The channel of contacts."""
 
 ALONE: Final = "ownWords"
-"""Among the metadata of an action: it is a mail that is not part of a launch."""
+"""Metadata key of a mail that is not part of a launch."""
 
 
 def is_personal_mail(effect: Effect, metadata: dict[str, Any]) -> bool:
-    """Whether an effect of an action with this metadata is a mail to named people, by its present recipients."""
+    """Whether an effect is personal mail, by its present recipients and the action's metadata."""
     return _reaches_few(effect) and metadata.get(ALONE) is True
 
 
 def is_personal(action: Action) -> bool:
-    """Whether an action is a contact or a mail to named people."""
+    """Whether an action is a contact or personal mail."""
     return action.effect.channel == CONTACTS or is_personal_mail(action.effect, action.metadata)
 
 
 def may_hold_personal_words(action: Action) -> bool:
-    """Whether the present text of an action may be about people: a mail to few that was edited is, even in a launch."""
+    """Whether the text of an action may be about people, which includes an edited mail to few recipients in a
+    launch."""
     return is_personal(action) or (_reaches_few(action.effect) and action.revision > 1)
 
 

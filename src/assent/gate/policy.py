@@ -1,4 +1,4 @@
-"""How much assurance a decision needs (C8). A workspace may ask for more than the default, per severity."""
+"""The assurance that a decision needs (C8). A workspace may require more than the default, per severity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RANK: Final[dict[Assurance, int]] = {
 
 
 class Requirement(msgspec.Struct, frozen=True, rename="camel"):
-    """The least assurance, and how many different people must approve."""
+    """The least assurance, and the number of different people who must approve."""
 
     assurance: Assurance
     approvers: int = 1
@@ -59,5 +59,5 @@ def suffices(assurance: Assurance, needed: Assurance) -> bool:
 
 
 def satisfies(approval: Approval, requirement: Requirement) -> bool:
-    """Whether a stored approval still meets the policy, which may have become stricter since."""
+    """Whether a stored approval meets the present policy, which may have become stricter."""
     return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers

@@ -1,4 +1,4 @@
-"""What a human should know before deciding, computed when an action is staged (C8)."""
+"""The preflight of an action, computed when it is staged: severity, gates, warnings for the reviewer (C8)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
 NOT_READY: Final = "connector_not_ready"
 
 RESEND_RECIPIENTS: Final = 50
-"""What Resend takes in one mail."""
+"""Most recipients that Resend takes in one mail."""
 
 BLOCKING_GATES: Final[dict[str, str]] = {
     "recipients_missing": "It has no recipients. Tell me who gets it.",
     "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
     "picture_cannot_be_sent": "A picture goes along, and this mail service sends text alone. Take the picture away.",
 }
-"""What is wrong with the content itself, so that it could never go out, and what to say about each."""
+"""Gates for content that can never be delivered, with their messages."""
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """Whether a connector could perform now; if not, what is in the way and how to cure it. `fix_hint` is for a
-    person, and so is `summary`, which says in a few words what is missing. `nameable`: it is connected, and looking
-    again names the account."""
+    """Whether a connector can perform now, else the obstacle and its fix. `fix_hint` and `summary` (a few words) are
+    for people. `nameable`: it is connected, and a new check would bind the account."""
 
     ready: bool
     blocker: str | None = None
@@ -38,7 +37,7 @@ class Readiness(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check of an edited content found. `outdated` are the remarks about the text before it."""
+    """Findings about edited content. `outdated` are the remarks about the earlier text."""
 
     readiness: Readiness
     outdated: tuple[str, ...] = ()
@@ -47,7 +46,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
-    """C8's scale. Warnings raise a low one to medium and no further; an operator can only declare more, not less."""
+    """Return the severity on C8's scale. Warnings raise low to medium only; an operator can only raise it."""
     if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
         return Severity.HIGH
     if effect.connector in LOW_CONNECTORS and not warned and declared is not Severity.MEDIUM:
@@ -65,7 +64,7 @@ def preflight(
     gates: tuple[str, ...] = (),
     cost_credits: int = 0,
 ) -> Preflight:
-    """The record's preflight. `human_approval` is always a gate; what the effect itself lacks is added (E44)."""
+    """Compute the preflight. `human_approval` is always a gate; defects of the effect add more (E44)."""
     found = ["human_approval", *gates]
     if (unfit := blocking_gate(effect)) is not None:
         found.append(unfit)
@@ -79,13 +78,13 @@ def preflight(
         connector_ready=readiness.ready,
         connector_blocker=readiness.blocker,
         connector_fix_hint=readiness.fix_hint,
-        # What a human does with their own hands costs nothing.
+        # Publishing by hand costs nothing.
         estimated_cost_credits=0 if effect.connector == "manual" else cost_credits,
     )
 
 
 def as_of(found: Preflight, readiness: Readiness) -> Preflight:
-    """The preflight with what a connector says now instead of what it said when the action was staged."""
+    """Return the preflight with the present readiness instead of that at staging."""
     gates = tuple(each for each in found.gates if each != NOT_READY)
     return msgspec.structs.replace(
         found,
@@ -103,7 +102,7 @@ def after_edit(
     checked: Checked | None,
     recommendations: tuple[str, ...] = (),
 ) -> Preflight:
-    """The preflight of an edited effect: remarks about the old text go, what else was said stays."""
+    """Compute the preflight of an edited effect: remarks about the old text are removed, others stay."""
     if checked is None:
         same = effect.connector == before.connector
         was = Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
@@ -123,7 +122,7 @@ def after_edit(
 
 
 def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
-    """The severity that the operator declared: one that effect and warnings do not explain."""
+    """Infer the severity that the operator declared: one that effect and warnings do not explain."""
     if TOO_MANY_TODAY in old.warnings:
         return None
     explained = severity_of(effect, None, bool(old.warnings))
@@ -136,7 +135,7 @@ TOO_MANY_TODAY: Final = (
 
 
 def weigh(found: Preflight, people: int) -> Preflight:
-    """The preflight of a mail, where the workspace reaches so many people within a day."""
+    """Return the preflight of a mail, given the number of people the workspace reaches within a day."""
     if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
         return found
     warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))
@@ -150,9 +149,9 @@ _TOO_COSTLY: Final = (
 
 
 def price(found: Preflight, left: int | None) -> Preflight:
-    """The preflight with the gate of a cost above what is left to spend; None is without a limit.
+    """Add a gate if the cost exceeds the remaining credits. None means no limit.
 
-    The warning does not raise the severity: it is about the workspace and not about the content.
+    The warning does not raise the severity, because it is not about the content.
     """
     said = tuple(each for each in found.warnings if not each.startswith("This costs "))
     gates = tuple(gate for gate in found.gates if gate != CREDITS_MISSING)
@@ -164,7 +163,7 @@ def price(found: Preflight, left: int | None) -> Preflight:
 
 
 def blocking_gate(effect: Effect) -> str | None:
-    """What stops this effect from being sent whatever was approved, judged from the effect as it is now."""
+    """Return the gate that blocks this effect even if it was approved, else None."""
     if effect.verb not in ("email", "send"):
         return None
     if not effect.recipients:

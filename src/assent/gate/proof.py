@@ -1,4 +1,4 @@
-"""What the record proves, and how sure an approval in it is, in sentences for people. Pure."""
+"""Sentences for people about what the record proves and the assurance of an approval. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHAT_HASHES_PROVE: Final = (
 
 
 def describe_approval(approval: Approval) -> str:
-    """Who said yes and how the server knows."""
+    """Describe who approved and how the server knows."""
     several = f", the last of {approval.approvers} approvers" if approval.approvers > 1 else ""
     said = {
         Assurance.AGENT: "passed on by your agent; the server did not see who said it",

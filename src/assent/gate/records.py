@@ -1,7 +1,7 @@
-"""Run, asset and action: the nouns of the execution contract, as frozen values.
+"""Run, asset and action: the nouns of the execution contract, as immutable values.
 
-An action is a staged external effect. `Effect` is everything that will be sent and where to; its digest is what an
-approval binds to (C29), so nothing that reaches a provider may live outside it.
+An action is a staged external effect. `Effect` holds everything that will be sent and its destination. An approval
+binds to its digest (C29), so no value that reaches a provider may be stored outside it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 
 
 class Status(enum.StrEnum):
-    """S0 §5's six values. `edited` is a recorded step, never where an action rests (C9)."""
+    """S0 §5's six values. `edited` is recorded as an event; no action stays in it (C9)."""
 
     AWAITING_APPROVAL = "awaiting_approval"
     APPROVED = "approved"
@@ -27,7 +27,7 @@ class Status(enum.StrEnum):
 
 
 class ExecutionState(enum.StrEnum):
-    """What is known about the effect itself, beside the status (C10)."""
+    """The state of the execution, besides the status (C10)."""
 
     NONE = "none"
     EXECUTING = "executing"
@@ -43,7 +43,7 @@ class Severity(enum.StrEnum):
 
 
 class Assurance(enum.StrEnum):
-    """How sure the server is that a human decided (C8)."""
+    """How strongly the server knows that a person decided (C8)."""
 
     AGENT = "agent"
     LINK = "link"
@@ -53,17 +53,17 @@ class Assurance(enum.StrEnum):
 
 
 class Media(msgspec.Struct, frozen=True, rename="camel"):
-    """A picture or film that goes along."""
+    """An attached picture or film."""
 
     kind: str
     url: str
     alt: str = ""
     digest: str = ""
-    """Of its bytes, where this server has them: what is approved is this very picture, not an address."""
+    """Digest of its bytes, if this server has them, so that an approval covers the picture and not only its URL."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Everything that will be sent, and where to."""
+    """Everything that will be sent, and its destination."""
 
     channel: str
     verb: str
@@ -80,7 +80,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     link: str = ""
     details: dict[str, Any] = {}
     schedule_ms: int | None = None
-    """When it goes out by itself. Effects of earlier versions do not say it; there the action alone does."""
+    """When the server sends it. Effects of earlier versions lack it; there only the action has it."""
 
     @property
     def type(self) -> str:
@@ -92,7 +92,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 
 class Preflight(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a human should know before deciding (E44)."""
+    """Facts for the reviewer before the decision (E44)."""
 
     severity: Severity
     warnings: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class Preflight(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """The one execution that may be in flight, and the idempotency key it answers to."""
+    """The latest execution attempt and the idempotency key of its caller."""
 
     attempt_id: str
     fence: int
@@ -115,11 +115,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None = None
     request_digest: str | None = None
     holder: str | None = None
-    """Whose the answer under the key is."""
+    """The API key that owns the stored answer."""
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Who said yes to what, and how sure the server is of it."""
+    """An approval: the approver, the approved digest, the assurance."""
 
     by: str
     at_ms: int
@@ -127,17 +127,17 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     digest: str
     approvers: int = 1
     since: int = 0
-    """The version of the action that was approved; it names this approval, also when somebody confirms it."""
+    """The approved version of the action. It identifies this approval, also after a second confirmation."""
     person_id: str = ""
-    """Who it was where somebody was signed in: names change, and two people may share one."""
+    """The id of a signed-in approver. Names change, and two people may share one."""
     policy: str = ""
     """The digest of the policy under which it was given."""
     mac: str = ""
-    """What only this server can write (`assent.gate.seals`)."""
+    """The seal, which only this server can compute (`assent.gate.seals`)."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """A staged effect and everything known about it. A change is a new value with the next `version`."""
+    """A staged effect and its state. A change creates a new value with the next `version`."""
 
     workspace_id: WorkspaceId
     action_id: ActionId
@@ -165,14 +165,14 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] = {}
 
     def expired(self, now_ms: int) -> bool:
-        """Past its date while it could still have been sent (C10)."""
+        """Whether it has passed its expiry while it could still be approved or sent (C10)."""
         waiting = self.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
         open_still = self.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
         return waiting and open_still and self.expires_ms is not None and self.expires_ms <= now_ms
 
     @property
     def provider_key(self) -> str:
-        """What a provider may recognise a repetition by: one per action and revision."""
+        """The idempotency key for the provider: one per action and revision."""
         return f"{self.action_id}:{self.revision}"
 
 
@@ -205,26 +205,26 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     parent_run_id: RunId | None
     created_ms: int
     links_from_ms: int = 0
-    """Review links made before this are ended."""
+    """Review links made before this time are invalid."""
 
 
 BY_HAND: Final = "byHand"
-"""Metadata of an action that a human performed by hand."""
+"""Metadata key of an action that a person performed by hand."""
 
 
 OUTCOME_TOLD: Final = "outcomeTold"
-"""Metadata of an action whose unknown outcome a person settled: the assurance of who told."""
+"""Metadata key of an action whose unknown outcome a person resolved: the assurance of that person."""
 
 TAKEN_DOWN: Final = "takenDown"
-"""Metadata of an action whose page was taken down since: when (`atMs`) and by which action (`by`)."""
+"""Metadata key of an action whose page was taken down: when (`atMs`) and by which action (`by`)."""
 
 
 def when_taken_down(action: Action) -> int | None:
-    """When the page that an action published was taken down."""
+    """Return when the page of an action was taken down, else None."""
     found = action.metadata.get(TAKEN_DOWN)
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 
 def is_by_hand(action: Action) -> bool:
-    """Whether a human performed an action, as they said, instead of a connector."""
+    """Whether a person recorded that they performed the action, instead of a connector."""
     return action.effect.connector == "manual" or action.metadata.get(BY_HAND) is True

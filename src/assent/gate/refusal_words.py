@@ -1,7 +1,5 @@
-"""The words of a refusal about an action, by its state: one row has all four texts, so that they cannot contradict
-each other.
-
-Deliberately unaware of why the gate refuses; the gate picks the row.
+"""The texts of refusals about an action, by its state. One row has all four texts, so that they agree. The gate selects
+the row.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ _REPLACED: Final = Words(
 
 
 def describe_expired(action: Action) -> Words | None:
-    """The words for an action whose time is over; None where that is all there is to say."""
+    """Words for an expired action; None for the usual ones."""
     return _REPLACED if SUPERSEDED in action.metadata else None
 
 
@@ -99,7 +97,7 @@ _CLOSED_STEP: Final[dict[Status, Words]] = {
 
 
 def describe_closed(action: Action) -> Words:
-    """The words for an action that has ended."""
+    """Words for a closed action."""
     if is_step(action):
         return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
     row = _CLOSED[action.status]
@@ -109,7 +107,7 @@ def describe_closed(action: Action) -> Words:
 
 
 def describe_early(schedule_ms: int) -> Words:
-    """The words for an approved action whose time has not come."""
+    """Words for an approved action before its scheduled time."""
     when = full_time(schedule_ms)
     return Words(
         summary="This goes out later.",
@@ -131,12 +129,12 @@ _WAITING_STEP: Final = Words(
 
 
 def describe_waiting(action: Action, policy: Policy) -> Words | None:
-    """The words for an executor that is called on what waits for approval; None where the usual ones hold."""
+    """Words for an executor called on an action that waits for approval; None for the usual ones."""
     return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
 
 
 def describe_policy(action: Action, policy: Policy) -> Words | None:
-    """The words where the workspace's policy wants more than a yes in the chat; None where that is enough."""
+    """Words if the workspace's policy requires more than an approval in the chat; None if that is enough."""
     needed = policy.requirement(action.preflight.severity)
     if RANK[needed.assurance] <= RANK[Assurance.AGENT] and needed.approvers == 1:
         return None
@@ -154,7 +152,7 @@ def describe_policy(action: Action, policy: Policy) -> Words | None:
 
 
 def describe_elsewhere(who_decides: str | None) -> Words:
-    """The words for an action that waits for an approval which this caller cannot record."""
+    """Words for an action whose approval this caller cannot record."""
     return Words(
         user_message=f"Nothing was sent. {who_decides or 'It is decided on the review page.'}",
         fix="STOP. Show the content and give the user the review link (reviewUrl): this chat cannot approve it.",
@@ -163,7 +161,7 @@ def describe_elsewhere(who_decides: str | None) -> Words:
 
 
 def describe_by_hand(action: Action) -> Words:
-    """The words for an executor that is called on something a person publishes."""
+    """Words for an executor called on an action that a person publishes."""
     mail = action.effect.verb in ("email", "send")
     done = (
         "send it from your own mail program, and tell me that you did"

@@ -1,4 +1,4 @@
-"""What a replayed answer says about the present: the answer is as old as its first call, the actions are not."""
+"""The present state of the actions in a replayed answer, which itself is as old as the first call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOW_OF_A_STEP: Final[dict[State, str]] = {**_NOW, APPROVED: "is approved", EXEC
 
 
 def describe_present(shown: Iterable[Action], now_ms: int) -> str:
-    """The present state of the actions that an answer is about, in one sentence."""
+    """Describe the present state of these actions in one sentence."""
     said = [_describe(action, now_ms) for action in shown]
     return f"{NOTHING_AGAIN} Now: {', '.join(said)}." if said else NOTHING_AGAIN
 

@@ -1,9 +1,9 @@
 """The signed review link of S0 §4: `/runs/{runId}?token=b64url(json).b64url(hmac-sha256)` (C24).
 
-Signed with RUN_TOKEN_SECRET, which signs nothing else. The payload has exactly five keys. Links are ended early by
-moving the time from which the run accepts them.
+RUN_TOKEN_SECRET signs it and nothing else. The payload has exactly five keys. To revoke links, the run's
+`links_from_ms` is moved forward.
 
-A link carries the rights of the key that it was made for, so that no key gets from a page what its tools refuse.
+A link has the rights of the API key it was made for, so that a page grants no more than the tools.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from assent.kernel.tokens import KeyRing, TokenInvalid
 Scope = Literal["review", "approve", "look"]
 
 REVIEW: Final = "review"
-"""Decides and sends, as far as the policy leaves that to a link."""
+"""May decide and send, as far as the policy allows that to a link."""
 APPROVE: Final = "approve"
-"""Decides and does not send."""
+"""May decide but not send."""
 LOOK: Final = "look"
-"""Shows the run."""
+"""May only view the run."""
 
 DECIDE_RIGHT: Final = "actions:decide"
 EXECUTE_RIGHT: Final = "actions:execute"
 
 
 def scope_for(rights: AbstractSet[str]) -> Scope:
-    """What a link may do that is made for whoever has these rights."""
+    """Return the scope of a link for a caller with these rights."""
     if DECIDE_RIGHT not in rights:
         return LOOK
     return REVIEW if EXECUTE_RIGHT in rights else APPROVE
@@ -60,7 +60,7 @@ def make_token(
 
 
 def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
-    """The claims of a token that is ours, for this run (E38) and not past its time (E39). Raises `TokenInvalid`."""
+    """Return the claims of a valid token for this run (E38) that has not expired (E39). Raises `TokenInvalid`."""
     try:
         claims = msgspec.json.decode(ring.verify(token), type=ReviewClaims)
     except msgspec.MsgspecError as error:
@@ -75,7 +75,7 @@ def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewCla
 
 
 def ends_early(claims: ReviewClaims, links_from_ms: int) -> bool:
-    """Whether the run has ended the links made before a moment that this one precedes."""
+    """Whether the link was revoked: the run accepts only links made at or after `links_from_ms`."""
     return claims.iat * 1000 < links_from_ms
 
 

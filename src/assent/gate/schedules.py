@@ -1,6 +1,4 @@
-"""When an action goes out by itself, and until when it can: a time that is over is refused, and one after the action
-would have expired keeps it open for longer.
-"""
+"""The scheduled time of an action and its expiry. A past time is refused; a time after the usual expiry extends it."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ from assent.kernel.refusals import bad_argument
 from assent.kernel.times import full_time, iso_time
 
 LEEWAY_MS: Final = DAY_MS
-"""How long an action stays open after its time: for a connector that is not ready, or a server that was down."""
+"""How long an action stays open after its time, in case a connector is not ready or the server was down."""
 
 
 def refuse_unfit(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor") -> None:
-    """Refuse a time at which nothing can go out any more, or that nobody plans for."""
+    """Raise `Refusal` for a time in the past or too far ahead."""
     if schedule_ms is None:
         return
     if schedule_ms <= now_ms:
@@ -27,20 +25,20 @@ def refuse_unfit(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor"
 
 
 def overdue(action: Action, now_ms: int) -> bool:
-    """Whether the time at which the server was to send an action has passed. A person's own hand is not bound to it."""
+    """Whether the scheduled time of an action has passed. Actions published by hand are never overdue."""
     by_hand = action.effect.connector == "manual"
     return action.schedule_ms is not None and action.schedule_ms <= now_ms and not by_hand
 
 
 def expiry(expires_ms: int | None, schedule_ms: int | None) -> int | None:
-    """When an action expires: not before its time has come and gone."""
+    """Return when an action expires: not before its scheduled time plus `LEEWAY_MS`."""
     if expires_ms is None or schedule_ms is None or schedule_ms < expires_ms:
         return expires_ms
     return schedule_ms + LEEWAY_MS
 
 
 def explain_expiry(usual_ms: int | None, expires_ms: int | None) -> tuple[str, ...]:
-    """What a human is told where the expiry was moved."""
+    """Tell the reviewer that the expiry was extended; empty if it was not."""
     if usual_ms == expires_ms or usual_ms is None or expires_ms is None:
         return ()
     return (

@@ -1,7 +1,7 @@
-"""The seal of an approval: what tells one that this server gave from one that was written into its database.
+"""The seal of an approval: a MAC that distinguishes this server's approvals from rows written into its database.
 
-A MAC with a key derived from the master secret, over everything that the approval says and what it is about. Any known
-secret verifies, the newest seals. Deliberately unaware of policies and states: that is `assent.gate.gate`.
+The key is derived from the master secret. The MAC covers the approval and the identity of its action. The newest secret
+seals; every known one verifies. `assent.gate.gate` judges policies and states.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Seals(msgspec.Struct, frozen=True):
         return cls(tuple(tokens.derive_key(secret, PURPOSE) for secret in secrets))
 
     def sealed(self, action: Action, approval: Approval) -> Action:
-        """The action with this approval, sealed."""
+        """Return the action with this approval, sealed."""
         mac = tokens.encode(hmac.digest(self.keys[0], _cover(action, approval), "sha256"))
         return msgspec.structs.replace(action, approval=msgspec.structs.replace(approval, mac=mac))
 
     def hold(self, action: Action) -> bool:
-        """Whether the stored approval is one that a server with a known secret gave to exactly this."""
+        """Whether the stored approval has a valid seal for exactly this action."""
         return any(self._matches(action, key) for key in self.keys)
 
     def is_newest(self, action: Action) -> bool:

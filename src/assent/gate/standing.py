@@ -1,7 +1,7 @@
-"""Where an action and a run stand, in the words of a status report. Pure.
+"""The state of actions and runs for a status report. Pure.
 
-Every action is in exactly one section. A run's status follows its actions (E3): it is derived when it is read and
-never stored, so that it cannot disagree with them.
+Every action is in exactly one section. A run's status is computed from its actions when it is read (E3) and never
+stored, so it cannot contradict them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TELLING: Final = (
     "kind",
     "body",
 )
-"""Inputs that say what a run was about, the most telling first."""
+"""Inputs that describe a run, the best first."""
 
 
 class Section(enum.StrEnum):
@@ -72,7 +72,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 
 
 def section_of(action: Action, now_ms: int) -> Section:
-    """The section that an action is in now."""
+    """Return the section of an action."""
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
     if action.expired(now_ms):
@@ -91,7 +91,7 @@ def removes(action: Action) -> bool:
 
 
 def describe_removal(action: Action, now_ms: int) -> str:
-    """When the page of an action of the section `TAKEN_DOWN` was taken down, in a sentence."""
+    """Describe when the page of an action in the section `TAKEN_DOWN` was taken down."""
     out_ms, gone_ms = action.executed_ms or now_ms, when_taken_down(action)
     if gone_ms is None:
         return f"The page was taken down {readable_time(out_ms, now_ms)}."
@@ -111,14 +111,14 @@ _STATUS_LINE: Final = re.compile(r"\bHTTP \d{3}(?:: )?")
 
 
 def plain_detail(detail: str) -> str:
-    """A connector's word about an attempt, for a person: without the status of the protocol."""
+    """Return a connector's detail for people, without protocol status codes."""
     return _STATUS_LINE.sub("", detail).strip().rstrip(".")
 
 
 def explain(action: Action, blocker: str | None, now_ms: int) -> str:
-    """Why an action is where it is, in a sentence for the person; empty where there is nothing to say.
+    """Explain the state of an action in a sentence for the person; empty if it needs none.
 
-    `blocker` is what keeps its connector from performing it now.
+    `blocker` is the reason why its connector cannot perform it now.
     """
     section = section_of(action, now_ms)
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
@@ -160,21 +160,21 @@ TOLD: Final = {
     "person": "The provider did not confirm it; a signed-in person reported that it is there.",
     "passkey": "The provider did not confirm it; a signed-in person reported that it is there.",
 }
-"""What a sending rests on that only a person confirmed, by the assurance of who told."""
+"""Notes on a delivery that only a person confirmed, by their assurance."""
 
 
 def headline(effect: Effect) -> str:
-    """What an action is about in one short line: its title, its subject, or the first line of its text."""
+    """Return a one-line headline: the title, the subject, or the first line of the text."""
     first = next((line for line in effect.body.splitlines() if line.strip()), "")
     line = " ".join((effect.title or effect.subject or first).split())
     return line if len(line) <= MAX_HEADLINE else line[: MAX_HEADLINE - 1].rstrip() + "…"
 
 
 def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
-    """The status of a run, from the status and execution state of each of its actions.
+    """Compute the status of a run from the status and execution state of each action.
 
-    `stored` is how the run itself ended (`prepared`, `running`, `failed`, `complete`); it counts where the run staged
-    nothing. Rejected and expired actions are settled: a run whose other actions went out is executed.
+    `stored` is the run's own result (`prepared`, `running`, `failed`, `complete`), used if it staged no action.
+    Rejected and expired actions count as closed: a run whose other actions were delivered is executed.
     """
     found = set(states)
     if not found or stored != "prepared":
@@ -196,18 +196,18 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
 
 
 def state_in_run(action: Action, now_ms: int) -> tuple[str, str]:
-    """An action as the status of its run counts it."""
+    """Return status and execution state of an action for `run_status`."""
     return EXPIRED if action.expired(now_ms) else action.status, action.execution_state
 
 
 def may_expire(status: str, execution_state: str) -> bool:
-    """Whether the date of an action in this state matters: it could still be sent."""
+    """Whether an action in this state can expire."""
     waits = execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
     return waits and status in (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 
 def describe_run(inputs: dict[str, Any]) -> str:
-    """What a run was about, in its caller's words."""
+    """Describe a run in its caller's words."""
     brand = inputs.get("brand")
     named = brand.get("name") if isinstance(brand, dict) else None
     found = next(

@@ -1,6 +1,6 @@
-"""The confirmation of a workflow's step: what was submitted, and the calls that follow a decision about it.
+"""The confirmation of a workflow step: its metadata, and the calls that follow a decision.
 
-Nothing is sent: the agent's own next advance is the effect (W40).
+Nothing is sent; the effect is the agent's next advance (W40).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from assent.gate.calls import SuggestedCall
 from assent.gate.records import Action, Status
 
 WORKFLOW: Final = "workflow"
-"""The connector of a workflow's confirmations, which is not shown outside."""
+"""The internal connector of confirmations."""
 SUBMITTED: Final = "submitted"
-"""The digest of what was staged, which an edit leaves as it was."""
+"""Metadata key: the digest of the staged content, which an edit does not change."""
 CALL: Final = "call"
-"""The arguments of the advance that waits, and the names of those that are too long to be kept."""
+"""Metadata key: the arguments of the waiting advance, and the names of those that are too long to store."""
 SUPERSEDED: Final = "supersededBy"
-"""In the metadata: the action with the content that was submitted in its place."""
+"""Metadata key: the action with the content that replaced this one."""
 
 _TOKENS: Final = ("stateToken", "ackToken")
 OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
-"""What an advance with another version lacks."""
+"""Arguments that an advance with another version needs."""
 _CHANGED_CONTENT: Final = {
     "notesMarkdown": "the text as it was changed, with output where the step asks for one"
 }
@@ -29,14 +29,14 @@ _AS_SENT: Final = "as in the call that was refused"
 
 
 def is_rewritten(action: Action) -> bool:
-    """A person changed the text: then it is theirs, and not what the agent submitted, that they approved."""
+    """Whether a person changed the text, so that an approval does not cover the submitted content."""
     submitted = action.metadata.get(SUBMITTED)
-    # What was staged by an earlier version does not say it.
+    # Actions staged by an earlier version lack it.
     return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[SuggestedCall, ...]:
-    """The calls that lead on from a step that was approved or rejected; none from one that was passed."""
+    """Return the next calls of an approved or rejected step; none for a passed one."""
     advance = action.executor_tool
     call = action.metadata.get(CALL, {"args": {}, "left": list(_TOKENS)})
     tokens = {name: call["args"][name] for name in _TOKENS if name in call["args"]}
@@ -59,7 +59,7 @@ def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[Suggest
 
 
 def describe_step(action: Action) -> str | None:
-    """What became of a step, in a sentence for the person; None while it waits."""
+    """Describe the decision about a step for the person; None while it waits."""
     if action.status is Status.APPROVED:
         return APPROVED_AS_CHANGED if is_rewritten(action) else APPROVED
     return {Status.REJECTED: REJECTED, Status.EXECUTED: PASSED}.get(action.status)

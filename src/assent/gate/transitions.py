@@ -12,8 +12,8 @@
        │                  │                   │  └──found refused──► failed
        └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
 
-`executing`, `outcome_unknown` and `retryable` are execution states beside the status `approved` (C10). A refused move
-leaves the action as it was.
+`executing`, `outcome_unknown` and `retryable` are execution states besides the status `approved` (C10). A refused move
+changes nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Move(enum.StrEnum):
     FOUND_REFUSED = "found_refused"
     FOUND_NOT_DONE = "found_not_done"
     HAND_OVER = "hand_over"
-    """A human published it by hand and recorded where (manual channels)."""
+    """A person published it by hand and recorded where (manual channels)."""
 
 
 AWAITING: Final = State(Status.AWAITING_APPROVAL, ExecutionState.NONE)
@@ -98,7 +98,8 @@ def state_of(action: Action) -> State:
 
 
 def follow(state: State, move: Move) -> State:
-    """Where a move leads. Raises `IllegalMove` for one that is not in the table, so that no stage is skipped (E10).
+    """Return the state after a move. Raises `IllegalMove` for one that is not in the table, so no stage is skipped
+    (E10).
 
     Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads
     out of `rejected` (E23, E67) or out of `executed` (E68).
@@ -110,7 +111,7 @@ def follow(state: State, move: Move) -> State:
 
 
 def path(state: State, move: Move) -> tuple[Move, ...]:
-    """The moves that carry out a human's wish: a rejection or an edit of something approved withdraws it first."""
+    """Return the moves that lead to a decision: rejecting or editing an approved action withdraws it first."""
     if (state, move) in TABLE:
         return (move,)
     withdrawn = TABLE.get((state, Move.WITHDRAW))

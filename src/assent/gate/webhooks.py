@@ -1,11 +1,11 @@
-"""What a delivery to somebody's webhook says, how it is signed, and what an answer to it means.
+"""Webhook deliveries: their body, their signatures, and the meaning of an answer.
 
-Two signatures of the same bytes stand beside each other. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body,
-keyed with the secret as it is printed. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of
-`id.timestamp.body`, keyed with the bytes that the secret's base64 stands for; it covers the time, so that an old
-delivery cannot be played again. `webhook-id` is the same in every try: a receiver knows a repetition by it.
+A delivery has two signatures. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body, keyed with the printed
+secret. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded
+base64 of the secret; it covers the time, which prevents replay attacks. `webhook-id` is the same in every attempt, so a
+receiver recognises a repetition.
 
-Pure: the time and the secret come in as arguments. Deliberately unaware of how bytes travel and of who retries.
+Pure: time and secret are arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import msgspec
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 
 RETRY_DELAYS_MS: Final = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS)
-"""The waits after the first five failures (E90); the sixth is the end."""
+"""The delays after the first five failures (E90). The sixth failure is final."""
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - what a secret begins with
 SECRET_BYTES: Final = 32
@@ -31,7 +31,7 @@ State = Literal["waiting", "delivered", "failed"]
 
 
 class WebhookReply(msgspec.Struct, frozen=True):
-    """What came of one POST: the status that was answered, or `why` there was none and a sentence about it."""
+    """The result of one POST: the HTTP status, or `why` there was none, with a sentence about it."""
 
     status: int | None
     why: str = ""
@@ -39,7 +39,7 @@ class WebhookReply(msgspec.Struct, frozen=True):
 
 
 class DeliveryVerdict(msgspec.Struct, frozen=True):
-    """What a try amounts to. `final` ends the delivery, whatever its schedule says."""
+    """The meaning of one attempt. `final` ends the delivery before its schedule does."""
 
     outcome: Outcome
     detail: str
@@ -47,17 +47,17 @@ class DeliveryVerdict(msgspec.Struct, frozen=True):
 
 
 def secret_text(raw: bytes) -> str:
-    """A secret as people and verifying libraries take it."""
+    """Encode a secret in the form that verifying libraries accept."""
     return SECRET_PREFIX + base64.b64encode(raw).decode()
 
 
 def event_of(tool: str, end: str) -> str:
-    """What a webhook calls the end of a call: `launch_product.completed`."""
+    """Return the event name, such as `launch_product.completed`."""
     return f"{tool.removeprefix('chieflab_')}.{end}"
 
 
 def message(kind: str, run_id: str, result: Any) -> bytes:
-    """The body: what happened, to which run, and the same result that a caller gets, with no token in it."""
+    """Build the body: event, run, and the caller's result without tokens."""
     return without_tokens(msgspec.json.encode({"type": kind, "runId": run_id, "result": result}))
 
 
@@ -67,12 +67,12 @@ _LINKS: Final = re.compile(
 
 
 def without_tokens(body: bytes) -> bytes:
-    """The same with every review link as its bare address: a receiver is not whoever may look and decide."""
+    """Remove the tokens from review links, because the receiver may not view or decide."""
     return _LINKS.sub(rb"\1", body)
 
 
 def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str, str]:
-    """The headers of one try, among them the signature with the workspace's secret (E89)."""
+    """Build the headers of one attempt, with the signature by the workspace's secret (E89)."""
     seconds = str(at_ms // 1000)
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     standard = hmac.digest(key, b".".join((delivery_id.encode(), seconds.encode(), body)), hashlib.sha256)
@@ -85,12 +85,12 @@ def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str,
 
 
 REFUSED: Final = frozenset({"url", "scheme", "port", "address", "host"})
-"""What we did not even connect for. It counts as a failed try and is not final: a name is looked up anew each time, it
-may lead to a private address by a mistake that its owner mends, and refusing it again costs nothing."""
+"""Reasons for which no connection was made. They count as a failed attempt and are not final: each attempt resolves the
+name again, and its owner may correct a wrong address."""
 
 
 def verdict(reply: WebhookReply) -> DeliveryVerdict:
-    """What an answer means. Only 2xx is a delivery; only 410 says that there is no use in trying again."""
+    """Classify an answer. Only 2xx is a delivery; only 410 is a final failure."""
     status = reply.status
     if status is None:
         return DeliveryVerdict("refused" if reply.why in REFUSED else "unreachable", reply.detail)
@@ -104,5 +104,5 @@ def verdict(reply: WebhookReply) -> DeliveryVerdict:
 
 
 def next_try_ms(tries: int, now_ms: int) -> int | None:
-    """When a delivery that has failed so many times on its schedule is tried again; None after the last (E90)."""
+    """Return when a delivery with so many failed attempts is tried again; None after the last (E90)."""
     return now_ms + RETRY_DELAYS_MS[tries - 1] if tries <= len(RETRY_DELAYS_MS) else None
