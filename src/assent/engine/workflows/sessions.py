@@ -70,8 +70,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.core import idempotency as once
 from assent.engine.core import journal
+from assent.engine.core.idempotency import run_once
 from assent.engine.core.journal import Head
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
@@ -140,84 +140,87 @@ def begin_run(
 ) -> Transaction[WorkflowReply]:
     """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
     the file has changed; without a key every start is a new run (W19)."""
-    now_ms = desk.now_ms
     size_of(context, "context")
-    arguments = canonical.digest({"workflowId": workflow_id, "context": context, "sessionId": named_session})
-    if key is not None:
-        seen = yield from once.recall(
-            desk.workspace_id, START, key, arguments, now_ms, holder=desk.principal.holder
+    arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
+
+    def begin() -> Transaction[WorkflowReply]:
+        if isinstance(compiled, Refusal):
+            raise compiled
+        patch, notes = split_notes(context, None)
+        check_notes(notes)
+        outcome = start(compiled.program, patch)
+        run = StoredRun(
+            run_id=run_id,
+            session_id=session_id,
+            workflow_id=compiled.program.id,
+            workflow_hash=compiled.workflow_hash,
+            name=compiled.program.name,
+            nodes=1,
         )
-        if seen is not None:
-            return msgspec.json.decode(seen, type=WorkflowReply)
-    if isinstance(compiled, Refusal):
-        raise compiled
-    program = compiled.program
-    patch, notes = split_notes(context, None)
-    check_notes(notes)
-    outcome = start(program, patch)
-    run = StoredRun(
-        run_id=run_id,
-        session_id=session_id,
-        workflow_id=program.id,
-        workflow_hash=compiled.workflow_hash,
-        name=program.name,
-        nodes=1,
-    )
-    yield from stored.pin(desk.workspace_id, compiled.workflow_hash, program, now_ms)
+        yield from _store_start(desk, run, compiled.program, outcome, notes or "")
+        return _answer_start(desk, run, compiled, outcome)
+
+    return (yield from run_once(desk.principal, START, key, arguments, desk.now_ms, WorkflowReply, begin))
+
+
+def _store_start(
+    desk: WorkflowCall,
+    run: StoredRun,
+    program: Program,
+    outcome: Advanced | Complete | Blocked,
+    notes: str,
+) -> Transaction[None]:
+    """Store the program, the run with its first node, and the event of the start."""
+    now_ms, complete = desk.now_ms, isinstance(outcome, Complete)
+    yield from stored.pin(desk.workspace_id, run.workflow_hash, program, now_ms)
     yield from stored.insert_run(desk.workspace_id, run, now_ms)
     yield from actions.insert_run(
         Run(
             workspace_id=desk.workspace_id,
-            run_id=run_id,
+            run_id=run.run_id,
             tenant_id=None,
             operator=OPERATOR,
             tool=START,
-            inputs={"workflowId": program.id, "sessionId": session_id},
-            outputs={"workflowHash": compiled.workflow_hash},
-            status=COMPLETE if isinstance(outcome, Complete) else RUNNING,
+            inputs={"workflowId": program.id, "sessionId": run.session_id},
+            outputs={"workflowHash": run.workflow_hash},
+            status=COMPLETE if complete else RUNNING,
             parent_run_id=None,
             created_ms=now_ms,
         )
     )
-    head = journal.new_head(desk.workspace_id, run_id)
     first = NewNode(
         node=0,
         parent=None,
         step_key="",
         title=program.name,
-        notes=notes or "",
+        notes=notes,
         artifacts=(),
         snapshot=outcome.snapshot,
     )
     body = {
         "workflowId": program.id,
-        "workflowHash": compiled.workflow_hash,
-        "sessionId": session_id,
+        "workflowHash": run.workflow_hash,
+        "sessionId": run.session_id,
         "by": desk.principal.name,
-        "complete": isinstance(outcome, Complete),
+        "complete": complete,
         "seal": first.seal(),
     }
+    head = journal.new_head(desk.workspace_id, run.run_id)
     head = yield from stored.log(head, "workflow_started", body, now_ms)
-    yield from stored.insert_node(desk.workspace_id, run_id, first, event_seq=head.seq, now_ms=now_ms)
+    yield from stored.insert_node(desk.workspace_id, run.run_id, first, event_seq=head.seq, now_ms=now_ms)
+
+
+def _answer_start(
+    desk: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
+) -> WorkflowReply:
     warnings = compiled.warnings
     if not isinstance(outcome, Blocked):
         warnings += outcome.warnings
-    shown = pending(program, outcome.snapshot)
+    shown = pending(compiled.program, outcome.snapshot)
     answer = answers.make(desk, run, 0, 0, shown, warnings)
     if isinstance(outcome, Blocked):
         answer = answers.block_answer(answer, outcome)
-    spoken = WorkflowReply(answer, text.write_start(program, shown, tokens_of(answer), warnings))
-    if key is not None:
-        yield from once.remember(
-            desk.workspace_id,
-            START,
-            key,
-            arguments,
-            msgspec.json.encode(spoken).decode(),
-            now_ms,
-            holder=desk.principal.holder,
-        )
-    return spoken
+    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens_of(answer), warnings))
 
 
 def step(
@@ -364,6 +367,16 @@ def _move(
         yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
     if isinstance(outcome, Complete):
         yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
+    spoken, lasting = yield from _answer_move(desk, node, program, outcome)
+    yield from _store_child(desk, node, new, spoken, edge, head.seq, lasting=lasting)
+    return spoken
+
+
+def _answer_move(
+    desk: WorkflowCall, node: NodeRecord, program: Program, outcome: Advanced | Complete
+) -> Transaction[tuple[WorkflowReply, bool]]:
+    """Build the answer to an advance. Returns it, and whether it can be computed again from the child node."""
+    run = node.run
     following = pending(program, outcome.snapshot)
     others = None
     if node.children:
@@ -374,7 +387,7 @@ def _move(
         *desk.drift,
         *(yield from confirmations.warn(desk, run.run_id, following)),
     )
-    answer = answers.make(desk, run, child, 0, following, warnings)
+    answer = answers.make(desk, run, run.nodes, 0, following, warnings)
     spoken = _reply(program, following, answer, warnings)
     if others is not None:
         answer = msgspec.structs.replace(
@@ -385,16 +398,27 @@ def _move(
         )
         told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
         spoken = WorkflowReply(answer, f"{told_of}\n\n{spoken.text}")
+    return spoken, not warnings and others is None
+
+
+def _store_child(
+    desk: WorkflowCall,
+    node: NodeRecord,
+    new: NewNode,
+    spoken: WorkflowReply,
+    edge: str,
+    event_seq: int,
+    *,
+    lasting: bool,
+) -> Transaction[None]:
+    """Store the child of a node and its answer."""
+    workspace_id, run_id, answer = desk.workspace_id, node.run.run_id, spoken.answer
     # Warnings cannot be computed again, and the parent holds one transition: such an answer is stored whole (W12).
-    lasting = not warnings and not node.children
-    way = FirstTransition(edge, child, answer.state_token, answer.ack_token) if lasting else None
-    yield from stored.insert_node(
-        desk.workspace_id, run.run_id, new, way=way, event_seq=head.seq, now_ms=now_ms
-    )
+    way = FirstTransition(edge, new.node, answer.state_token, answer.ack_token) if lasting else None
+    yield from stored.insert_node(workspace_id, run_id, new, way=way, event_seq=event_seq, now_ms=desk.now_ms)
     if way is None:
-        kept = KeptAnswer(child, msgspec.json.encode(answer).decode(), spoken.text)
-        yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
-    return spoken
+        kept = KeptAnswer(new.node, msgspec.json.encode(answer).decode(), spoken.text)
+        yield from stored.keep_answer(workspace_id, run_id, node.node, edge, kept, desk.now_ms)
 
 
 def _block(
