@@ -1,1 +1,2 @@
-"""Thin edges around one core: MCP over HTTP and stdio, REST, pages and documents, all from the same tool table."""
+"""Transports and pages around one core: MCP over HTTP and stdio, REST, HTML and discovery documents, from one tool
+table."""

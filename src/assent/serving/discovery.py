@@ -1,7 +1,7 @@
-"""Documents by which programs find this server and learn its tools, all made from the tool table.
+"""Discovery documents, built from the tool table.
 
-`/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface, `/llms.txt`.
-Each is made once, at its first request.
+`/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface, `/llms.txt`. Each is
+built once, at its first request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
 
 def operators() -> tuple[dict[str, Any], ...]:
-    """The operators as they are listed (E50)."""
+    """The operators as the discovery documents list them (E50)."""
     from assent.suite.operators.registry import OPERATORS
 
     return tuple(msgspec.to_builtins(each) for each in OPERATORS)
@@ -38,8 +38,8 @@ class Documents:
 
     @cached_property
     def metadata(self) -> bytes:
-        """What `/.well-known/mcp.json` and `GET /api/mcp` answer, also without a key (E76). Cites the contract and its
-        version (E60)."""
+        """Body of `/.well-known/mcp.json` and `GET /api/mcp`. Needs no key (E76). Cites the contract and its version
+        (E60)."""
         return _json(
             {
                 "name": "assent",
@@ -112,7 +112,7 @@ class Documents:
 
     @cached_property
     def llms(self) -> bytes:
-        """The directives for agents that read the site instead of the protocol."""
+        """The instructions for agents that read the site instead of the protocol."""
         tools = "\n".join(f"- {tool.name}: {tool.description}" for tool in self._catalog.tools)
         text = (
             f"# Assent\n\n> Approval-gated actions for AI agents over MCP. Contract: {SPEC_URL}\n\n"

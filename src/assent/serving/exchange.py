@@ -1,7 +1,7 @@
-"""One message filter for both transports: from the bytes of a JSON-RPC message to the answer that is owed.
+"""JSON-RPC handler shared by both transports: from the bytes of a message to its reply.
 
-What the SDK does not settle is settled here: bytes that are no JSON, batches, nesting, malformed envelopes, S3's
-`initialize` without params, which era a message belongs to, and that no exception text reaches the wire.
+Handles everything the SDK leaves open: invalid JSON, batches, nesting depth, malformed envelopes, S3's `initialize`
+without params, and the choice between legacy and modern era. No exception text reaches the wire.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from assent.tools.definition import Peer
 log = logging.getLogger("assent.exchange")
 
 FIRST_VERSION: Final = HANDSHAKE_PROTOCOL_VERSIONS[0]
-"""What a client that names no version speaks (C18)."""
+"""Protocol version assumed for a client that names none (C18)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A JSON-RPC answer and, for HTTP, its status and headers. A body of None is an acknowledged notification."""
+    """A JSON-RPC response and, for HTTP, its status and headers. The body is None for an accepted notification."""
 
     body: dict[str, Any] | None
     status: int = 200
@@ -65,7 +65,7 @@ ACKNOWLEDGED: Final = Reply(None, 202)
 
 
 class JsonRpcHandler:
-    """Turns received bytes into a reply. Knows the transport only by what it is given."""
+    """Turns received bytes into a reply. Independent of the transport."""
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
@@ -78,7 +78,7 @@ class JsonRpcHandler:
         address: str,
         peer: Peer | None = None,
     ) -> Reply:
-        """Serve one POST; each is served alone."""
+        """Serve one POST. Requests share no state."""
         lines = list(headers)
         folded = {name.lower(): value for name, value in lines}
         version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
@@ -96,7 +96,7 @@ class JsonRpcHandler:
     async def over_stdio(
         self, line: bytes, credentials: Credentials, version: str, peer: Peer | None = None
     ) -> Reply:
-        """Serve one line. A message that carries the modern envelope is modern, any other speaks `version`."""
+        """Serve one line. A message with the modern envelope is modern; any other uses `version`."""
         message = parse(line)
         if isinstance(message, Reply):
             return message
@@ -131,7 +131,7 @@ class JsonRpcHandler:
         except MCPError as error:
             return _mcp_failure(exchange, request_id, error, modern)
         except ValidationError:
-            # The SDK's own message would echo what the client sent, in the words of a library.
+            # The SDK's own message would echo the client's input.
             return make_error(
                 request_id, INVALID_PARAMS, f"The params of {method} do not fit this protocol version"
             )
@@ -142,7 +142,7 @@ class JsonRpcHandler:
 
 
 def parse(body: bytes) -> dict[str, Any] | Reply:
-    """One JSON-RPC request or notification, or the error that is owed."""
+    """Parse one JSON-RPC request or notification. Returns an error reply if it is invalid."""
     try:
         message = msgspec.json.decode(body)
     except RecursionError:
@@ -164,7 +164,7 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
             told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
             return make_error(request_id, INVALID_REQUEST, told)
     if "method" not in message and ("result" in message or "error" in message):
-        return ACKNOWLEDGED  # an answer to a question that this server never asks
+        return ACKNOWLEDGED  # a response, although this server sends no requests
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         return make_error(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
     if not isinstance(message.get("params", {}), dict):
@@ -178,7 +178,7 @@ def _answer_unreadable(why: Unreadable) -> Reply:
 
 
 def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
-    """A tool's arguments are judged one by one, so that what is too deep is refused with a reason and its name."""
+    """Check each tool argument separately, so that a refusal for depth can name the argument."""
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):
         return message
@@ -189,7 +189,7 @@ def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, An
 
 
 def complete_initialize(params: Any) -> dict[str, Any]:
-    """S3's example sends `initialize` alone; what is missing is filled in, what is there is kept (C18, E77)."""
+    """Fill in the missing params of `initialize` and keep the given ones: S3's example sends none (C18, E77)."""
     given = params if isinstance(params, dict) else {}
     return {
         "protocolVersion": FIRST_VERSION,
@@ -206,7 +206,7 @@ def has_envelope(params: Any) -> bool:
 
 
 def make_error(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
-    """A JSON-RPC error with the HTTP status that the protocol gives it (E87)."""
+    """Build a JSON-RPC error with the HTTP status that the protocol assigns to it (E87)."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

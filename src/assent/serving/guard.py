@@ -1,7 +1,7 @@
-"""What every HTTP request passes first: a request id, Host and Origin checks, and a count for the metrics.
+"""Outermost HTTP layer: request id, Host and Origin checks, request metrics.
 
-A local server is reachable from any page in the user's browser, so a foreign Host (DNS rebinding) or Origin is refused
-on every route, before anything is read.
+Any page in the user's browser can reach a local server. A foreign Host (DNS rebinding) or Origin is therefore refused
+on every route, before the body is read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
 
 
 class BodyCutShort(BodyTooLarge):
-    """The client went before its body was whole: nobody hears the answer, and nothing may be done."""
+    """The client disconnected before its body was complete. The request must have no effect."""
 
 
 class AllowedPeers:
-    """Which Host and Origin values are ours: loopback on any port, the base address, and what the settings add."""
+    """The accepted Host and Origin values: loopback on any port, the base URL, and the hosts named in the settings."""
 
     def __init__(self, base_url: str, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         base = urlsplit(base_url)
@@ -107,7 +107,7 @@ class Guard:
 
 
 async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
-    """The whole body, refused as soon as it is known to be too large."""
+    """Read the whole body. Raises `BodyTooLarge` as soon as the limit is exceeded."""
     for name, value in scope["headers"]:
         if name == b"content-length" and (not value.isdigit() or int(value) > most):
             raise BodyTooLarge
@@ -134,7 +134,7 @@ async def respond(
     *,
     content_type: str = "application/json",
 ) -> None:
-    """One complete response; a body that is not bytes is sent as JSON."""
+    """Send one complete response. A body that is not bytes is sent as JSON."""
     raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
     lines = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     if raw or status not in (202, 204):
@@ -146,9 +146,9 @@ async def respond(
 
 
 def client_address(scope: Scope, *, trust_proxy: bool) -> str:
-    """Who is calling, for per-address limits. A proxy's word counts only where the settings say so.
+    """The client's address, for per-address limits. `X-Forwarded-For` counts only if the settings trust the proxy.
 
-    The proxy adds its word at the end, on the same line or on one more; what stands before it is the caller's.
+    The proxy appends its entry last, on the same line or on a new one. Earlier entries come from the client.
     """
     if trust_proxy:
         said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]

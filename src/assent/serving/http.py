@@ -1,7 +1,7 @@
-"""MCP and REST over HTTP: two small ASGI apps around the message filter and the edge.
+"""MCP and REST over HTTP: two small ASGI apps around the JSON-RPC handler and the edge.
 
-`POST /api/mcp` (also `/mcp`) is JSON-RPC; each request is served alone. `GET` there is metadata (C17).
-`POST /api/tools/{name}` is the same tool table with the arguments as body, the payload as answer and real statuses.
+`POST /api/mcp` (also `/mcp`) is JSON-RPC; requests share no state. `GET` there returns metadata (C17). `POST
+/api/tools/{name}` calls a tool with the body as arguments, returns its payload and uses HTTP statuses.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _BEARER: Final = "bearer "
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:
-    """The header lines; the parser leaves white space around a value, which is not part of it (RFC 9110 §5.5)."""
+    """The request headers, without the white space that the parser leaves around values (RFC 9110 §5.5)."""
     return [
         (name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in scope["headers"]
     ]
 
 
 def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
-    """The Bearer key, if one is presented. Anything else in Authorization is a wrong key, not an absent one."""
+    """Read the Bearer key, if present. Any other Authorization value counts as a wrong key, not as a missing one."""
     lines = [value for name, value in headers if name == "authorization"]
     if not lines:
         return Credentials()
-    # Of two lines another reader might take the other one, so neither counts.
+    # Proxies disagree on which of two lines counts, so neither does.
     good = len(lines) == 1 and lines[0][: len(_BEARER)].lower() == _BEARER
     return Credentials(api_key=lines[0][len(_BEARER) :].strip() if good else "")
 
 
 def peer_of(receive: Receive) -> Peer:
-    """The client whose whole request was read: what comes next is that it hangs up."""
+    """The client after its whole request was read. The only message still to come is its disconnect."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -131,7 +131,7 @@ class RestEndpoint:
 
 
 def rest_arguments(body: bytes) -> Any:
-    """The arguments object; an empty body is no arguments."""
+    """Parse the arguments object. An empty body means no arguments."""
     if not body.strip():
         return {}
     try:

@@ -1,7 +1,7 @@
-"""What an agent reads when it connects: when to use the server, what to call first, and how consent works (E78).
+"""Instructions an agent reads on connecting: when to use the server, which tool to call first, how consent works (E78).
 
-Follows S0 and S4: the drafts are shown in the chat first, the review link is a fallback (C4). Names only tools that
-are listed beside it.
+Follows S0 and S4: drafts are shown in the chat first, the review link is a fallback (C4). Names only tools that the
+server lists.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"
 
 
 def instructions(toolsets: Collection[str]) -> str:
-    """The text for a server that lists these groups of tools."""
+    """Build the text for a server that lists these groups of tools."""
     return _TEXT.format(
         launch=_LAUNCH if "launch" in toolsets else "",
         workflows=_WORKFLOWS if "workflows" in toolsets else "",

@@ -1,9 +1,10 @@
-"""Which of several processes on one data directory serves the pages and runs the jobs.
+"""Leader election among the processes on one data directory. The leader serves the pages and runs the jobs.
 
-The first process to lock `leader.lock` leads; the lock ends with its process, so another takes over by itself. A
-`stdio` process that leads gives way to `assent serve`, which holds `serve.lock` while it runs or wants to start. The
-leader announces where its pages are, so that every process on the directory can hand out links that work; so does
-`serve` as soon as it listens, also where another leads. What is announced counts while the lock beside it is held.
+The first process to lock `leader.lock` leads. The lock is released when its process ends, and another process takes
+over. A leading `stdio` process gives way to `assent serve`, which holds `serve.lock` while it runs or wants to start.
+The leader announces the address of its pages, so that every process on the directory can hand out working links.
+`serve` announces its address as soon as it listens, even if another process leads. An announcement is valid while the
+lock of its process is held.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SERVING: Final = "serve.json"
 
 
 class Announcement(msgspec.Struct, frozen=True, rename="camel"):
-    """Who leads and where its pages are; no address means that they could not be served."""
+    """The leader and the address of its pages. The address is None if the pages could not be served."""
 
     pid: int
     role: str
@@ -59,7 +60,7 @@ class FileLock:
             self._descriptor = None
 
     def is_held_anywhere(self) -> bool:
-        """Whether any process holds it, without keeping it."""
+        """Whether any process holds the lock. Does not keep it."""
         if self._descriptor is not None:
             return True
         if not self._path.exists():
@@ -74,7 +75,7 @@ class Leadership:
     """This process's view of who leads on a data directory."""
 
     def __init__(self, data_dir: Path, role: str, of: str = "") -> None:
-        """`of` tells the databases apart that are used from one directory."""
+        """`of` separates databases that share one directory."""
         self._leader = FileLock(data_dir / f"{of}{LEADER}")
         self._serve = FileLock(data_dir / f"{of}{SERVE}")
         self._announcement = data_dir / f"{of}{ANNOUNCEMENT}"
@@ -89,23 +90,23 @@ class Leadership:
         return self._taken(self._leader, self._announcement)
 
     def claim_serve(self) -> bool:
-        """Tell a leading `stdio` process to give way; false when another `serve` runs here."""
+        """Tell a leading `stdio` process to give way. Returns False if another `serve` runs here."""
         return self._taken(self._serve, self._serving)
 
     def serve_wanted(self) -> bool:
         return self._serve.is_held_anywhere()
 
     def announce(self, address: str | None) -> None:
-        """Publish where the pages of the leader are."""
+        """Publish the address of the leader's pages."""
         self._publish(self._announcement, address)
 
     def announce_serving(self, address: str) -> None:
-        """The same for `serve`, where it holds its lock, before it leads."""
+        """Publish the address of `serve`. It holds its lock, but may not lead yet."""
         if self._serve.held:
             self._publish(self._serving, address)
 
     def announced(self) -> Announcement | None:
-        """What `serve` said, if it runs; else what the leading process said, if one leads."""
+        """The announcement of `serve` if it runs, else that of the leader, else None."""
         for lock, path in ((self._serve, self._serving), (self._leader, self._announcement)):
             if lock.is_held_anywhere():
                 with contextlib.suppress(OSError, msgspec.MsgspecError):
@@ -124,7 +125,7 @@ class Leadership:
         self._serve.release()
 
     def _taken(self, lock: FileLock, said: Path) -> bool:
-        """Take a lock; what a process left there that was killed counts no more."""
+        """Take a lock and delete the announcement that a killed process left behind."""
         had = lock.held
         if not lock.try_acquire():
             return False
@@ -133,7 +134,7 @@ class Leadership:
         return True
 
     def _publish(self, path: Path, address: str | None) -> None:
-        """Whole or not at all."""
+        """Write the announcement atomically."""
         made = path.with_suffix(f".{os.getpid()}")
         made.touch(mode=0o600)
         made.write_bytes(msgspec.json.encode(Announcement(os.getpid(), self._role, address)))

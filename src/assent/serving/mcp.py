@@ -1,8 +1,8 @@
-"""The tool table as an MCP server: the official SDK's low-level `Server` speaks every revision, we hand it two methods.
+"""The tool table as an MCP server, on the official SDK's low-level `Server`.
 
-`tools/list` and `tools/call` are ours; initialize, discover, ping, version rules and result envelopes are the SDK's.
-Each message is served alone with the SDK's single-exchange driver, on both transports: no session, no handshake to
-wait for. Legacy results are shaped at the newest legacy revision, so that outputSchema, annotations and
+This module implements `tools/list` and `tools/call`. The SDK implements initialize, discover, ping, version rules and
+result envelopes. Each message runs through the SDK's single-exchange driver on both transports: no session, no
+handshake to wait for. Legacy results use the newest legacy revision, so that outputSchema, annotations and
 structuredContent reach clients of every revision.
 """
 
@@ -32,20 +32,20 @@ from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.definition import Peer
 
 SERVER_ERROR: Final = -32000
-"""Internal faults, and refusals at the gate where HTTP carries a status (C16)."""
+"""Code of internal errors, and of refusals that HTTP reports as a status (C16)."""
 
 RESULTS_CARRY_ARGUMENT_ERRORS_SINCE: Final = "2025-11-25"
 
 COMPLETE: Final = "complete"
-"""The modern era demands it of every result; the SDK takes it out of legacy ones."""
+"""Result type that the modern era requires. The SDK removes it from legacy results."""
 
 LIST_TTL_MS: Final = 300_000
-"""The tool list changes with the server's version only."""
+"""Lifetime of a cached tool list, which changes only with the server's version."""
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One message on its way through the SDK, and what the HTTP surface must know afterwards."""
+    """One message on its way through the SDK, with the facts that the HTTP surface needs afterwards."""
 
     credentials: Credentials
     address: str
@@ -56,14 +56,15 @@ class Exchange:
     gate: Reason | None = None
     peer: Peer | None = None
     odd_arguments: Any = None
-    """Arguments that are no object, or too deep: the SDK would refuse them without saying what is wrong."""
+    """Arguments that are not an object or are nested too deeply. The SDK would refuse them without naming the
+    problem."""
     structured: str | None = None
-    """The tool's reply as JSON, which goes around the SDK: taking it apart and together again would change nothing."""
+    """The tool's reply as JSON text. It bypasses the SDK, which would only parse and serialize it again."""
 
 
 @dataclass
 class _Dispatch:
-    """The SDK's view of a message that gets one answer and nothing else."""
+    """The SDK's dispatch context for a message that gets exactly one response."""
 
     request_id: RequestId | None
     message_metadata: ServerMessageMetadata
@@ -115,7 +116,7 @@ class McpServer:
         *,
         modern: tuple[Any, Any] | None,
     ) -> dict[str, Any]:
-        """The result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
+        """Return the result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
         if (
             method == "tools/call"
             and params is not None
@@ -151,11 +152,11 @@ class McpServer:
                 raise at_gate(exchange, refusal)
         toolsets = toolsets_of(caller.principal)
         listed = {"resultType": COMPLETE, "tools": self._edge.catalog.listing(toolsets)}
-        # A list of one key's own must not be kept for others.
+        # A list that depends on the key must not be cached for others.
         return listed if toolsets is None else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
-        """A tool's payload as JSON in a text content, after its readable text where it has one (E80)."""
+        """Call a tool. Its payload is JSON in a text content, after its readable text if it has one (E80)."""
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         answer = await self._edge.answer(
@@ -183,7 +184,7 @@ class McpServer:
 
 
 def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
-    """A refusal that HTTP carries as its status, with the recovery shape beside it."""
+    """Build the error for a refusal that HTTP reports as a status. It carries the recovery shape as data."""
     exchange.status = answer.status
     exchange.retry_after_seconds = answer.retry_after_seconds
     exchange.gate = answer.reason
@@ -191,7 +192,7 @@ def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
 
 
 def problem_message(answer: Answer) -> str:
-    """Every problem in one line: hosts of old revisions show only the message."""
+    """Join all problems into one line: hosts of old revisions show only the message."""
     problems = "; ".join(
         f"{problem['path']}: expected {problem['expected']}, got {problem['got']}"
         for problem in answer.value["problems"]

@@ -1,8 +1,7 @@
-"""No answer suggests a tool that its caller is not shown.
+"""Removes suggestions of tools that the caller cannot see from every answer.
 
-Held in one place, for every answer of every surface: a suggested call of a name that is not in the caller's list gets
-the name under which the list has that tool, or is left out. What is only reported, such as the tool that made a run,
-is left as it is.
+A suggested call of an unlisted tool gets the name under which the caller's list has that tool, or is removed. Names
+that are only reported, such as the tool that made a run, stay.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
 
 NAMED: Final = re.compile(r'"(?:name|tool|executorTool)":"((?:chieflab|chiefmo|workflow)_[a-z_]+)"')
-"""Where a tool is named in an answer. Content that reads like that has its quotation marks escaped."""
+"""Matches a tool name in an answer. In content the quotation marks are escaped, so content never matches."""
 
 EXECUTOR: Final = "executorTool"
 ANY_EXECUTOR: Final = "chieflab_execute_approved_action"
@@ -31,7 +30,7 @@ Shown = Callable[[str], str | None]
 
 
 def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
-    """An answer whose suggestions are all in the list."""
+    """Return the answer with suggestions of listed tools only."""
     if offered.issuperset(NAMED.findall(text)):
         return text
 
@@ -58,7 +57,7 @@ def _reduce(node: Any, shown: Shown) -> Any:
     kept = {each: _reduce(part, shown) for each, part in node.items()}
     if isinstance(kept.get(EXECUTOR), str):
         kept[EXECUTOR] = shown(kept[EXECUTOR]) or ANY_EXECUTOR
-    # The next best takes the place of a call that is left out.
+    # The first remaining suggestion replaces a removed call.
     left = [*(kept.get("others") or ()), kept.get("fallback"), kept.get("primary")]
     for place in ("primary", "fallback"):
         if kept.get(place) is _LEFT_OUT:

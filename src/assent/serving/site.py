@@ -1,4 +1,4 @@
-"""The HTTP surface put together: MCP, REST, documents, pages and what an operator of the server watches."""
+"""Assembles the HTTP surface: MCP, REST, documents, pages, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_site(
     trust_proxy: bool,
     request_ids: Callable[[], str],
 ) -> ASGIApp:
-    """One ASGI app. Holds no state but the counters of `/metrics`."""
+    """Build the ASGI app. Its only state is the counters of `/metrics`."""
     counts: Counter[tuple[str, str]] = Counter()
     mcp = McpEndpoint(messages, lambda: documents.metadata, trust_proxy=trust_proxy)
 
@@ -85,7 +85,7 @@ async def _healthz(request: Request) -> Response:
 
 
 async def _answer_crash(request: Request, error: Exception) -> Response:
-    # The request's id is on the response; the log has the rest.
+    # The response carries the request id; the log has the details.
     return JSONResponse({"error": "The server made a mistake; its log has the details."}, 500)
 
 

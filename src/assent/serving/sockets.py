@@ -1,13 +1,14 @@
-"""How long a client may take, how much it may send before it is known what it wants, and how many there may be.
+"""Connection limits: timeouts, request sizes and the number of open connections.
 
-A request is being received from its first byte to its last: its headers have a deadline, its body one for every pause
-and one for the whole. So has a client that does not read its answer. A connection on which nothing is being received
-is idle, and uvicorn ends it in time; one whose answer is being made, such as a stream of events, is nobody's to end.
+A request is being received from its first byte to its last. Its headers have a deadline; its body has one for each
+pause and one for the whole. A client that does not read its response has a deadline too. A connection on which nothing
+is being received is idle, and uvicorn closes it in time. A connection whose response is being produced, such as an
+event stream, has no deadline.
 
-Where there are as many connections as there may be, a new one takes the place of the one that has waited longest for
-its client: first of those that never sent a whole request. The store's descriptors are not theirs to use.
+At the connection limit a new connection replaces the one that has waited longest for its client; connections without a
+complete request go first. File descriptors reserved for the store are never used for connections.
 
-Deliberately unaware of what is asked for.
+This module does not know what a request asks for.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("assent.http")
 
 STOPPING_SECONDS: Final = 1.0
-"""How long a server that stops waits for the rest of a request."""
+"""Grace period for a request that is still being received when the server stops."""
 
 TELL_SECONDS: Final = 60.0
-"""How often the log says that there are too many connections."""
+"""Interval between log lines about too many connections."""
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """What clients get."""
+    """Time and size limits for clients."""
 
     header_seconds: float = HEADER_SECONDS
     body_pause_seconds: float = BODY_PAUSE_SECONDS
@@ -56,7 +57,8 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def affordable(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
-    """So many connections that the process keeps `reserved` of its descriptors; half of them where there are few."""
+    """The number of connections that leaves `reserved` descriptors free, or half of the descriptors if there are
+    few."""
     try:
         import resource
     except ImportError:  # a system without such a limit
@@ -71,12 +73,12 @@ class Crowd:
     def __init__(self, most: int) -> None:
         self.most = most
         self.strangers: dict[Line, None] = {}
-        """No whole request has come over these yet."""
+        """Connections without a complete request so far."""
         self.known: dict[Line, None] = {}
         self._told = float("-inf")
 
     def make_room(self, now: float) -> bool:
-        """End the connection that is missed least; False where every one has an answer coming."""
+        """Close the least important connection. Returns False if every connection has a response in progress."""
         if now - self._told >= TELL_SECONDS:
             self._told = now
             log.warning(
@@ -102,7 +104,7 @@ class Line(HttpToolsProtocol):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._began: float | None = None
-        """Since when a request is being received; None between requests."""
+        """Start of the request that is being received; None between requests."""
         self._heard = False
         self._in_body = False
         self._moved = 0.0
@@ -124,7 +126,7 @@ class Line(HttpToolsProtocol):
         self._timer = self.loop.call_later(self.patience.header_seconds, self._look)
 
     def shutdown(self) -> None:
-        """Stop: an answer that is being made is finished, a request that is still being received has little time."""
+        """Stop: finish responses in progress and give incomplete requests a short deadline."""
         super().shutdown()
         if self._receiving() and not self.transport.is_closing():
             self.loop.call_later(STOPPING_SECONDS, self._refuse_half)
@@ -154,7 +156,7 @@ class Line(HttpToolsProtocol):
                 self._timer.cancel()
                 self._timer = None
             if self._answered() and not self.transport.is_closing():
-                self._rest()  # the answer was there before the end of the request
+                self._rest()  # the response was complete before the request
             return
         if not self._in_body:
             self._header_bytes += len(data)
@@ -164,7 +166,7 @@ class Line(HttpToolsProtocol):
         if self._timer is None:
             self._timer = self.loop.call_at(self._due(), self._look)
 
-    # What the parser says
+    # Parser callbacks
 
     def on_message_begin(self) -> None:
         if self._began is None:
@@ -204,7 +206,7 @@ class Line(HttpToolsProtocol):
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def _rest(self) -> None:
-        """Every request has its answer: the next one may take a while."""
+        """All requests are answered: start the keep-alive timeout."""
         self.crowd.leave(self)
         self.crowd.known[self] = None
         if self.timeout_keep_alive_task is None:
@@ -222,14 +224,14 @@ class Line(HttpToolsProtocol):
         return min(self._moved + self.patience.body_pause_seconds, began + self.patience.request_seconds)
 
     def _look(self) -> None:
-        """Whether the request that is being received is overdue."""
+        """End the connection if the request that is being received is overdue."""
         self._timer = None
         if self._began is None or self.transport.is_closing():
             return
         now = self.loop.time()
         due = self._due()
         if self.flow.read_paused or (not self._in_body and not self._answered()):
-            # We are the one who does not read, or an earlier answer is on its way.
+            # Reading is paused on our side, or an earlier response is still being sent.
             due = max(due, now + self.patience.header_seconds)
         if now < due:
             self._timer = self.loop.call_at(due, self._look)
@@ -247,7 +249,7 @@ class Line(HttpToolsProtocol):
             self._reading_timer = None
 
     def _watch_reader(self) -> None:
-        """From now on the client has to read what waits for it."""
+        """Start the deadline for the client to read the pending output."""
         if self._reading_timer is None:
             self._unread = self.transport.get_write_buffer_size()
             self._reading_timer = self.loop.call_later(
@@ -262,12 +264,12 @@ class Line(HttpToolsProtocol):
             self.transport.abort()
 
     def _hang_up(self) -> None:
-        """Close once everything is sent, which somebody who reads nothing cannot put off for ever."""
+        """Close after everything is sent, or after a deadline if the client reads nothing."""
         self.transport.close()
         self._watch_reader()
 
     def end(self, why: HTTPStatus) -> None:
-        """Say why, where somebody listens who has no answer yet, and hang up."""
+        """Send the reason if the client still awaits a response, then close."""
         self.crowd.leave(self)
         if self.transport.is_closing():
             return
@@ -276,7 +278,7 @@ class Line(HttpToolsProtocol):
         answered = self._in_body and cycle is not None and cycle.response_complete
         idle = not self._heard or self._began is None
         if cycle is not None and not cycle.response_complete:
-            # Its answer must not come after ours.
+            # The response in progress must not follow ours.
             cycle.disconnected = True
             cycle.message_event.set()
         if not (half_said or answered or (idle and why is not HTTPStatus.BAD_REQUEST)):
@@ -298,5 +300,5 @@ def _write_refusal(why: HTTPStatus) -> bytes:
 
 
 def protocol(patience: Patience) -> type[Line]:
-    """The protocol of one server: uvicorn makes one object of it for every connection."""
+    """The protocol class for one server. uvicorn creates one instance per connection."""
     return type("Line", (Line,), {"patience": patience, "crowd": Crowd(patience.connections)})

@@ -1,8 +1,8 @@
-"""MCP over stdio: one JSON-RPC message a line, nothing else on stdout (W75).
+"""MCP over stdio: one JSON-RPC message per line, nothing else on stdout (W75).
 
-The process's own stdout is taken away before anything can print to it: descriptor 1 then points at stderr, and only
-the protocol writes to the real one. Reading and writing have a thread each, so neither a slow client nor a silent one
-holds up the event loop. End of input ends the process after the answers in flight.
+The process's stdout is replaced before anything can print to it: descriptor 1 then points at stderr, and only the
+protocol writes to the real stdout. Reading and writing each have a thread, so that neither a slow nor a silent client
+blocks the event loop. At end of input the process finishes the calls in flight and ends.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class StdioSession:
         self._over = asyncio.Event()
 
     async def run(self, lines: AsyncIterator[bytes | Unreadable]) -> None:
-        """Serve until the input ends. Of a line that was too long to keep only its id is left."""
+        """Serve until the input ends. A line that was too long arrives as `Unreadable`, with its id only."""
         async for line in lines:
             if isinstance(line, Unreadable):
                 told = f"The line is {line.told}"
@@ -62,7 +62,7 @@ class StdioSession:
             if head.method == "notifications/cancelled":
                 self._cancel(head)
             elif head.method == "initialize" or head.id is msgspec.UNSET:
-                # The handshake decides how what follows is read, so nothing overtakes it.
+                # The handshake sets the version of later messages, so nothing overtakes it.
                 await self._answer(line, head)
             else:
                 await self._room.acquire()
@@ -102,7 +102,7 @@ class StdioSession:
 
 
 class _Slot:
-    """One of the places in flight. A call that waits for a person gives it back before its answer."""
+    """One slot for a call in flight. A call that waits for a person releases its slot early."""
 
     def __init__(self, room: asyncio.Semaphore) -> None:
         self._room: asyncio.Semaphore | None = room
@@ -114,7 +114,7 @@ class _Slot:
 
 
 class _Head(msgspec.Struct):
-    """As much of a message as its place in the queue depends on."""
+    """The fields of a message that decide its order in the queue."""
 
     method: Any = None
     id: Any = msgspec.UNSET
@@ -129,7 +129,7 @@ def _peek(line: bytes) -> _Head:
 
 
 def _key(request_id: Any) -> tuple[type, Any]:
-    """1 and "1" are different ids; an id that cannot be one is answered with an error and never looked up."""
+    """Key of a request id. 1 and "1" are different ids. An invalid id is answered with an error and never looked up."""
     return type(request_id), request_id if isinstance(request_id, (str, int)) else None
 
 
@@ -156,7 +156,7 @@ class Pipes:
         self._out.put(data)
 
     def close(self) -> None:
-        """Let what was written reach the client."""
+        """Flush pending output to the client."""
         self._out.put(None)
         self._writer.join(timeout=5)
 
@@ -174,7 +174,7 @@ class Pipes:
         try:
             self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
         except RuntimeError:
-            return  # the loop is gone, and with it whoever wanted to know
+            return  # the event loop has ended, and the readers with it
 
     def _drain(self) -> None:
         while (data := self._out.get()) is not None:
@@ -187,7 +187,8 @@ class Pipes:
 
 
 def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
-    """Read on to the end of a line that is too long to keep; whoever sent it waits for an answer."""
+    """Skip to the end of a line that is too long to keep. Returns an `Unreadable` with its id, because the client
+    awaits a response."""
     last = line[-_KEPT_BYTES:]
     while (rest := stdin.readline(1 << 16)) and not rest.endswith(b"\n"):
         last = (last + rest)[-_KEPT_BYTES:]

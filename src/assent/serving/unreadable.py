@@ -1,8 +1,8 @@
-"""What a client hears about a message that cannot be taken in: why, and under its own id wherever one can be made out.
+"""Errors for messages that cannot be parsed: the cause, and the message's id where it can be found.
 
-A client waits for the answer to an id; an error without one leaves it waiting. So a message that is JSON but for half a
-character, a number that is none, or a depth that nobody reads is answered as the request that it is (W49, W54). What
-is no JSON at all has no id (JSON-RPC 2.0, section 5).
+A client waits for the response to an id; an error without one leaves it waiting. A message that is JSON except for a
+lone surrogate, an invalid number or excessive depth is therefore answered under its id (W49, W54). Invalid JSON has no
+id (JSON-RPC 2.0, section 5).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _EDGE_BYTES: Final = 1_024
 
 
 class Unreadable(msgspec.Struct, frozen=True):
-    """Why a message cannot be taken in, and its id if it has one."""
+    """Why a message cannot be parsed, and its id if it has one."""
 
     told: str
     request_id: str | int | None = None
 
     def data(self) -> dict[str, Any] | None:
-        """The same in the words of the tools, for whoever is known to have called one."""
+        """The error in the shape of a tool's refusal; None without an id."""
         if self.request_id is None:
             return None
         problems = [Problem("message", "one that can be read", self.told)]
@@ -47,12 +47,12 @@ class Unreadable(msgspec.Struct, frozen=True):
 
 
 def too_deep(body: bytes) -> Unreadable:
-    """For a message that exhausts whoever reads it."""
+    """Error for a message that is nested too deeply to parse."""
     return Unreadable(_TOO_DEEP, id_at_the_edges(body[:_EDGE_BYTES], body[-_EDGE_BYTES:]))
 
 
 def not_taken(body: bytes) -> Unreadable:
-    """For a message that the strict reader refuses: what a lenient one finds in it."""
+    """Error for a message that the strict parser refuses. A lenient parser looks for its id."""
     numbers: list[str] = []
     try:
         message = json.loads(body.decode(), parse_constant=numbers.append)
@@ -65,7 +65,7 @@ def not_taken(body: bytes) -> Unreadable:
 
 
 def id_at_the_edges(first: bytes, last: bytes) -> str | int | None:
-    """The id of a message of which only the first and the last bytes are looked at."""
+    """Find the id of a message from its first and last bytes only."""
     found = _FIRST.match(first) or _LAST.search(last)
     if found is None:
         return None
@@ -76,7 +76,7 @@ def id_at_the_edges(first: bytes, last: bytes) -> str | int | None:
 
 
 def _whole(value: Any) -> bool:
-    """Whether every text in it can be written down."""
+    """Whether every string in the value can be encoded as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
