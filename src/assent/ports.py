@@ -1,12 +1,10 @@
-"""The seams of Assent and what each promises.
+"""The interfaces of Assent and their guarantees.
 
-A transaction is a *generator*: it yields bound statements and receives their rows, and returns its result.
-The SQLite writer drives it synchronously inside its own thread (so that group commit stays possible), the
-PostgreSQL adapter drives the same generator with await. No other code touches a driver.
+A transaction is a *generator*: it yields bound statements, receives their rows, and returns its result. The SQLite
+writer drives it synchronously in its own thread, which allows group commit; the PostgreSQL store drives the same
+generator with await. No other code uses a driver.
 
-A connector takes nothing but an `ApprovedAction`, and an operator returns what it wants to happen instead of doing it.
-
-Nothing here knows a transport or a dialect.
+A connector performs only an `ApprovedAction`. An operator returns the effects it wants instead of performing them.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ T = TypeVar("T")
 
 
 class Row(Protocol):
-    """One row: columns by name or by position, as both drivers give it."""
+    """One row: columns by name or by position."""
 
     def __getitem__(self, key: Any, /) -> Any: ...
 
@@ -37,9 +35,8 @@ Rows = Sequence[Row]
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """A named statement, compiled once for both dialects. `params` is the order of its positional values,
-    `writes` whether it changes or locks anything, `counted` whether SQLite answers with an empty row for each that it
-    has changed."""
+    """A named statement, compiled for both dialects. `params` is the order of its positional values, `writes` whether
+    it changes or locks rows, `counted` whether SQLite returns an empty row for each changed row."""
 
     name: str
     sqlite: str
@@ -63,7 +60,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """A statement with its values, ready for a driver."""
+    """A statement with its values."""
 
     statement: Statement
     values: tuple[Any, ...]
@@ -73,14 +70,14 @@ Transaction = Generator[Bound, Rows, T]
 """Yields statements, receives their rows, returns its result."""
 
 Begin = Callable[[], Generator[Bound, Rows, T]]
-"""Makes a fresh generator: a store may run it again after a serialization failure, so it must be free of
-effects other than the statements it yields."""
+"""Creates the generator. A store may run a transaction again after a serialization failure, so it must have no effects
+other than the statements it yields."""
 
 
 class Single(msgspec.Struct, frozen=True):
-    """A transaction of one statement, which gives its rows: `await store.write(Single(statements.x(…)))`.
+    """A transaction of one statement that returns its rows: `await store.write(Single(statements.x(…)))`.
 
-    A statement is atomic by itself, so that PostgreSQL is asked once instead of three times.
+    One statement is atomic without BEGIN and COMMIT, which saves PostgreSQL two round trips.
     """
 
     bound: Bound
@@ -90,20 +87,19 @@ class Single(msgspec.Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Durable state. `write` returns only after the transaction is on disk (or raises and nothing is).
+    """Durable state. `write` returns after the transaction is on disk, or raises and nothing is stored.
 
-    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is half done
-    then, and the next call may succeed without a restart. Where a connection breaks while its COMMIT is on
-    the way, nobody can know whether the whole transaction is there: repeat with the same idempotency key. An
-    exception raised by the generator rolls its transaction back and is re-raised to the caller as it is. A
-    statement that breaks a constraint ends the transaction with `ConstraintViolation`; the generator does not
-    see it, because PostgreSQL has given the transaction up by then.
+    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is stored then, and the
+    next call may succeed without a restart. If a connection breaks during its COMMIT, the result is unknown: repeat the
+    call with the same idempotency key. An exception of the generator rolls back its transaction and reaches the caller
+    unchanged. A statement that violates a constraint ends the transaction with `ConstraintViolation`; the generator
+    does not see it, because PostgreSQL has aborted the transaction by then.
 
-    Every statement answers with a list of rows, an empty one where it returns none. `read` sees one snapshot
-    and cannot write. A cancelled caller's transaction happens as a whole or not at all.
+    Every statement returns a list of rows, which may be empty. `read` sees one snapshot and cannot write. The
+    transaction of a cancelled caller happens completely or not at all.
 
-    Making a store does no work. `open` connects and checks the schema (`SchemaMismatch`); without it the
-    first call does the same. `close` finishes what was asked before it.
+    Creating a store does no work. `open` connects and checks the schema (`SchemaMismatch`); without it the first call
+    does. `close` finishes earlier requests.
     """
 
     dialect: str
@@ -118,11 +114,11 @@ class Store(Protocol):
 
 
 class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, not a programming error
-    """The database cannot serve this call now; the message is for the log, never for a caller."""
+    """The database cannot serve this call now. The message is for the log, never for a caller."""
 
 
 class SchemaMismatch(StoreUnavailable):
-    """The database holds a schema that this release cannot work with; the message says what to do."""
+    """This release cannot use the schema of the database. The message says what to do."""
 
 
 class SchemaTooNew(SchemaMismatch):
@@ -130,15 +126,15 @@ class SchemaTooNew(SchemaMismatch):
 
 
 class SchemaOutdated(SchemaMismatch):
-    """The database waits for `assent migrate`."""
+    """The database needs `assent migrate`."""
 
 
 class ConstraintViolation(Exception):  # noqa: N818 - what happened, whoever is to blame
-    """A statement would have broken a constraint of the schema; its transaction was rolled back."""
+    """A statement violated a constraint of the schema; its transaction was rolled back."""
 
 
 class UniqueViolation(ConstraintViolation):
-    """A row with this key is there already."""
+    """A row with this key exists."""
 
 
 class Clock(Protocol):
@@ -148,8 +144,7 @@ class Clock(Protocol):
 
 
 class Connections(Protocol):
-    """What a connector may know and say about its own connections. Secrets are opened for the moment of a call and
-    kept nowhere."""
+    """A connector's access to its own connections. Secrets are opened for one call and not kept."""
 
     async def find(self, workspace_id: WorkspaceId, provider: str) -> Connection | None: ...
 
@@ -163,11 +158,11 @@ class Connections(Protocol):
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """What a connector can promise about repeating a send (C30).
+    """A connector's guarantee for a repeated send (C30).
 
-    `native_key`: the provider recognises our key for `window_ms`; `searches` says that an effect may still be found
-    after that, though finding none proves nothing. `natural_key`: the effect itself is unique, so a repetition finds
-    it. `read_back`: the provider can be asked whether it happened. `none`: only a human can say.
+    `native_key`: the provider recognises our key for `window_ms`; with `searches` an effect may still be found after
+    that, but finding none proves nothing. `natural_key`: the effect is unique, so a repetition finds it. `read_back`:
+    the provider can be asked whether it happened. `none`: only a person can tell.
     """
 
     kind: Literal["native_key", "natural_key", "read_back", "none"]
@@ -182,8 +177,8 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Remainder(msgspec.Struct, frozen=True):
-    """The part of an effect that did not happen while another did: offered as an action of its own. `reached` says in
-    words where it is out, `why` why it is not elsewhere."""
+    """The part of an effect that was not delivered, offered as a separate action. `reached` says in words where the
+    rest was delivered, `why` why this part was not."""
 
     effect: Effect
     reached: str
@@ -191,8 +186,7 @@ class Remainder(msgspec.Struct, frozen=True):
 
 
 class Delivered(msgspec.Struct, frozen=True):
-    """The effect happened: how the provider names it, where it can be seen, and what it said. `rest` is what of it did
-    not happen."""
+    """The effect happened: the provider's id, its URL, the evidence. `rest` is the part that was not delivered."""
 
     external_id: str
     external_url: str | None = None
@@ -201,7 +195,7 @@ class Delivered(msgspec.Struct, frozen=True):
 
 
 class NotSent(Exception):  # noqa: N818 - what is known
-    """The effect definitely did not happen. Curable: the same action may be tried again later (C10)."""
+    """The effect certainly did not happen. `curable`: the same action may be tried again later (C10)."""
 
     def __init__(
         self,
@@ -212,7 +206,7 @@ class NotSent(Exception):  # noqa: N818 - what is known
         retry_after_seconds: int | None = None,
         of_the_effect: bool = False,
     ) -> None:
-        """`of_the_effect`: the provider speaks of the effect itself, not of the request that asked about it."""
+        """`of_the_effect`: the provider's answer is about the effect, not about the request that asked."""
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
@@ -222,12 +216,12 @@ class NotSent(Exception):  # noqa: N818 - what is known
 
 
 REFERENCE: Final = "providerReference"
-"""Where an action's metadata keeps how the provider names an effect of which nothing else is known yet."""
+"""Metadata key of the provider's reference to an effect whose outcome is unknown."""
 
 
 class OutcomeUnknown(Exception):  # noqa: N818 - what is known
-    """The effect may or may not have happened. Also how every exception is read that is not `NotSent`. `reference` is
-    how the provider names it, where it said so much: kept with the action, for `look_up`."""
+    """The effect may or may not have happened. Every exception other than `NotSent` counts as this. `reference` is the
+    provider's reference, if known; it is stored with the action for `look_up`."""
 
     def __init__(self, detail: str = "", *, reference: str | None = None) -> None:
         super().__init__(detail)
@@ -235,11 +229,11 @@ class OutcomeUnknown(Exception):  # noqa: N818 - what is known
 
 
 class Connector(Protocol):
-    """One way out into the world. `perform` is called outside any transaction, with a claimed and approved action and
-    nothing else; it must end within `timeout_seconds`.
+    """The code for a provider. `perform` is called outside any transaction, only with a claimed and approved action,
+    and must end within `timeout_seconds`.
 
-    A connector that needs no account and no settings says `always_ready = True`: then its readiness is not asked for
-    before every claim."""
+    A connector without account and settings has `always_ready = True`; its readiness is not checked before a claim.
+    """
 
     id: str
     delivery: Delivery
@@ -249,13 +243,14 @@ class Connector(Protocol):
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered: ...
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        """Whether it happened, for `read_back`: the delivery, or None when it definitely did not. Raises
-        `OutcomeUnknown` when the provider cannot say yet."""
+        """For `read_back`: return the delivery, or None if it certainly did not happen. Raises `OutcomeUnknown` if the
+        provider cannot tell yet."""
         ...
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What one source says about one effect. Unavailable is not zero: it says why there is no number (E100)."""
+    """The metrics of one effect from one source. Unavailable is not zero: `reason` says why there is no number
+    (E100)."""
 
     source: str
     channel: str
@@ -263,45 +258,45 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     metrics: dict[str, int | float] = {}
     reason: str | None = None
     left_out: tuple[str, ...] = ()
-    """Values that the source gave and that cannot be right, in words."""
+    """Implausible values of the source, in words."""
 
 
 @runtime_checkable
 class Addressed(Protocol):
-    """A connector whose effects go to an account: which one is fixed when an action is staged and is part of what is
-    approved (C29). Both look at what is stored and call nobody."""
+    """A connector whose effects go to an account. The account is fixed at staging and is part of the approved content
+    (C29). Both methods read stored data and call no provider."""
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """The effect with its target, or with none where there is no account for it."""
+        """Return the effect with its account, or without one if none is connected."""
         ...
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        """Whether this very effect could be performed now."""
+        """Return the readiness for this effect."""
         ...
 
 
 @runtime_checkable
 class KeyChecked(Protocol):
-    """A connector whose accounts are reached with a key that a human enters."""
+    """A connector whose accounts are used with a key that a person enters."""
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """What the provider says about a key. Raises `NotSent` where it does not accept it or cannot be asked."""
+        """Ask the provider about a key. Raises `NotSent` if it rejects the key or cannot be reached."""
         ...
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """Ask the provider anew which accounts there are. What it does not answer changes nothing."""
+        """Refresh the list of accounts from the provider. A failure changes nothing."""
         ...
 
 
 @runtime_checkable
 class Measurable(Protocol):
-    """A connector that can be asked what became of an effect."""
+    """A connector that can measure an effect."""
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    """A picture with its bytes. `alt` says in words what it shows; `digest` names the bytes."""
+    """A picture with its bytes. `alt` describes it; `digest` is the hash of the bytes."""
 
     content: bytes
     content_type: str
@@ -312,12 +307,12 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
-"""The pictures that go along with an action, exactly as they were approved. Raises `NotSent` where one is gone.
-A connector takes this as an argument and uploads before the call that has the effect."""
+"""Returns the pictures of an action exactly as approved. Raises `NotSent` if one is missing. A connector takes this as
+an argument and uploads before the call that has the effect."""
 
 
 class Campaign(msgspec.Struct, frozen=True, kw_only=True):
-    """What went out in one run, as a source that counts visitors knows it: which pages it leads to, and since when."""
+    """The delivered effects of a run, for a source that counts visitors: their target pages, and since when."""
 
     workspace_id: WorkspaceId
     pages: tuple[str, ...]
@@ -327,7 +322,7 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class CampaignSource(Protocol):
-    """A connector that can be asked what became of a whole run. None: the workspace has not connected it."""
+    """A connector that can measure a whole run. None: the workspace has not connected it."""
 
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...
 
@@ -341,18 +336,17 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     channel: str | None = None
     metadata: dict[str, Any] = {}
     picture: Picture | None = None
-    """Its bytes, where it is a picture."""
+    """The picture, if the draft is one."""
 
 
 class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """An effect that an operator wants to have, with what it knows to say about it. `draft` is its content's place in
-    the preparation."""
+    """An effect that an operator requests, with its remarks. `draft` is the index of its content in the preparation."""
 
     effect: Effect
     executor_tool: str
     draft: int | None = None
     picture: int | None = None
-    """The place of the draft that is the picture to go along."""
+    """The index of the draft that is the attached picture."""
     severity: Severity | None = None
     warnings: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
@@ -362,28 +356,28 @@ class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
     expires_ms: int | None = None
     metadata: dict[str, Any] = {}
     paths: dict[str, str] = {}
-    """Where each part of the content stands in the arguments as they were sent."""
+    """The path of each part of the content in the call's arguments."""
     rewrite: dict[str, str] = {}
-    """What a text in place of the composed one has to be, by argument."""
+    """Requirements for a text that replaces the composed one, by argument."""
 
 
 THIS_RUN: Final = "\0this run"
-"""Stands in a suggested call for the id of the run that is being prepared."""
+"""Placeholder in a suggested call for the id of the run that is being prepared."""
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator's prepare returns. Persisting, preflight, review and approval are not its to write (E9)."""
+    """The result of an operator's prepare. The engine adds persistence, preflight, review and approval (E9)."""
 
     drafts: tuple[Draft, ...] = ()
     effects: tuple[StagedEffect, ...] = ()
     outputs: dict[str, Any] = {}
     next_calls: tuple[SuggestedCall, ...] = ()
-    """Complete calls that the agent may make without a decision of the person."""
+    """Complete calls that need no decision of the person."""
     notes: tuple[str, ...] = ()
     """Sentences for the person about the whole run."""
     user_message: str = ""
-    """For the person, where nothing is staged."""
+    """For the person, if nothing is staged."""
     show: str = ""
-    """Markdown for the person, where nothing is staged and the drafts do not say it."""
+    """Markdown for the person, if nothing is staged and the drafts do not contain it."""
     writing: dict[str, Any] | None = None
-    """What helps the agent to write texts in place of the composed ones."""
+    """Material for an agent that writes texts instead of the composed ones."""

@@ -1,8 +1,8 @@
 """Canonical JSON (RFC 8785) and the digests made from it.
 
-Two values that mean the same have the same canonical bytes, so a digest can bind an approval to a content.
-Where bytes are only stored and read back (journal bodies), the codec's own deterministic order is enough and faster;
-this module is for what must be equal across programs.
+Equal values have equal canonical bytes, so a digest can bind an approval to its content. Use this module for bytes that
+must be equal across programs. For bytes that are only stored and read back, such as journal bodies, the codec's
+deterministic order is enough and faster.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NotCanonical(ValueError):  # noqa: N818 - named for what the value is
 
 
 def canonical(value: Any) -> bytes:
-    """The canonical JSON bytes of a value (structs are taken as their wire form)."""
+    """Return the canonical JSON bytes of a value; a struct counts as its wire form. Raises `NotCanonical`."""
     levels, simple = _survey(value)
     if not simple:
         value = msgspec.to_builtins(value)
@@ -42,34 +42,33 @@ def canonical(value: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """`sha256:` and the hex digest of the canonical bytes."""
+    """Return `sha256:` and the hex digest of the canonical bytes."""
     return DIGEST_PREFIX + hashlib.sha256(canonical(value)).hexdigest()
 
 
 def digest_of_bytes(content: bytes) -> str:
-    """The same for bytes that are no JSON: a picture, a file."""
+    """Return `sha256:` and the hex digest of bytes that are no JSON, such as a picture."""
     return DIGEST_PREFIX + hashlib.sha256(content).hexdigest()
 
 
 def short_digest(full: str) -> str:
-    """The first eight hex digits: short enough to compare by eye in chat and on a page."""
+    """Return the first eight hex digits, for comparison by eye."""
     return full.removeprefix(DIGEST_PREFIX)[:8]
 
 
 def depth(value: Any) -> int:
-    """How deep lists and objects nest, without recursion so that no input can exhaust the stack."""
+    """Return the nesting depth. Iterative, so that no input can exhaust the stack."""
     return _survey(value)[0]
 
 
 def nests_too_deep(raw: bytes, value: Any, most: int) -> bool:
-    """Whether decoded JSON is deeper than that. Most messages have too few brackets to be, which is cheap to see."""
+    """Whether decoded JSON nests deeper than `most`. Counting brackets decides most messages cheaply."""
     return raw.count(b"[") + raw.count(b"{") > most and depth(value) > most
 
 
 def _survey(value: Any) -> tuple[int, bool]:
-    """How deep a value nests, and whether the codec writes it as the RFC does: it does all but numbers with a point,
-    unsafe integers and the order of keys beyond ASCII.
-    """
+    """Return the depth of a value, and whether the codec encodes it as the RFC does: it differs for floats, unsafe
+    integers and the order of non-ASCII keys."""
     levels, simple = 0, True
     row = [value]
     while row:
@@ -97,4 +96,4 @@ def _are_ascii(keys: Iterable[Any]) -> bool:
     try:
         return "".join(keys).isascii()
     except TypeError:
-        return False  # a key that is no text
+        return False  # a key that is not a string

@@ -1,4 +1,4 @@
-"""Whether a text can be one line of a mail's header, or a headline."""
+"""Checks of text for mail headers and headlines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _ENCODED_WORD: Final = re.compile(r"=\?[^?]*\?[bq]\?", re.IGNORECASE)
 
 
 def is_one_line(text: str) -> bool:
-    """Whether a text can be a header or a headline: a second line could become a header of its own."""
+    """Whether a text is one line. A second line could be read as another header."""
     return _CONTROL.search(text) is None
 
 
 def has_encoded_word(text: str) -> bool:
-    """Whether mail programs would show something else than these characters (RFC 2047)."""
+    """Whether mail programs would decode the text to other characters (RFC 2047)."""
     return _ENCODED_WORD.search(text) is not None

@@ -1,8 +1,8 @@
-"""Every machine-readable reason for a refusal, and the table of what each means (E51, E52).
+"""Every machine-readable reason for a refusal, and the table of their meanings (E51, E52).
 
-The table is the single home of a reason: its words for the person, its instructions for the agent, what to repeat, the
-tool that helps, and the HTTP status where a surface has one. The words may hold `{names}`, filled from the facts of a
-refusal. `summary` and `user_message` are for a person and name no tool, no argument and no setting.
+The table defines each reason once: its texts for the person, its instructions for the agent, the retry rule, the
+recovery tool, and the HTTP status. Texts may contain `{names}`, filled from the facts of a refusal. `summary` and
+`user_message` are for a person and name no tool, no argument and no setting.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ class Reason(enum.StrEnum):
 STANDARD_REASONS: Final = tuple(Reason)[:12]
 
 KEY_REASONS: Final = frozenset({Reason.MISSING_API_KEY, Reason.INVALID_API_KEY})
-"""The caller is not known: no key, or one that does not work."""
+"""The caller is unknown: no key, or an invalid one."""
 
 
 class Retry(enum.StrEnum):
-    """What an agent may repeat after a refusal."""
+    """The call that an agent may repeat after a refusal."""
 
     SAME = "same"
     """The same call, once, after `retryAfterSeconds`."""
     CHANGED = "changed"
-    """A corrected call. `recoveryTool`, where there is one, finds the right values."""
+    """A corrected call. `recoveryTool`, if present, finds the right values."""
     AFTER_RECOVERY = "after_recovery"
     """The same call, once `recoveryTool` has been called and the person has done what it asks for."""
     NEVER = "never"
@@ -73,8 +73,8 @@ class Retry(enum.StrEnum):
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """One row of the table. `recovery_tool` is the tool that helps: the signup without a key (E53), connecting without
-    a connector (E54); without facts about the product `fix` names the seven fields to gather (E95)."""
+    """One row of the table. `recovery_tool` is signup for a missing key (E53) and connecting for a missing connector
+    (E54); for missing facts about the product, `fix` names the seven fields to gather (E95)."""
 
     status: int
     retry: Retry

@@ -1,6 +1,6 @@
-"""The refusal: raised inside, answered at the edge in one shape (E51).
+"""The refusal: raised inside the server and answered at the edge in one shape (E51).
 
-Inside, code says `raise Refusal(Reason.REQUIRES_APPROVAL, …)`; `assent.kernel.reasons` says what a reason means.
+Code raises `Refusal(Reason.REQUIRES_APPROVAL, …)`; `assent.kernel.reasons` defines each reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from assent.kernel.reasons import KEY_REASONS, MEANINGS, Meaning, Reason, Retry
 
 
 class ToolCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A call that the agent can make with `args` and with what it asks the person for."""
+    """A call that the agent can make after it asked the person for `needs`."""
 
     name: str
     args: dict[str, Any]
@@ -22,7 +22,7 @@ class ToolCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong with an argument: where, what was expected, what came."""
+    """A problem of an argument: its path, the expected value, the received one."""
 
     path: str
     expected: str
@@ -30,16 +30,16 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """Says that an answer was given before under the same idempotency key."""
+    """Marks an answer that was given before under the same idempotency key."""
 
     of: str
     """When it was first given."""
     now: str
-    """How things are at present, in one sentence."""
+    """The present state in one sentence."""
 
 
 class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The answer to every recoverable failure (E51): S0 §7's fields, then the facts that some reasons add."""
+    """The answer to every recoverable failure (E51): S0 §7's fields, then fields that some reasons add."""
 
     ok: bool
     reason: Reason
@@ -60,20 +60,20 @@ class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     action_id: str | msgspec.UnsetType = msgspec.UNSET
     request_id: str | msgspec.UnsetType = msgspec.UNSET
     render_in_chat: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """What is to be shown to the human now, as a prepared run gives it."""
+    """The drafts to show to the person, as in a prepared run."""
     show: str | msgspec.UnsetType = msgspec.UNSET
-    """The action as it is now, in Markdown for the chat."""
+    """The present action as Markdown for the chat."""
     commands: list[Any] | msgspec.UnsetType = msgspec.UNSET
-    """What the person may say about it, and the call that each stands for."""
+    """The person's commands, each with its call."""
     next: list[Any] | msgspec.UnsetType = msgspec.UNSET
-    """Complete calls that make sense now, each with when."""
+    """Complete next calls, each with its condition."""
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """What helps to write the text that is missing."""
+    """Material for the missing text."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 class Words(msgspec.Struct, frozen=True):
-    """The four texts of a refusal, where its reason has several cases. None leaves what the reason's row says."""
+    """The four texts of a refusal whose reason has several cases. None keeps the text of the reason's row."""
 
     summary: str | None = None
     user_message: str | None = None
@@ -87,7 +87,7 @@ class _Named(dict[str, Any]):
 
 
 class AddedFields(TypedDict, total=False):
-    """The fields of `Recovery` that some refusals add. None leaves one out."""
+    """The fields of `Recovery` that some refusals add. None omits a field."""
 
     retry_after_seconds: int | None
     review_url: str | None
@@ -101,7 +101,8 @@ class AddedFields(TypedDict, total=False):
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """Raised inside, answered at the edge. `facts` fill the words of the reason's row; other words replace those."""
+    """Raised inside the server, answered at the edge. `facts` fill the texts of the reason's row; `words` replace
+    them."""
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     @classmethod
     def from_answer(cls, answer: Recovery) -> Refusal:
-        """The refusal that has this wire shape: one that was answered before, or that was completed."""
+        """Build the refusal of a stored or completed answer."""
         if answer.retry is msgspec.UNSET:
             retry = Retry.SAME if answer.retryable else Retry.NEVER
             answer = msgspec.structs.replace(answer, retry=retry)
@@ -147,7 +148,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     @property
     def action_id(self) -> str | None:
-        """The action that is refused, where one is."""
+        """The id of the refused action, if there is one."""
         if self._answer is None:
             return self._added.get("action_id")
         return self._answer.action_id if isinstance(self._answer.action_id, str) else None
@@ -162,7 +163,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         return value if isinstance(value, int) else None
 
     def recovery(self) -> Recovery:
-        """The wire shape of this refusal."""
+        """Return the wire shape of this refusal."""
         if self._answer is not None:
             return self._answer
         meaning = MEANINGS[self.reason]
@@ -170,7 +171,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         named = self._fill()
         added = {name: value for name, value in self._added.items() if value is not None}
         if retry is not Retry.SAME:
-            added.pop("retry_after_seconds", None)  # there is nothing to wait for
+            added.pop("retry_after_seconds", None)  # no retry, so no delay
         return Recovery(
             ok=False,
             reason=self.reason,
@@ -186,7 +187,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         )
 
     def _fill(self) -> _Named:
-        """The values of the names in the words."""
+        """Return the values of the names in the texts."""
         own = {
             "retryAfterSeconds": self._added.get("retry_after_seconds"),
             "requestId": self._added.get("request_id"),
@@ -195,7 +196,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         return _Named(self._facts | {name: value for name, value in own.items() if value is not None})
 
     def _recovery_call(self, meaning: Meaning) -> ToolCall | None:
-        """The tool that helps, with what is known of its arguments; the rest is asked for."""
+        """Return the recovery tool with its known arguments; `needs` lists the others."""
         tool = self._recovery_tool or meaning.recovery_tool
         if tool is None:
             return None
@@ -206,7 +207,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
 
 def bad_argument(path: str, expected: str, got: str) -> Refusal:
-    """A value that fits the schema and is refused all the same."""
+    """Build the refusal for a value that matches the schema but is invalid."""
     return Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, expected, got)])
 
 

@@ -1,4 +1,4 @@
-"""Time as people and programs write it. Inside it is always milliseconds since the epoch."""
+"""Time formats for people and programs. The server uses milliseconds since the epoch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ def iso_time(ms: int) -> str: ...
 @overload
 def iso_time(ms: int | None) -> str | None: ...
 def iso_time(ms: int | None) -> str | None:
-    """ISO 8601 in UTC with milliseconds, as every answer writes it."""
+    """Format a time as ISO 8601 in UTC with milliseconds."""
     if ms is None:
         return None
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str) -> int | None:
-    """The moment that an ISO 8601 text with a zone names, or None: a time without a zone is nobody's."""
+    """Parse an ISO 8601 time; None if it is invalid or has no time zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -27,13 +27,13 @@ def parse_time(text: str) -> int | None:
 
 
 def full_time(ms: int) -> str:
-    """A moment in a sentence that is read later: `22 September 2026 at 14:05 UTC`."""
+    """Format a time for a text that is read later: `22 September 2026 at 14:05 UTC`."""
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     return f"{moment.day} {moment:%B %Y} at {moment:%H:%M} UTC"
 
 
 def readable_time(ms: int, now_ms: int) -> str:
-    """A moment in a sentence: `today at 14:05 UTC`, `tomorrow at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
+    """Format a time for a sentence: `today at 14:05 UTC`, `tomorrow at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
     moment, now = (datetime.fromtimestamp(each / 1000, UTC) for each in (ms, now_ms))
     days = {timedelta(days=-1): "yesterday", timedelta(0): "today", timedelta(days=1): "tomorrow"}
     year = "" if moment.year == now.year else f" {moment.year}"

@@ -6,7 +6,7 @@
 3. *Keys*: one key for each purpose, derived (HKDF, RFC 5869) from a secret, so that a token made for one purpose
    means nothing to another. A ring holds the newest secret first: it signs, all verify.
 
-Expiry and meaning belong to whoever made the payload. Reads no clock.
+Expiry and meaning belong to the payload's author. Reads no clock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 class TokenInvalid(ValueError):  # noqa: N818 - a state of the token
-    """The token is not one of ours. The message is evidence for the log; callers learn only that it is invalid."""
+    """The token is invalid. The message is for the log; callers learn only that it is invalid."""
 
 
 class WeakSecret(ValueError):  # noqa: N818 - a state of the secret
@@ -39,7 +39,7 @@ def encode(raw: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """The one inverse of `encode`: padding, white space, other alphabets and loose trailing bits are refused."""
+    """Invert `encode`. Raises `TokenInvalid` for padding, white space, other alphabets and non-zero trailing bits."""
     try:
         raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
@@ -84,7 +84,7 @@ class KeyRing(msgspec.Struct, frozen=True):
         return f"{encoded}.{encode(hmac.digest(self.keys[0], encoded.encode('ascii'), 'sha256'))}"
 
     def verify(self, token: str) -> bytes:
-        """The payload of a token that one of our keys signed. Raises `TokenInvalid` for anything else (E40)."""
+        """Return the payload of a token signed by a key of the ring. Raises `TokenInvalid` for any other (E40)."""
         encoded, dot, signature = token.partition(".")
         if not dot:
             raise TokenInvalid("no signature")
@@ -93,7 +93,7 @@ class KeyRing(msgspec.Struct, frozen=True):
             signed = encoded.encode("ascii")
         except UnicodeEncodeError as error:
             raise TokenInvalid("not ascii") from error
-        # Every key is tried, so the time tells nothing about which one signed.
+        # Every key is tried, so the time does not reveal which one signed.
         matches = [hmac.compare_digest(hmac.digest(key, signed, "sha256"), mac) for key in self.keys]
         if not any(matches):
             raise TokenInvalid("signature does not match")
@@ -101,7 +101,7 @@ class KeyRing(msgspec.Struct, frozen=True):
 
 
 def require_strong(secret: bytes) -> None:
-    """Refuse a secret that is short or has hardly any variety."""
+    """Raise `WeakSecret` for a short or repetitive secret."""
     if len(secret) < MIN_SECRET_BYTES:
         raise WeakSecret(f"a secret needs at least {MIN_SECRET_BYTES} bytes, this one has {len(secret)}")
     if len(set(secret)) < 8:
@@ -109,5 +109,5 @@ def require_strong(secret: bytes) -> None:
 
 
 def fingerprint(secret: bytes) -> str:
-    """A short public name of a secret: the same on every replica that has it, and useless for finding it."""
+    """Return a short public identifier of a secret, equal on every replica, from which it cannot be derived."""
     return hashlib.sha256(b"assent/fingerprint" + secret).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""The names of the groups in which tools are listed. What is in each is for the tool table to say.
+"""The names of the groups in which tools are listed. The tool table assigns tools to groups.
 
-A group is a matter of size, never of rights: a model reads the whole list before its first word, and every tool can be
-called whether it is listed or not. What a caller may do is a matter of its scopes.
+A group limits the size of the list that a model reads, not the rights of a caller: every tool can be called, listed or
+not. Scopes limit rights.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ DEFAULT_TOOLSETS: Final[tuple[Toolset, ...]] = ("gate", "launch", "workflows", "
 
 
 def choose(names: Iterable[str]) -> frozenset[Toolset]:
-    """The groups of these names. `gate` is always one of them: what any tool stages is decided and sent with it."""
+    """Return the groups of these names, always with `gate`, whose tools decide and send."""
     wanted = {GATE, *names}
     return frozenset(each for each in TOOLSETS if each in wanted)
