@@ -1,13 +1,13 @@
-"""One attempt at one job: the handler under its lease and its deadline, and what its end means.
+"""One attempt at a job: the handler under its lease and deadline, and the meaning of its end.
 
     returned               done
     raised                 retried on the schedule of its kind, then dead
-    StoreUnavailable       given back without counting the attempt: the job is not to blame
+    StoreUnavailable       released without counting the attempt
     took too long          cancelled, counts as raised
     taken over by another  cancelled, nothing recorded
-    abandoned              cancelled because the server stops, given back without counting
+    abandoned              cancelled because the server stops, released without counting
 
-Deliberately unaware of who claims jobs and when.
+`jobs/worker.py` claims the jobs.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Begin, Clock, Store, StoreUnavailable
 
 RENEWALS_PER_LEASE: Final = 3
-"""A living worker may miss two renewals before its job is taken over."""
+"""A live worker may miss two renewals before its job is taken over."""
 
 CANCEL_SECONDS: Final = 5.0
-"""What a cancelled handler gets to clean up before it is left behind."""
+"""Time for a cancelled handler to clean up before it is abandoned."""
 
 MAX_BACKOFF_MS: Final = 5 * SECOND_MS
-"""How late it is noticed that the database is back."""
+"""Longest delay until a recovered database is noticed."""
 
 _log = logging.getLogger(__name__)
 
 
 class JobAttempt:
-    """A job that was just claimed, from its handler's start until its end is recorded.
+    """A claimed job, from its handler's start until its end is recorded.
 
-    `poll_ms` is the first wait for a database that is away; once `stopping` is set nobody waits for one, and a
-    job whose end cannot be recorded is left to its lease.
+    `poll_ms` is the first wait for an unavailable database. Once `stopping` is set there is no wait, and a job whose
+    end cannot be recorded is left to its lease.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class JobAttempt:
         self._handler: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Run the handler and record how it ended."""
+        """Run the handler and record its end."""
         if jobs.exceeds_losses(self._job, self._kind.retry_delays_ms):
             await self._record(self._failed(jobs.LOST))
             return
@@ -71,20 +71,20 @@ class JobAttempt:
             await self._record(ending)
 
     def abandon(self) -> None:
-        """Cancel the handler; what it was doing is given back."""
+        """Cancel the handler and release the job."""
         self._abandoned = True
         if self._handler is not None:
             self._handler.cancel()
 
     async def renew_if_overdue(self, now_ms: int) -> None:
-        """Renew a lease that would look lost although its job runs: the clock jumped, or the machine slept."""
+        """Renew the lease of a running job that looks expired because the clock jumped or the machine slept."""
         if self._lease_until_ms <= now_ms:
             await self._renew()
 
     async def _call(self) -> None:
         job, every_ms = self._job, self._kind.every_ms
         if every_ms is not None:
-            # Before the work, so that a failing occurrence does not end the series.
+            # Before the work, so that a failed run does not end the series.
             await self._store.write(partial(jobs.enqueue_next, job.kind, every_ms, self._clock.now_ms()))
         await self._kind.run(job)
 
@@ -109,7 +109,7 @@ class JobAttempt:
         try:
             held = await self._store.write(partial(jobs.renew, self._job, lease_until_ms))
         except StoreUnavailable:
-            return True  # not known to be lost; the next renewal tells
+            return True  # perhaps not lost; the next renewal decides
         self._lease_until_ms = lease_until_ms
         return held
 
@@ -132,7 +132,7 @@ class JobAttempt:
         return partial(jobs.fail, job, self._clock.now_ms(), error, delays_ms)
 
     async def _record(self, ending: Begin[Any]) -> None:
-        """Write how the job ended, as soon as the database is there."""
+        """Record the end of the job as soon as the database is available."""
         failures = 0
         while True:
             try:
@@ -147,9 +147,9 @@ class JobAttempt:
 
 
 def describe(error: BaseException) -> str:
-    """What may be stored about an error: our own words, a reason, or the place it came from.
+    """Describe an error for the store: our own message, a reason, or the place it came from.
 
-    Never the message of somebody else's error, which may quote a secret.
+    Never the message of a third-party error, which may quote a secret.
     """
     if isinstance(error, JobFailed):
         return str(error)
@@ -161,12 +161,12 @@ def describe(error: BaseException) -> str:
 
 
 def backoff_ms(first_ms: int, failures: int) -> int:
-    """The wait after so many failures in a row: doubled each time, up to a bound."""
+    """Return the wait after so many failures in a row: doubled each time, up to a bound."""
     return min(first_ms << min(failures, 16), MAX_BACKOFF_MS)
 
 
 async def wait(event: asyncio.Event, most_ms: int) -> None:
-    """Until the event is set, for so long at most."""
+    """Wait for the event, at most `most_ms`."""
     try:
         async with asyncio.timeout(most_ms / SECOND_MS):
             await event.wait()
@@ -175,8 +175,7 @@ async def wait(event: asyncio.Event, most_ms: int) -> None:
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """A database or somebody else's server that is away is an event of the world, anything else an error with its
-    traceback."""
+    """Log an unavailable database or server as a warning, any other error with its traceback."""
     if isinstance(error, StoreUnavailable):
         _log.warning("%s: the store is unavailable: %s", what, error)
     elif isinstance(error, JobFailed):
@@ -186,7 +185,7 @@ def log_failure(what: str, error: BaseException) -> None:
 
 
 async def _end(handler: asyncio.Task[None]) -> None:
-    """Cancel a handler that still runs and see it out; one that does not listen is left behind."""
+    """Cancel a running handler and wait for its end. One that ignores the cancellation is abandoned."""
     if handler.done():
         return
     handler.cancel()

@@ -1,4 +1,4 @@
-"""Checkpoints as files: `checkpoints/000001.json` in the data directory, to be copied to wherever they are safe."""
+"""Checkpoints as files: `checkpoints/000001.json` in the data directory, to be copied to a safe place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECTORY: Final = "checkpoints"
 
 
 async def write(app: App) -> Path | None:
-    """Sign what changed and write it out; None when nothing changed since the last one."""
+    """Sign a checkpoint and write its file. Returns None if nothing changed since the last one."""
     await app.prepare()
     signer = Signer(app.keys().master)
     now_ms = app.clock.now_ms()
@@ -36,7 +36,7 @@ async def write(app: App) -> Path | None:
 
 
 def read(path: Path) -> Checkpoint:
-    """A checkpoint file, or the plain reason why it is none."""
+    """Read a checkpoint file. Raises with a plain reason if it is none."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Checkpoint)
     except OSError as error:
@@ -48,5 +48,5 @@ def read(path: Path) -> Checkpoint:
 
 
 def newest(data_dir: Path) -> Path | None:
-    """The last checkpoint that was written out here."""
+    """Return the newest checkpoint file, else None."""
     return max((data_dir / DIRECTORY).glob("[0-9]*.json"), default=None)

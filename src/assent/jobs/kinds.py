@@ -1,4 +1,4 @@
-"""Every kind of durable job that this server runs, with its schedule. Handlers live with what they serve."""
+"""Every kind of durable job, with its schedule. The handlers are in the modules they serve."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assent.tools.suite import long_runs
 
 
 def job_kinds(app: App) -> dict[str, JobKind]:
-    """The table of kinds."""
+    """Return the table of kinds."""
     store, clock, services = app.store, app.clock, app.services
     return {
         SEND_JOB: JobKind(partial(sending.send, services)),
@@ -52,7 +52,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
 
 
 def _tool(name: str) -> Tool | None:
-    # The table of tools is large; a process that never has a long run does not load it for this.
+    # Imported late: the table of tools is large, and most processes have no long run.
     from assent.tools.catalog import Catalog
 
     return Catalog().find(name)

@@ -1,10 +1,8 @@
-"""The runner of durable jobs: looks for what is due, claims it, and runs a bounded number at a time.
+"""The runner of durable jobs: claims due jobs and runs a bounded number at a time.
 
-It looks when the next job is ready, when somebody in this process calls `wake`, and at least once a poll,
-because other processes enqueue too. Whether a job is due and whether a lease has ended is decided by the
-clock that is passed in; real time only bounds how long this waits before it looks again.
-
-Deliberately unaware of what any kind does, and of what the end of a handler means: `jobs/attempt.py`.
+It polls when the next job is due, after `wake`, and at least every `POLL_MS`, because other processes enqueue too. The
+clock that is passed in decides whether a job is due or a lease has ended; real time only bounds the wait between polls.
+`jobs/attempt.py` runs the handler.
 """
 
 from __future__ import annotations
@@ -21,24 +19,23 @@ from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
 from assent.ports import Clock, Store, Transaction
 
 CONCURRENCY: Final = 8
-"""Jobs that one process runs at a time: they mostly wait for providers, and calls of people come first."""
+"""Concurrent jobs of one process. They mostly wait for providers."""
 
 CONCURRENCY_APART: Final = 32
-"""Jobs at a time whose length is in the hands of strangers: they do nothing but wait, and a few that hang must not be
-all of them."""
+"""Concurrent jobs whose duration depends on third parties. More, so that a few that hang do not block the others."""
 
 POLL_MS: Final = 1 * SECOND_MS
-"""How late a job can start that another process enqueued."""
+"""Longest delay of a job that another process enqueued."""
 
 SWEEP_BATCH: Final = 500
-"""Rows that one sweeping transaction removes: callers wait behind it."""
+"""Rows that one sweep transaction deletes. Bounded, because other writers wait for it."""
 
 Sweep = Callable[[int, int], Transaction[int]]
-"""`(now_ms, most)`: removes at most that many rows past their time and returns how many it removed."""
+"""`(now_ms, most)`: deletes at most that many expired rows and returns the number deleted."""
 
 
 class Runner:
-    """Runs the jobs of the given kinds over one store, from one event loop, once from start to stop."""
+    """Runs the jobs of the given kinds over one store, on one event loop. It cannot be restarted."""
 
     def __init__(
         self,
@@ -63,16 +60,16 @@ class Runner:
         self._running: dict[asyncio.Task[None], JobAttempt] = {}
 
     def wake(self) -> None:
-        """Look now: a job was enqueued here."""
+        """Poll now, because a job was enqueued in this process."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Claim nothing more; `run` returns when the running jobs have ended, or after the grace."""
+        """Stop claiming. `run` returns when the running jobs have ended, or after the grace period."""
         self._stopping.set()
         self._woken.set()
 
     async def run(self) -> None:
-        """Run jobs until `stop`. A database that cannot be reached is waited for, never a reason to end."""
+        """Run jobs until `stop`. Waits while the database is unavailable."""
         failures, repeating = 0, False
         try:
             while not self._stopping.is_set():
@@ -94,7 +91,7 @@ class Runner:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def run_due_once(self) -> int:
-        """Claim what is due now, as much as may run at once, and run it to its end. Returns how many ran."""
+        """Claim the due jobs, up to the concurrency limit, and run them to their end. Returns their number."""
         claimed = await self._claim(self._concurrency, self._clock.now_ms())
         await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)
@@ -105,16 +102,16 @@ class Runner:
                 await self._store.write(partial(jobs.enqueue_next, name, kind.every_ms, self._clock.now_ms()))
 
     async def _start_due(self) -> int:
-        """Start what is due and return for how many milliseconds there is nothing more to do."""
+        """Start the due jobs. Returns the milliseconds until the next poll."""
         free = self._concurrency - len(self._running)
         if free == 0:
             return self._poll_ms
-        # The look costs no write, so an idle runner takes no lock and no turn from anybody.
+        # A poll is a read, so an idle runner takes no lock.
         ready_ms = await self._store.read(partial(jobs.next_ready, self._kinds))
         now_ms = self._clock.now_ms()
         if ready_ms is None or ready_ms > now_ms:
             return self._poll_ms if ready_ms is None else min(self._poll_ms, ready_ms - now_ms)
-        # One moment for both, so that this never takes a job from itself.
+        # The same time for both, so that the runner never takes a job from itself.
         for attempt in list(self._running.values()):
             await attempt.renew_if_overdue(now_ms)
         claimed = await self._claim(free, now_ms)
@@ -123,7 +120,7 @@ class Runner:
             task = asyncio.create_task(attempt.run())
             self._running[task] = attempt
             task.add_done_callback(self._ended)
-        # Nothing to claim although something was ready: another runner has it.
+        # A job was ready but could not be claimed: another runner has it.
         return 0 if claimed else self._poll_ms
 
     async def _claim(self, most: int, now_ms: int) -> list[Job]:
@@ -155,7 +152,7 @@ class Runner:
 
 
 def sweeping(store: Store, clock: Clock, sweep: Sweep, batch: int = SWEEP_BATCH) -> Handler:
-    """A handler that removes everything past its time, a batch per transaction so that nobody waits long."""
+    """Return a handler that deletes all expired rows, one batch per transaction."""
 
     async def run(job: Job) -> None:
         now_ms = clock.now_ms()
