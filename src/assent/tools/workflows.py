@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from assent.engine.workflows import resume as recollection
-from assent.engine.workflows import run_search, sessions
+from assent.engine.workflows import run_search, sessions, starting
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import (
     WorkflowAnswer,
@@ -109,7 +109,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     return _as_prose(
         await _write(
             call,
-            lambda: sessions.begin_run(
+            lambda: starting.begin_run(
                 desk,
                 request.workflow_id,
                 found,

@@ -20,7 +20,7 @@ from assent.engine.workflows import session_notes
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowAnswer
 from assent.engine.workflows.session_notes import SessionNote
-from assent.engine.workflows.sessions import COMPLETE, OPERATOR, RUNNING
+from assent.engine.workflows.starting import COMPLETE, OPERATOR, RUNNING
 from assent.engine.workflows.store import StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId

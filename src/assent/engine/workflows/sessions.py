@@ -1,4 +1,4 @@
-"""Workflow runs: start and advance.
+"""Workflow runs: advance. `starting` starts them.
 
 Theory of operation
 
@@ -69,9 +69,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
 from assent.engine.core import journal
-from assent.engine.core.idempotency import run_once
 from assent.engine.core.journal import Head
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
@@ -84,8 +82,9 @@ from assent.engine.workflows.answers import (
 )
 from assent.engine.workflows.branches import describe_others
 from assent.engine.workflows.confirmations import OpenQuestion
-from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
-from assent.gate.records import Run, Status
+from assent.engine.workflows.starting import COMPLETE
+from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord
+from assent.gate.records import Status
 from assent.kernel import canonical
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
@@ -94,7 +93,6 @@ from assent.sql.loader import statements
 from assent.workflow import (
     Advanced,
     Blocked,
-    Compiled,
     Complete,
     Content,
     Issue,
@@ -105,7 +103,6 @@ from assent.workflow import (
     check_notes,
     pending,
     split_notes,
-    start,
 )
 from assent.workflow.handles import Handle
 from assent.workflow.machine.context import NOTES_KEY, join_notes, size_of
@@ -115,112 +112,12 @@ from assent.workflow.program import Program
 from assent.workflow.text import answers as text
 from assent.workflow.text.branches import tell_branches
 
-OPERATOR: Final = "workflow"
-START: Final = "workflow_start"
-RUNNING: Final = "running"
-COMPLETE: Final = "complete"
-"""Status of a run with at least one complete branch; other branches may go on (W28)."""
 FORKS_TOLD: Final = 5
 """How many of the newest branches an advance lists when it creates another. Few, because the answer is stored."""
 NEW_BRANCH: Final = Warning(
     "new_branch",
     "This step was completed before with other content, so this is a new branch; the earlier one stays as it is.",
 )
-
-
-def begin_run(
-    desk: WorkflowCall,
-    workflow_id: str,
-    compiled: Compiled | Refusal,
-    context: dict[str, Any],
-    session_id: str,
-    run_id: RunId,
-    key: str | None,
-    named_session: str,
-) -> Transaction[WorkflowReply]:
-    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
-    the file has changed; without a key every start is a new run (W19)."""
-    size_of(context, "context")
-    arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
-
-    def begin() -> Transaction[WorkflowReply]:
-        if isinstance(compiled, Refusal):
-            raise compiled
-        patch, notes = split_notes(context, None)
-        check_notes(notes)
-        outcome = start(compiled.program, patch)
-        run = StoredRun(
-            run_id=run_id,
-            session_id=session_id,
-            workflow_id=compiled.program.id,
-            workflow_hash=compiled.workflow_hash,
-            name=compiled.program.name,
-            nodes=1,
-        )
-        yield from _store_start(desk, run, compiled.program, outcome, notes or "")
-        return _answer_start(desk, run, compiled, outcome)
-
-    return (yield from run_once(desk.principal, START, key, arguments, desk.now_ms, WorkflowReply, begin))
-
-
-def _store_start(
-    desk: WorkflowCall,
-    run: StoredRun,
-    program: Program,
-    outcome: Advanced | Complete | Blocked,
-    notes: str,
-) -> Transaction[None]:
-    """Store the program, the run with its first node, and the event of the start."""
-    now_ms, complete = desk.now_ms, isinstance(outcome, Complete)
-    yield from stored.pin(desk.workspace_id, run.workflow_hash, program, now_ms)
-    yield from stored.insert_run(desk.workspace_id, run, now_ms)
-    yield from actions.insert_run(
-        Run(
-            workspace_id=desk.workspace_id,
-            run_id=run.run_id,
-            tenant_id=None,
-            operator=OPERATOR,
-            tool=START,
-            inputs={"workflowId": program.id, "sessionId": run.session_id},
-            outputs={"workflowHash": run.workflow_hash},
-            status=COMPLETE if complete else RUNNING,
-            parent_run_id=None,
-            created_ms=now_ms,
-        )
-    )
-    first = NewNode(
-        node=0,
-        parent=None,
-        step_key="",
-        title=program.name,
-        notes=notes,
-        artifacts=(),
-        snapshot=outcome.snapshot,
-    )
-    body = {
-        "workflowId": program.id,
-        "workflowHash": run.workflow_hash,
-        "sessionId": run.session_id,
-        "by": desk.principal.name,
-        "complete": complete,
-        "seal": first.seal(),
-    }
-    head = journal.new_head(desk.workspace_id, run.run_id)
-    head = yield from stored.log(head, "workflow_started", body, now_ms)
-    yield from stored.insert_node(desk.workspace_id, run.run_id, first, event_seq=head.seq, now_ms=now_ms)
-
-
-def _answer_start(
-    desk: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
-) -> WorkflowReply:
-    warnings = compiled.warnings
-    if not isinstance(outcome, Blocked):
-        warnings += outcome.warnings
-    shown = pending(compiled.program, outcome.snapshot)
-    answer = answers.make(desk, run, 0, 0, shown, warnings)
-    if isinstance(outcome, Blocked):
-        answer = answers.block_answer(answer, outcome)
-    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens_of(answer), warnings))
 
 
 def step(

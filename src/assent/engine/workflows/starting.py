@@ -1,0 +1,122 @@
+"""Starts runs of workflows. A run is pinned to the program that it starts with, whatever becomes of its file."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.engine.core.idempotency import run_once
+from assent.engine.workflows import answers
+from assent.engine.workflows import store as stored
+from assent.engine.workflows.answers import WorkflowCall, WorkflowReply, tokens_of
+from assent.engine.workflows.store import NewNode, StoredRun
+from assent.gate.records import Run
+from assent.kernel.ids import RunId
+from assent.kernel.refusals import Refusal
+from assent.ports import Transaction
+from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, pending, split_notes, start
+from assent.workflow.machine.context import size_of
+from assent.workflow.program import Program
+from assent.workflow.text import answers as text
+
+OPERATOR: Final = "workflow"
+START: Final = "workflow_start"
+RUNNING: Final = "running"
+COMPLETE: Final = "complete"
+"""Status of a run with at least one complete branch; other branches may go on (W28)."""
+
+
+def begin_run(
+    desk: WorkflowCall,
+    workflow_id: str,
+    compiled: Compiled | Refusal,
+    context: dict[str, Any],
+    session_id: str,
+    run_id: RunId,
+    key: str | None,
+    named_session: str,
+) -> Transaction[WorkflowReply]:
+    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
+    the file has changed; without a key every start is a new run (W19)."""
+    size_of(context, "context")
+    arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
+
+    def begin() -> Transaction[WorkflowReply]:
+        if isinstance(compiled, Refusal):
+            raise compiled
+        patch, notes = split_notes(context, None)
+        check_notes(notes)
+        outcome = start(compiled.program, patch)
+        run = StoredRun(
+            run_id=run_id,
+            session_id=session_id,
+            workflow_id=compiled.program.id,
+            workflow_hash=compiled.workflow_hash,
+            name=compiled.program.name,
+            nodes=1,
+        )
+        yield from _store_start(desk, run, compiled.program, outcome, notes or "")
+        return _answer_start(desk, run, compiled, outcome)
+
+    return (yield from run_once(desk.principal, START, key, arguments, desk.now_ms, WorkflowReply, begin))
+
+
+def _store_start(
+    desk: WorkflowCall,
+    run: StoredRun,
+    program: Program,
+    outcome: Advanced | Complete | Blocked,
+    notes: str,
+) -> Transaction[None]:
+    """Store the program, the run with its first node, and the event of the start."""
+    now_ms, complete = desk.now_ms, isinstance(outcome, Complete)
+    yield from stored.pin(desk.workspace_id, run.workflow_hash, program, now_ms)
+    yield from stored.insert_run(desk.workspace_id, run, now_ms)
+    yield from actions.insert_run(
+        Run(
+            workspace_id=desk.workspace_id,
+            run_id=run.run_id,
+            tenant_id=None,
+            operator=OPERATOR,
+            tool=START,
+            inputs={"workflowId": program.id, "sessionId": run.session_id},
+            outputs={"workflowHash": run.workflow_hash},
+            status=COMPLETE if complete else RUNNING,
+            parent_run_id=None,
+            created_ms=now_ms,
+        )
+    )
+    first = NewNode(
+        node=0,
+        parent=None,
+        step_key="",
+        title=program.name,
+        notes=notes,
+        artifacts=(),
+        snapshot=outcome.snapshot,
+    )
+    body = {
+        "workflowId": program.id,
+        "workflowHash": run.workflow_hash,
+        "sessionId": run.session_id,
+        "by": desk.principal.name,
+        "complete": complete,
+        "seal": first.seal(),
+    }
+    head = journal.new_head(desk.workspace_id, run.run_id)
+    head = yield from stored.log(head, "workflow_started", body, now_ms)
+    yield from stored.insert_node(desk.workspace_id, run.run_id, first, event_seq=head.seq, now_ms=now_ms)
+
+
+def _answer_start(
+    desk: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
+) -> WorkflowReply:
+    warnings = compiled.warnings
+    if not isinstance(outcome, Blocked):
+        warnings += outcome.warnings
+    shown = pending(compiled.program, outcome.snapshot)
+    answer = answers.make(desk, run, 0, 0, shown, warnings)
+    if isinstance(outcome, Blocked):
+        answer = answers.block_answer(answer, outcome)
+    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens_of(answer), warnings))
