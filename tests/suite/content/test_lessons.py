@@ -9,9 +9,9 @@ from assent.suite.content.evidence import Evidence, MemoryEntry, gather
 from assent.suite.content.lessons import (
     Asked,
     Lessons,
+    MeasuredResult,
     RefusedClaim,
     Rejection,
-    Result,
     lessons_in_words,
     rules_from,
     teaches,
@@ -165,7 +165,7 @@ def test_requests_in_words_are_given_newest_first_and_at_most_three() -> None:
 @pytest.mark.rule("E33")
 def test_a_writer_is_told_the_newest_result_of_the_channel() -> None:
     results = tuple(
-        Result(entry_id=f"p{n}", channel=channel, text=f"{channel}: {n} clicks.")
+        MeasuredResult(entry_id=f"p{n}", channel=channel, text=f"{channel}: {n} clicks.")
         for n, channel in enumerate(("x", "linkedin", "linkedin", "site"))
     )
     assert lessons_in_words(Lessons(results=results), "linkedin") == ("Measured before: linkedin: 2 clicks.",)

@@ -16,7 +16,7 @@ from assent.suite.pictures.font_files import BUNDLED, Fonts
 from assent.suite.pictures.graphics import LAYOUTS, Drawn, Order
 from assent.suite.pictures.line_fitting import TooLong
 from assent.suite.pictures.making import PictureMaker
-from assent.suite.pictures.orders import PicturesFailed, Result, Work
+from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 from assent.suite.pictures.process import make
 from assent.suite.pictures.sizes import SIZES
 
@@ -122,7 +122,7 @@ def test_emoji_are_left_out_and_said() -> None:
 def test_a_script_without_a_font_is_refused_and_never_drawn_as_boxes() -> None:
     result = make(work("한국어 제목"))
 
-    assert result == Result(no_glyph=("한", "국", "어", "제", "목"))
+    assert result == PictureResult(no_glyph=("한", "국", "어", "제", "목"))
 
 
 def test_a_font_of_the_server_fills_in(tmp_path_factory: pytest.TempPathFactory) -> None:

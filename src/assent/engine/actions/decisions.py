@@ -333,7 +333,7 @@ def edit(
         entry = brain.decision_entry(done, "edit", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)
     if asked.strip() and brain.keeps_requests(done) and brain.keeps_requests(action):
-        yield from brain.remember(action.workspace_id, brain.asked_entry(done, asked.strip(), facts), now_ms)
+        yield from brain.remember(action.workspace_id, brain.lesson_entry(done, asked.strip(), facts), now_ms)
     return done
 
 

@@ -202,7 +202,9 @@ def answer_executed(action: Action) -> Executed:
     external_id = action.external_id or ""
     mail = action.effect.verb in ("email", "send")
     row = channels.BY_ID.get(action.effect.channel)
-    told = describe_outcome(action, row.label if row is not None else "", measurement.told_after(action))
+    told = describe_outcome(
+        action, row.label if row is not None else "", measurement.automatic_interval(action)
+    )
     if (part := action.metadata.get(rest.PARTLY)) is not None:
         told = f"{told}\n{part}"
     return Executed(

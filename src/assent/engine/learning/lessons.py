@@ -14,7 +14,7 @@ from assent.engine.learning.memory import Entry
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Transaction
 from assent.suite.content.evidence import MemoryEntry
-from assent.suite.content.lessons import Asked, Lessons, RefusedClaim, Rejection, Result, teaches
+from assent.suite.content.lessons import Asked, Lessons, MeasuredResult, RefusedClaim, Rejection, teaches
 
 MOST = 50
 FACTS = ("repo_fact", "proof")
@@ -63,7 +63,7 @@ def as_lessons(found: Iterable[Entry]) -> Lessons:
             if entry.state == "confirmed" and not entry.facts.get(brain.LOGGED)
         ),
         results=tuple(
-            Result(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
+            MeasuredResult(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
             for entry in of.get("channel_performance", ())
             if entry.state == "confirmed"
         ),

@@ -54,7 +54,7 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     measurement: Measurement | None
 
 
-def planned_after(action: Action) -> int | None:
+def plan_interval(action: Action) -> int | None:
     """How long after it went out an action is measured; None where it is not (E31)."""
     after_ms = action.metadata.get(INTERVAL)
     if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
@@ -64,14 +64,14 @@ def planned_after(action: Action) -> int | None:
     return after_ms
 
 
-def told_after(action: Action) -> int | None:
+def automatic_interval(action: Action) -> int | None:
     """When results arrive by themselves, as a person is told: never for what was done by hand."""
-    return None if is_by_hand(action) else planned_after(action)
+    return None if is_by_hand(action) else plan_interval(action)
 
 
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
     """A run whose effect went out is measured later: a durable job, once per run."""
-    after_ms = planned_after(action)
+    after_ms = plan_interval(action)
     if after_ms is None:
         return
     due_ms = now_ms + after_ms
@@ -238,7 +238,7 @@ def _facts(
     )
     history = []
     for row in past:
-        history.append((yield from _without_personal(scheduled_of(row), sent)))
+        history.append((yield from _without_personal(read_scheduled(row), sent)))
     return planned, sent, history, by_hand
 
 
@@ -265,19 +265,19 @@ def _without_personal(past: Scheduled, sent: tuple[Action, ...]) -> Transaction[
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
     """When a run is or was measured."""
     rows = yield statements.find_measurement(workspace_id=workspace_id, run_id=run_id)
-    return scheduled_of(rows[0]) if rows else None
+    return read_scheduled(rows[0]) if rows else None
 
 
 def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
     """Runs that wait to be measured."""
     rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
-    return [scheduled_of(row) for row in rows]
+    return [read_scheduled(row) for row in rows]
 
 
 def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
     """A tenant's measured runs, newest first."""
     rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
-    return [scheduled_of(row) for row in rows]
+    return [read_scheduled(row) for row in rows]
 
 
 def record_by_hand(
@@ -406,7 +406,7 @@ def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[boo
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
 
 
-def scheduled_of(row: Row) -> Scheduled:
+def read_scheduled(row: Row) -> Scheduled:
     """A measurement from its row."""
     body = row["body"]
     return Scheduled(

@@ -197,7 +197,7 @@ def decision_entry(
     )
 
 
-def asked_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
+def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
     """A lesson in the words of the person who asked for it with an edit."""
     return NewEntry(
         tenant_id=tenant_of(action.tenant_id),

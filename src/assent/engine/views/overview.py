@@ -87,7 +87,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
         sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
         counts=_counts(counted[0], sections),
         measured=tuple(
-            Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.scheduled_of(row))
+            Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.read_scheduled(row))
             for row in measured
         ),
         due=tuple(due[:RECENT_LISTED]),

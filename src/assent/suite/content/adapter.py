@@ -18,10 +18,10 @@ from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import UNKNOWN, language_of, sentences
-from assent.suite.content.lessons import Lessons, Rule, asked_rules, repeats, rules_from
+from assent.suite.content.lessons import Lessons, Rule, repeats, rules_from, rules_in_words
 from assent.suite.content.mail_html import mail_html
 from assent.suite.content.records import SUPPLIED, Composed, MemoryUse
-from assent.suite.content.supplied import supplied_parts
+from assent.suite.content.supplied import split_title
 from assent.suite.content.voice import Voice, forbids, voice_of
 
 MAX_REMINDERS: Final = 8
@@ -45,7 +45,7 @@ def adapt(
     """
     row = channels.BY_ID[channel_id]
     rules = () if personal else rules_from(lessons, channel_id)
-    given = supplied_parts(row, text, title, name_of(evidence)[0])
+    given = split_title(row, text, title, name_of(evidence)[0])
     language = language_of(given.body)
     language = evidence.language if language == UNKNOWN else language
     mail = row.shape == "email"
@@ -78,7 +78,7 @@ def adapt(
 
 def remind(made: Composed, lessons: Lessons) -> Composed:
     """A draft with the requests that no rule can apply, for the reviewer."""
-    asked = asked_rules(lessons, made.channel)
+    asked = rules_in_words(lessons, made.channel)
     return msgspec.structs.replace(
         made,
         recommendations=(*made.recommendations, *(rule.why for rule in asked)),

@@ -157,7 +157,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
     """The statements of release notes: repairs last, and what only programmers read after the rest."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
-    notes = _unwrapped(_headed(lines))
+    notes = _unwrap(_normalize_headings(lines))
     for place, line in enumerate(notes):
         heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
         bare = plain(heading.group(1) if heading else _MARK.sub("", line))
@@ -244,7 +244,7 @@ def _item(line: str, kind: str) -> list[Change]:
     return [first, *(Change(text, "more") for text in parts[1:])]
 
 
-def _headed(lines: Iterable[str]) -> list[str]:
+def _normalize_headings(lines: Iterable[str]) -> list[str]:
     """Lines without code, and with underlined headings written as other headings are."""
     found: list[str] = []
     fenced = False
@@ -260,7 +260,7 @@ def _headed(lines: Iterable[str]) -> list[str]:
     return found
 
 
-def _unwrapped(lines: Iterable[str]) -> list[str]:
+def _unwrap(lines: Iterable[str]) -> list[str]:
     """Lines with those that were only wrapped joined to the one before."""
     found: list[str] = []
     for line in lines:

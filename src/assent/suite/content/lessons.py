@@ -42,7 +42,7 @@ class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredResult(msgspec.Struct, frozen=True, kw_only=True):
     """A measured result of a channel, as a sentence. It shapes no draft; a writer may know it."""
 
     entry_id: str
@@ -56,7 +56,7 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
     rejections: tuple[Rejection, ...] = ()
     asked: tuple[Asked, ...] = ()
     refused_claims: tuple[RefusedClaim, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[MeasuredResult, ...] = ()
 
     @property
     def chars(self) -> int:
@@ -230,12 +230,12 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
     """For a writer: the requests that no rule can apply, newest first, and the newest result of the channel."""
-    asked = [rule.value for rule in asked_rules(lessons, channel)]
+    asked = [rule.value for rule in rules_in_words(lessons, channel)]
     results = [each.text for each in lessons.results if each.channel == channel]
     return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
-def asked_rules(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
+def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
     """The rules in words for a channel, newest first. Entry ids are made in order of time."""
     found = [rule for rule in rules_from(lessons, channel) if rule.kind == "words"]
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])

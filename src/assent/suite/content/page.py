@@ -92,7 +92,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_page(markup: str) -> Page:
     """The page, from its HTML; never raises, whatever it is given."""
-    reader = _Reader()
+    reader = _PageReader()
     text = _without_unseen(markup[:MAX_CHARS].replace("\0", ""))
     try:
         # In pieces: the parser starts an unfinished tag again with each, and at the end tries every "<" of it as text.
@@ -141,7 +141,7 @@ def read_text(text: str) -> Page:
     )
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.meta: dict[str, str] = {}

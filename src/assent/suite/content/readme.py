@@ -135,7 +135,7 @@ def read_readme(markdown: str) -> Readme:
     )
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
-    reader = _Reader()
+    reader = _ReadmeReader()
     lines = text.splitlines()
     for place, line in enumerate(lines):
         reader.read(line, lines[place + 1] if place + 1 < len(lines) else "")
@@ -148,7 +148,7 @@ def read_readme(markdown: str) -> Readme:
     )
 
 
-class _Reader:
+class _ReadmeReader:
     """Reads lines in turn; a paragraph or list item ends where the next one begins."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ _ENDS: Final = (".", "!", "?", "。", "！", "？")
 _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
-class Supplied(msgspec.Struct, frozen=True):
+class TitledText(msgspec.Struct, frozen=True):
     """A text with its title."""
 
     title: str
@@ -30,11 +30,11 @@ class Supplied(msgspec.Struct, frozen=True):
     preheader: str = ""
 
 
-def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
+def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
     """Title and body. A labelled first line (“Subject: …”), or a heading where no title was given, is the title."""
     body, preheader = text.strip(), ""
     if row.title is None:
-        return Supplied("", body)
+        return TitledText("", body)
     title = one_line(title, 2_000)
     first, _, rest = body.partition("\n")
     labelled = _LABELLED.match(first) or (
@@ -48,8 +48,8 @@ def supplied_parts(row: Channel, text: str, title: str, name: str) -> Supplied:
         if (found := _PREHEADER.match(first)) and rest.strip():
             preheader, body = one_line(found.group(1)), rest.strip()
     kept = row.shape == "email" or (not title and body.partition("\n")[0].rstrip().endswith(_ENDS))
-    title = title or _derived(row, body, name)
-    return Supplied(title, body if kept else _without_title(title, body), preheader)
+    title = title or _derive_title(row, body, name)
+    return TitledText(title, body if kept else _without_title(title, body), preheader)
 
 
 def _without_title(title: str, body: str) -> str:
@@ -63,7 +63,7 @@ def _plain(line: str) -> str:
     return one_line(line, 2_000).strip("#* .。").casefold()
 
 
-def _derived(row: Channel, body: str, name: str) -> str:
+def _derive_title(row: Channel, body: str, name: str) -> str:
     """A title from the first sentence that is no greeting."""
     most = min(row.title.most if row.title is not None else 80, row.title_advice or 1_000)
     lines = [line.strip() for line in body.splitlines() if line.strip() and not is_greeting(line.strip())]

@@ -56,7 +56,7 @@ def gather_writing(
     goal: str = "",
 ) -> Writing:
     """What is known that helps to write for these channels."""
-    learned = (said for each in channel_ids for said in _learned(lessons, each))
+    learned = (said for each in channel_ids for said in _list_lessons(lessons, each))
     voice = (_beginning(fact.text) for _, fact in evidence.of("brand_voice", "voice_sample"))
     return Writing(
         goal=goal or evidence.first("launchGoal"),
@@ -67,7 +67,7 @@ def gather_writing(
     )
 
 
-def _learned(lessons: Lessons, channel: str) -> tuple[str, ...]:
+def _list_lessons(lessons: Lessons, channel: str) -> tuple[str, ...]:
     """What was asked for, in the words of those who asked, and what the rules say."""
     rules = rules_from(lessons, channel)
     said = (_ASKED[rule.kind].replace("{value}", rule.value) for rule in rules if rule.kind in _ASKED)

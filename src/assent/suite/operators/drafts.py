@@ -25,7 +25,7 @@ MOST_TITLE_CHARS: Final = 80
 """Of a draft that has no title and is listed by its first sentence."""
 
 
-class Supplied(msgspec.Struct, frozen=True, kw_only=True):
+class SuppliedText(msgspec.Struct, frozen=True, kw_only=True):
     """Text that the calling agent brought for a channel."""
 
     body: str
@@ -44,7 +44,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     effect: StagedEffect | None
 
 
-def known_channel(name: str, path: str = "channel") -> Channel:
+def require_channel(name: str, path: str = "channel") -> Channel:
     """The channel of a name, or what the names are."""
     found = channels.channel(name)
     if found is None:
@@ -54,7 +54,7 @@ def known_channel(name: str, path: str = "channel") -> Channel:
 
 
 def write(
-    bench: Workbench, channel: Channel, supplied: Supplied | None, *, in_launch: bool = False
+    bench: Workbench, channel: Channel, supplied: SuppliedText | None, *, in_launch: bool = False
 ) -> Written | NeedsDraft:
     """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
     alone = channel.shape == "email" and not in_launch
@@ -86,7 +86,7 @@ def write(
         channel=channel,
         composed=made,
         draft=draft,
-        effect=staged(bench, channel, made, _paths(supplied), alone=alone) if channel.action else None,
+        effect=stage_draft(bench, channel, made, _paths(supplied), alone=alone) if channel.action else None,
     )
 
 
@@ -97,9 +97,9 @@ def _name_draft(channel: Channel, made: Composed) -> str:
     return made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS)
 
 
-def _paths(supplied: Supplied | None) -> dict[str, str]:
+def _paths(supplied: SuppliedText | None) -> dict[str, str]:
     """Where each part stands in the arguments. A title that was not given was taken from the text."""
-    given = supplied or Supplied(body="")
+    given = supplied or SuppliedText(body="")
     at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
     if supplied is not None and not supplied.title:
         at["title"] = at["body"]
@@ -127,7 +127,7 @@ def describe_wanted(channel: Channel) -> dict[str, str]:
     return {**needs, name: f"its {name}"} if channel.title_required else needs
 
 
-def staged(
+def stage_draft(
     bench: Workbench,
     channel: Channel,
     made: Composed,
@@ -164,7 +164,7 @@ def staged(
     )
 
 
-def placed(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
+def place_effects(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
     """The effects of drafts, each tied to its draft's place."""
     return tuple(
         msgspec.structs.replace(each.effect, draft=index)

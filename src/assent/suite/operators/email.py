@@ -6,7 +6,7 @@ from assent.ports import Preparation
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators import post
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import Supplied, known_channel
+from assent.suite.operators.drafts import SuppliedText, require_channel
 
 INFO = OperatorInfo(
     id="chieflab-email",
@@ -19,6 +19,6 @@ INFO = OperatorInfo(
 )
 
 
-def prepare(bench: Workbench, supplied: Supplied | None) -> Preparation | NeedsDraft:
+def prepare(bench: Workbench, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
     """One draft and one action."""
-    return post.prepare(bench, known_channel("email"), supplied)
+    return post.prepare(bench, require_channel("email"), supplied)

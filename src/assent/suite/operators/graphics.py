@@ -13,7 +13,7 @@ from assent.suite.content import channels as known
 from assent.suite.content.cleaning import printable
 from assent.suite.pictures import palette
 from assent.suite.pictures.graphics import LAYOUTS, Order, alt_text
-from assent.suite.pictures.orders import Made, Result, Short, Work
+from assent.suite.pictures.orders import Made, PictureResult, Short, Work
 from assent.suite.pictures.sizes import SIZES
 
 PNG: Final = "image/png"
@@ -25,7 +25,7 @@ MOST_HEADLINES: Final = 3
 """How many headlines are tried for it."""
 
 
-def ordered(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
+def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
     """An order for pictures of one headline. Refuses colours that are none."""
     read = [(index, text, palette.parse(text)) for index, text in enumerate(colors)]
     problems = [
@@ -54,7 +54,7 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def shown_in(names: list[str]) -> tuple[str, ...]:
+def require_picture_channels(names: list[str]) -> tuple[str, ...]:
     """Channel ids that show pictures, or what the names are."""
     problems = []
     found = []
@@ -69,12 +69,12 @@ def shown_in(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def drafts_of(result: Result) -> tuple[Draft, ...]:
+def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
     """The pictures as drafts, the variants of a channel beside each other."""
     if result.order is None:
         return ()
     alt = alt_text(result.order)
-    return tuple(_draft(each, alt, left_out(result)) for each in result.made)
+    return tuple(_draft(each, alt, describe_left_out(result)) for each in result.made)
 
 
 def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
@@ -98,14 +98,14 @@ def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
     )
 
 
-def left_out(result: Result) -> tuple[str, ...]:
+def describe_left_out(result: PictureResult) -> tuple[str, ...]:
     """What a human should know about a picture."""
     if not result.left_out:
         return ()
     return (f"The picture leaves out {' '.join(result.left_out)}: no font for pictures draws it.",)
 
 
-def refusal_of(result: Result) -> Refusal | None:
+def refusal_of(result: PictureResult) -> Refusal | None:
     """Why there are no pictures, with what to change."""
     if result.no_glyph:
         missing = " ".join(result.no_glyph[:20])
@@ -124,7 +124,7 @@ def refusal_of(result: Result) -> Refusal | None:
         return Refusal(
             Reason.VALIDATION_ERROR,
             problems=[
-                Problem("brand.name" if each.is_name else "headline", room_for(each), _said(each))
+                Problem("brand.name" if each.is_name else "headline", room_for(each), _describe_short(each))
                 for each in result.too_long
             ],
         )
@@ -140,13 +140,13 @@ def room_for(short: Short) -> str:
     return f"at most about {short.most} characters, so that they can be read on {where}"
 
 
-def _said(short: Short) -> str:
+def _describe_short(short: Short) -> str:
     if short.is_name:
         return "a name that does not fit"
     return "a word that does not fit" if short.word else "a headline that does not fit"
 
 
-def with_pictures(preparation: Preparation, result: Result) -> Preparation:
+def with_pictures(preparation: Preparation, result: PictureResult) -> Preparation:
     """A preparation whose posts take the first picture of their channel along; the others are its variants."""
     drafts = drafts_of(result)
     first: dict[str, int] = {}
@@ -156,7 +156,7 @@ def with_pictures(preparation: Preparation, result: Result) -> Preparation:
         msgspec.structs.replace(
             each,
             picture=first[each.effect.channel],
-            warnings=tuple(dict.fromkeys((*each.warnings, *left_out(result)))),
+            warnings=tuple(dict.fromkeys((*each.warnings, *describe_left_out(result)))),
         )
         if each.effect.channel in first
         else each
@@ -165,7 +165,7 @@ def with_pictures(preparation: Preparation, result: Result) -> Preparation:
     return msgspec.structs.replace(preparation, drafts=(*preparation.drafts, *drafts), effects=effects)
 
 
-def add_beside(preparation: Preparation, result: Result) -> Preparation:
+def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
     """A preparation with a picture that no post takes along before somebody says so."""
     drafts = drafts_of(result)[:1]
     if not drafts or drafts[0].picture is None:

@@ -13,7 +13,7 @@ from assent.suite.content.language import unended
 from assent.suite.content.lessons import first_sentence
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import Supplied, Written, known_channel, placed, write
+from assent.suite.operators.drafts import SuppliedText, Written, place_effects, require_channel, write
 
 INFO = OperatorInfo(
     id="chieflab-launch",
@@ -65,14 +65,14 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
 
 
 def prepare(
-    bench: Workbench, channels: tuple[str, ...], drafts: dict[str, Supplied], *, composes: bool = True
+    bench: Workbench, channels: tuple[str, ...], drafts: dict[str, SuppliedText], *, composes: bool = True
 ) -> LaunchPlan:
     """Drafts and actions for every channel, in the order asked for; without `composes` of the given texts alone."""
-    wanted = tuple(known_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
+    wanted = tuple(require_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
     written: list[Written] = []
     missing: list[ChannelNote] = []
     for name in dict.fromkeys((*wanted, *drafts)):
-        row = known_channel(name)
+        row = require_channel(name)
         made: Written | NeedsDraft = NeedsDraft(name, NOT_SERVED, needs(row))
         if composes or name in drafts:
             made = write(bench, row, drafts.get(name), in_launch=True)
@@ -95,7 +95,7 @@ def prepare(
     return LaunchPlan(
         preparation=Preparation(
             drafts=(*(each.draft for each in written), *((positioning,) if stance.text else ())),
-            effects=placed(tuple(written)),
+            effects=place_effects(tuple(written)),
             outputs=outputs,
         ),
         written=tuple(written),

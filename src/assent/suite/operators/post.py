@@ -6,7 +6,7 @@ from assent.ports import Preparation
 from assent.suite.content.channels import Channel
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import Supplied, Written, placed, write
+from assent.suite.operators.drafts import SuppliedText, Written, place_effects, write
 
 INFO = OperatorInfo(
     id="chieflab-post",
@@ -19,7 +19,7 @@ INFO = OperatorInfo(
 )
 
 
-def prepare(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Preparation | NeedsDraft:
+def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
     """One draft and one action; or what is needed to write one."""
     written = write(bench, channel, supplied)
     if isinstance(written, NeedsDraft):
@@ -28,4 +28,4 @@ def prepare(bench: Workbench, channel: Channel, supplied: Supplied | None) -> Pr
 
 
 def of_one(written: Written) -> Preparation:
-    return Preparation(drafts=(written.draft,), effects=placed((written,)))
+    return Preparation(drafts=(written.draft,), effects=place_effects((written,)))

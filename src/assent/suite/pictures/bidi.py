@@ -17,7 +17,7 @@ NUMBERS: Final = frozenset({"EN", "AN"})
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "「": "」", "（": "）"}
 
 
-class Run(msgspec.Struct, frozen=True):
+class DirectionRun(msgspec.Struct, frozen=True):
     """Characters in logical order that are drawn in one direction."""
 
     text: str
@@ -41,7 +41,7 @@ def levels(text: str, base: int) -> list[int]:
     return [base + steps[kind][base] for kind in kinds]
 
 
-def visual(text: str, of: Sequence[int], base: int) -> tuple[Run, ...]:
+def visual(text: str, of: Sequence[int], base: int) -> tuple[DirectionRun, ...]:
     """The runs of one line from left to right. `of` are the levels of its characters."""
     marked = list(of)
     for index in range(len(text) - 1, -1, -1):  # L1: space at the end goes where the paragraph ends
@@ -62,7 +62,7 @@ def visual(text: str, of: Sequence[int], base: int) -> tuple[Run, ...]:
                 end += 1
             runs[start:end] = runs[start:end][::-1]
             start = max(end, start + 1)
-    return tuple(Run(part, bool(level % 2)) for level, part in runs)
+    return tuple(DirectionRun(part, bool(level % 2)) for level, part in runs)
 
 
 def _weak(kinds: list[str], outer: str) -> None:

@@ -89,7 +89,7 @@ def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLo
     drawn = _DRAW[layout](canvas)
     if isinstance(drawn, TooLong):
         return drawn
-    title = _escaped(alt_text(order))
+    title = _escape(alt_text(order))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
         f'viewBox="0 0 {size.width} {size.height}" role="img"><title>{title}</title>{"".join(drawn)}</svg>'
@@ -315,5 +315,5 @@ def disc(x: float, y: float, radius: float, colour: str) -> str:
     return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{colour}"/>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -75,7 +75,7 @@ def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
     """The largest lines that fit. Breaks inside a phrase are made only where the text gets too small otherwise."""
     pieces = _pieces(text, measure)
     for worst in (FAIR, POOR):
-        joined = _joined(pieces, worst, measure)
+        joined = _join_costly(pieces, worst, measure)
         smallest = max(box.smallest, box.largest * 0.6) if worst == FAIR else box.smallest
         for step in range(STEPS + 1):
             size = box.largest - (box.largest - smallest) * step / STEPS
@@ -133,7 +133,7 @@ def _script(cluster: str) -> str:
     return "kanji" if unicodedata.east_asian_width(cluster[0]) in ("W", "F") else "other"
 
 
-def _joined(pieces: Sequence[_Piece], worst: int, measure: Measure) -> list[_Piece]:
+def _join_costly(pieces: Sequence[_Piece], worst: int, measure: Measure) -> list[_Piece]:
     """The pieces with every break that costs more than allowed taken away."""
     found: list[_Piece] = []
     held = ""

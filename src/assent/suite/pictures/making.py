@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.kernel.limits import MAX_PICTURE_BYTES
-from assent.suite.pictures.orders import PicturesFailed, Result, Work
+from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 
 log = logging.getLogger("assent.pictures")
 
@@ -29,7 +29,7 @@ class PictureMaker:
         self._font_dirs = font_dirs
         self._turns = asyncio.Semaphore(AT_ONCE)
 
-    async def make(self, work: Work) -> Result:
+    async def make(self, work: Work) -> PictureResult:
         """The pictures of an order. Raises `PicturesFailed` when the process does not deliver."""
         asked = msgspec.msgpack.encode(msgspec.structs.replace(work, font_dirs=self._font_dirs))
         async with self._turns:
@@ -39,7 +39,7 @@ class PictureMaker:
             except (OSError, TimeoutError) as error:
                 raise PicturesFailed(f"{type(error).__name__}: {error}") from error
         try:
-            result = msgspec.msgpack.decode(answer, type=Result)
+            result = msgspec.msgpack.decode(answer, type=PictureResult)
         except msgspec.MsgspecError as error:
             raise PicturesFailed("no result") from error
         if any(len(each.content) > MAX_PICTURE_BYTES for each in result.made):

@@ -35,7 +35,7 @@ class Short(msgspec.Struct, frozen=True):
     is_name: bool = False
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class PictureResult(msgspec.Struct, frozen=True, kw_only=True):
     """All the pictures, or what keeps them from being made: nothing is half done."""
 
     made: tuple[Made, ...] = ()

@@ -53,20 +53,20 @@ def parse(text: str) -> str | None:
 def of_name(name: str) -> str:
     """A main colour for a brand that has named none: always the same one for the same name."""
     hue = int.from_bytes(hashlib.sha256(name.casefold().encode()).digest()[:2], "big") / 65536 * 360
-    return _hex(*_fitted(0.52, 0.16, hue))
+    return _hex(*_fit(0.52, 0.16, hue))
 
 
 def palettes(main: str, accent: str | None) -> dict[str, Palette]:
     """The palette of every layout, by its name."""
     _, chroma, hue = _oklch(main)
     vivid = max(0.10, min(chroma, 0.16)) if chroma >= GREY else 0.0
-    second = accent or _hex(*_fitted(0.80, vivid, hue + 75))
-    night = _hex(*_fitted(0.21, min(chroma, 0.06), hue))
-    paper = _hex(*_fitted(0.975, min(chroma, 0.012), hue))
+    second = accent or _hex(*_fit(0.80, vivid, hue + 75))
+    night = _hex(*_fit(0.21, min(chroma, 0.06), hue))
+    paper = _hex(*_fit(0.975, min(chroma, 0.012), hue))
     return {
         "dark": _palette(night, "#ffffff", readable(second, night, SHAPE_CONTRAST), main),
         "light": _palette(
-            paper, _hex(*_fitted(0.24, min(chroma, 0.07), hue)), readable(main, paper, DECORATION), second
+            paper, _hex(*_fit(0.24, min(chroma, 0.07), hue)), readable(main, paper, DECORATION), second
         ),
         "solid": _palette(main, _ink(main), readable(second, main, SHAPE_CONTRAST), main),
     }
@@ -103,7 +103,7 @@ def readable(colour: str, ground: str, ratio: float) -> str:
     for step in range(1, 101):
         for moved in (lightness + step / 100, lightness - step / 100):
             if 0 <= moved <= 1:
-                candidate = _hex(*_fitted(moved, chroma, hue))
+                candidate = _hex(*_fit(moved, chroma, hue))
                 if contrast(candidate, ground) >= ratio:
                     return candidate
     return max(("#ffffff", "#000000"), key=lambda each: contrast(each, ground))
@@ -127,7 +127,7 @@ def _linear(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
-def _companded(part: float) -> float:
+def _compand(part: float) -> float:
     return 12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
 
 
@@ -147,7 +147,7 @@ def _oklch(colour: str) -> tuple[float, float, float]:
     return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
 
 
-def _fitted(lightness: float, chroma: float, hue: float) -> Rgb:
+def _fit(lightness: float, chroma: float, hue: float) -> Rgb:
     """The colour in sRGB; one that a screen cannot show loses chroma, never lightness or hue."""
     for step in range(40, -1, -1):
         red, green, blue = _from_oklch(lightness, chroma * step / 40, hue)
@@ -167,7 +167,7 @@ def _from_oklch(lightness: float, chroma: float, hue: float) -> Rgb:
         -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
     )
     return (
-        _companded(max(0.0, red)) if red >= 0 else red,
-        _companded(max(0.0, green)) if green >= 0 else green,
-        _companded(max(0.0, blue)) if blue >= 0 else blue,
+        _compand(max(0.0, red)) if red >= 0 else red,
+        _compand(max(0.0, green)) if green >= 0 else green,
+        _compand(max(0.0, blue)) if blue >= 0 else blue,
     )

@@ -17,26 +17,26 @@ from assent.suite.pictures import graphics
 from assent.suite.pictures.font_files import Fonts
 from assent.suite.pictures.graphics import Order, Shaped
 from assent.suite.pictures.line_fitting import TooLong
-from assent.suite.pictures.orders import Made, Result, Short, Work
+from assent.suite.pictures.orders import Made, PictureResult, Short, Work
 
 
-def make(work: Work) -> Result:
+def make(work: Work) -> PictureResult:
     """Every picture, or why there is none."""
     fonts = Fonts(work.font_dirs)
     missing = fonts.missing(f"{work.order.headline} {work.order.name}")
     emoji = tuple(each for each in missing if counting.is_emoji(each))
     if len(emoji) < len(missing):
-        return Result(no_glyph=tuple(each for each in missing if each not in emoji))
+        return PictureResult(no_glyph=tuple(each for each in missing if each not in emoji))
     order = msgspec.structs.replace(
         work.order,
         headline=without(work.order.headline, emoji),
         name=without(work.order.name, emoji),
     )
     if not order.headline:
-        return Result(no_glyph=emoji)
+        return PictureResult(no_glyph=emoji)
     drawn, short = _draw_all(order, work, fonts)
     if short:
-        return Result(too_long=tuple(short.values()), left_out=emoji, order=order)
+        return PictureResult(too_long=tuple(short.values()), left_out=emoji, order=order)
     made = tuple(
         Made(
             each.channel,
@@ -47,7 +47,7 @@ def make(work: Work) -> Result:
         )
         for each in drawn
     )
-    return Result(made=made, left_out=emoji, order=order)
+    return PictureResult(made=made, left_out=emoji, order=order)
 
 
 def _draw_all(order: Order, work: Work, fonts: Fonts) -> tuple[list[graphics.Drawn], dict[str, Short]]:

@@ -22,7 +22,7 @@ from assent.suite.content import evidence as gathering
 from assent.suite.content.cleaning import speaks_to_a_model
 from assent.suite.content.page import Page
 from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import Supplied
+from assent.suite.operators.drafts import SuppliedText
 from assent.tools.arguments import is_mailbox, moment
 from assent.tools.definition import Call
 from assent.tools.suite.operator_requests import Brand
@@ -91,7 +91,7 @@ async def gather_bench(
     )
 
 
-def count_chars(request: Any, bench: Workbench, supplied: Supplied | None) -> int:
+def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -> int:
     """How much there is to read and compare. Composing is never a short work."""
     if supplied is None:
         return SHORT_CHARS + 1

@@ -25,7 +25,7 @@ from assent.suite.composer.naming import name_of
 from assent.suite.content import channels as known
 from assent.suite.content import evidence as gathering
 from assent.suite.operators import graphics, launch
-from assent.suite.pictures.orders import PicturesFailed, Result, Work
+from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.suite.operator_requests import Brand, CreateSocialGraphics
@@ -41,9 +41,9 @@ class GraphicsReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
 
 async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> GraphicsReply:
     brand = Brand(name=request.brand) if isinstance(request.brand, str) else request.brand or Brand()
-    channels = graphics.shown_in(request.channels or list(DEFAULT_CHANNELS))
+    channels = graphics.require_picture_channels(request.channels or list(DEFAULT_CHANNELS))
     name = brand.name or await _recall_name(call, request.tenant_id)
-    work = graphics.ordered(request.headline, name, brand.colors or [], channels)
+    work = graphics.order_pictures(request.headline, name, brand.colors or [], channels)
     if not any(char.isalnum() for char in work.order.headline):
         raise bad_argument("headline", "words that can be read on a picture", repr(request.headline[:40]))
     try:
@@ -55,7 +55,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         raise refusal
     preparation = Preparation(
         drafts=graphics.drafts_of(result),
-        outputs={"channels": list(channels), "warnings": list(graphics.left_out(result))},
+        outputs={"channels": list(channels), "warnings": list(graphics.describe_left_out(result))},
         next_calls=NEXT,
         user_message=_message(result),
     )
@@ -76,7 +76,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
     )
 
 
-def _message(result: Result) -> str:
+def _message(result: PictureResult) -> str:
     """What was made, and how the person uses it."""
     labels = dict.fromkeys(known.label_of(each.channel) for each in result.made)
     count = f"{len(result.made)} pictures" if len(result.made) != 1 else "1 picture"
@@ -99,7 +99,7 @@ async def illustrate(
     for headline in dict.fromkeys(filter(None, map(graphics.one_line, headlines))):
         if not wanted:
             break
-        result, why = await _fitting(call, graphics.ordered(headline, name, colors, wanted))
+        result, why = await _fitting(call, graphics.order_pictures(headline, name, colors, wanted))
         preparation = graphics.with_pictures(preparation, result)
         wanted = tuple(why)
     if wanted and not why:
@@ -116,14 +116,14 @@ async def add_one_picture(
         return preparation
     candidates = dict.fromkeys(filter(None, map(graphics.one_line, headlines)))
     for headline in list(candidates)[: graphics.MOST_HEADLINES]:
-        work = graphics.ordered(headline, name, colors, (graphics.LOOSE_SIZE,))
+        work = graphics.order_pictures(headline, name, colors, (graphics.LOOSE_SIZE,))
         result, _ = await _fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
         if result.made:
             return graphics.add_beside(preparation, result)
     return preparation
 
 
-async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
+async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str]]:
     """The pictures of the channels on which a headline fits, and why the others have none."""
     try:
         result = await call.services.drafting.make_pictures(work)
@@ -132,14 +132,14 @@ async def _fitting(call: Call, work: Work) -> tuple[Result, dict[str, str]]:
             result = await call.services.drafting.make_pictures(work)
         if result.no_glyph:
             missing = " ".join(result.no_glyph[:20])
-            return Result(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
+            return PictureResult(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
         short = {each.channel: f"its headline needs {graphics.room_for(each)}." for each in result.too_long}
         if short and len(short) < len(work.channels):
             rest = tuple(channel for channel in work.channels if channel not in short)
             result = await call.services.drafting.make_pictures(msgspec.structs.replace(work, channels=rest))
     except PicturesFailed as failed:
         log.error("pictures were not made: %s", failed)
-        return Result(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")
+        return PictureResult(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")
     return result, short
 
 

@@ -30,7 +30,7 @@ from assent.suite.content.channels import label_of
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import email, launch, post
 from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import Supplied, known_channel
+from assent.suite.operators.drafts import SuppliedText, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
 from assent.suite.pictures.sizes import SIZES
 from assent.tools.arguments import addresses, line
@@ -133,7 +133,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
     )
     subject = line("email.subject", mail.subject or "")
-    drafts = {known_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
+    drafts = {require_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
     wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
@@ -143,12 +143,12 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if not gathering.enough(bench.evidence) and not drafts:
         raise too_little(bench, "drafts")
     if composes:
-        bench = await _drafted(call, bench, [name for name in wanted if name not in drafts])
+        bench = await _draft_with_model(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(partial(launch.prepare, composes=composes), bench, wanted, drafts)
     if not plan.written:
         raise too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
-    preparation = _guided(bench, plan.preparation, (*following, *NEXT_LAUNCH))
+    preparation = _add_next_calls(bench, plan.preparation, (*following, *NEXT_LAUNCH))
     notes = (*tell_missing(plan), *_tell_measurement(_plan_measurement(call, preparation.effects)))
     preparation = msgspec.structs.replace(preparation, notes=notes)
     missing = tuple(note.channel for note in plan.missing)
@@ -164,13 +164,13 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 
 
-def _draft(name: str, given: str | DraftGiven) -> Supplied:
+def _draft(name: str, given: str | DraftGiven) -> SuppliedText:
     """A text of the agent, with the paths under which it was sent."""
     if isinstance(given, str):
         path = f"drafts.{name}"
-        return Supplied(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
+        return SuppliedText(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
     at = {field: f"drafts.{name}.{field}" for field in ("body", "title", "subject")}
-    return Supplied(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
+    return SuppliedText(body=given.body, title=given.title or "", subject=given.subject or "", paths=at)
 
 
 def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffect, ...]) -> MeasurementPlan:
@@ -195,13 +195,15 @@ def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
 
 
 async def prepare_post(call: Call, request: Post) -> PostReply:
-    channel = known_channel(request.channel)
+    channel = require_channel(request.channel)
     joined = await find_joined(call, request.run_id)
     bench = await gather_bench(call, request, brand=request.brand, joined=joined)
-    supplied = Supplied(body=request.body, title=request.title or "") if request.body is not None else None
+    supplied = (
+        SuppliedText(body=request.body, title=request.title or "") if request.body is not None else None
+    )
     if supplied is None:
         refuse_uncomposable(bench, channel, "chieflab_post", request)
-        bench = await _drafted(call, bench, [channel.id])
+        bench = await _draft_with_model(call, bench, [channel.id])
     made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
         raise write_it(bench, channel, "chieflab_post", request)
@@ -217,7 +219,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     return await staging.stage(
         call.services,
         asked,
-        offer_writing(bench, _guided(bench, made, ()), request.goal),
+        offer_writing(bench, _add_next_calls(bench, made, ()), request.goal),
         PostReply,
         lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
     )
@@ -235,12 +237,12 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         raise bad_argument("to", "at least one e-mail address", "none")
     bench = await gather_bench(call, request, sender=request.sender, recipients=addresses("to", given))
     supplied = (
-        Supplied(body=request.body, subject=request.subject or "") if request.body is not None else None
+        SuppliedText(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
-    channel = known_channel("email")
+    channel = require_channel("email")
     if supplied is None:
         refuse_uncomposable(bench, channel, "chieflab_send", request)
-        bench = await _drafted(call, bench, [channel.id])
+        bench = await _draft_with_model(call, bench, [channel.id])
     made = await run_long_apart(count_chars(request, bench, supplied), email.prepare, bench, supplied)
     if isinstance(made, NeedsDraft):
         raise write_it(bench, channel, "chieflab_send", request)
@@ -249,18 +251,18 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     return await staging.stage(
         call.services,
         _request(call, request, email.INFO.id, "chieflab_send"),
-        offer_writing(bench, _guided(bench, made, NEXT_SEND), request.goal),
+        offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
     )
 
 
-async def _drafted(call: Call, bench: Workbench, names: list[str]) -> Workbench:
+async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> Workbench:
     """What a configured model writes for these channels. Without one the composer writes, and nothing is asked here."""
     write = call.services.drafting.write_draft
     if write is None:
         return bench
-    known = [known_channel(name) for name in names]
+    known = [require_channel(name) for name in names]
     made = await asyncio.gather(*(write(each.id, bench.evidence, bench.lessons) for each in known))
     return msgspec.structs.replace(
         bench, drafted={each.channel: each for each in made if isinstance(each, Composed)}
@@ -306,7 +308,9 @@ def refuse_webhook(call: Call, url: str | None) -> None:
         )
 
 
-def _guided(bench: Workbench, preparation: Preparation, following: tuple[SuggestedCall, ...]) -> Preparation:
+def _add_next_calls(
+    bench: Workbench, preparation: Preparation, following: tuple[SuggestedCall, ...]
+) -> Preparation:
     outputs = preparation.outputs
     if bench.fetched is not None:
         outputs = {**outputs, staging.FETCHED: bench.fetched}

@@ -20,7 +20,7 @@ from assent.suite.content.channels import Channel
 from assent.suite.content.goals import announces, asks_otherwise
 from assent.suite.content.writing import gather_writing
 from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import describe_wanted, known_channel
+from assent.suite.operators.drafts import describe_wanted, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
 
 ECHO_BYTES: Final = 1_000
@@ -60,7 +60,7 @@ def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Ref
 
 def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
     """The agent writes every text of a launch that the composer does not serve."""
-    rows = [known_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
+    rows = [require_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
     needs = {"drafts": f"an object with your own text per channel. {' '.join(map(channels.needs, rows))}"}
     wanted = tuple(row.id for row in rows)
     return _ask_for_text(bench, wanted, "chieflab_launch_product", request, "drafts", needs)
@@ -74,7 +74,7 @@ def _ask_for_text(
     argument: str,
     wanted: dict[str, str],
 ) -> Refusal:
-    given = _said(msgspec.to_builtins(request))
+    given = _drop_unset(msgspec.to_builtins(request))
     short = {name: value for name, value in given.items() if len(msgspec.json.encode(value)) <= ECHO_BYTES}
     needs = {name: what for name, what in wanted.items() if name not in short}
     return Refusal(
@@ -84,15 +84,15 @@ def _ask_for_text(
         recovery_tool=tool,
         recovery_args=short,
         recovery_needs=needs,
-        writing=_known(bench, channel_ids, request.goal),
+        writing=_gather_known(bench, channel_ids, request.goal),
     )
 
 
-def _said(value: Any) -> Any:
+def _drop_unset(value: Any) -> Any:
     """Arguments without those that were left out."""
     if not isinstance(value, dict):
         return value
-    return {name: _said(each) for name, each in value.items() if each is not None}
+    return {name: _drop_unset(each) for name, each in value.items() if each is not None}
 
 
 def too_little(bench: Workbench, argument: str = "body") -> Refusal:
@@ -113,7 +113,9 @@ def offer_writing(
     if not composed and not missing:
         return made
     notes = (*made.notes, *_tell_composed(composed, goal))
-    return msgspec.structs.replace(made, notes=notes, writing=_known(bench, (*composed, *missing), goal))
+    return msgspec.structs.replace(
+        made, notes=notes, writing=_gather_known(bench, (*composed, *missing), goal)
+    )
 
 
 def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ..
     return (f"{labels}: {what} from the product's own facts. {kept}I can write better.",)
 
 
-def _known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
+def _gather_known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
     found = gather_writing(channel_ids, bench.evidence, bench.lessons, goal=goal or "")
     known: dict[str, Any] = msgspec.to_builtins(found)
     return known
@@ -135,7 +137,7 @@ def write_missing(note: ChannelNote) -> SuggestedCall:
     """The call that brings a draft for a channel which has none."""
     args = {"channel": note.channel, "runId": THIS_RUN}
     return SuggestedCall(
-        "chieflab_post", args, "you have written the text", describe_wanted(known_channel(note.channel))
+        "chieflab_post", args, "you have written the text", describe_wanted(require_channel(note.channel))
     )
 
 
