@@ -168,7 +168,7 @@ async def test_a_drawer_that_fails_holds_no_launch_up(
     async def broken(work: Work) -> PictureResult:
         raise PicturesFailed("out of ink")
 
-    object.__setattr__(surface.app.services, "make_pictures", broken)
+    object.__setattr__(surface.app.services.drafting, "make_pictures", broken)
 
     run = await launch(surface, channels=["linkedin"])
     refused = await graphics(surface)
