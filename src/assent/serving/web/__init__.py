@@ -1,1 +1,1 @@
-"""The pages that people see: HTML from the server, no script, the same functions behind them as behind the tools."""
+"""HTML pages for people: rendered on the server, no scripts, on the same engine functions as the tools."""

@@ -1,6 +1,6 @@
-"""The audit: the journal as people read it, proof that nobody changed it, and a copy to take along.
+"""The audit screens: the journal as sentences, its verification and its export.
 
-Looking changes nothing; checking is a button all the same, because it reads every event there is.
+Viewing writes nothing. Verification is a button because it reads every event.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FLAWS: Final[dict[str, str]] = {
     "stream has no head": "The end of the chain was removed",
     "signed event is gone": "An event that was signed is gone",
 }
-"""What a finding of `audit_log` means, where it has no sentence of its own."""
+"""Sentences for findings of `audit_log` that have none of their own."""
 
 
 async def audit(visit: Visit) -> Response:
@@ -92,7 +92,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
 
 
 async def verify(visit: Visit) -> Response:
-    """The button that checks every event."""
+    """Verify every event of the journal."""
     if visit.request.method != "POST":
         return visit.go("/audit")
     fields = await visit.form("audit-verify")
@@ -104,7 +104,7 @@ async def verify(visit: Visit) -> Response:
 
 
 def finding_words(finding: AuditFinding) -> dict[str, str]:
-    """Where the journal does not hold, and what is wrong there."""
+    """Describe a verification finding: where the journal is broken, and how."""
     what = FLAWS.get(finding.what, finding.what[:1].upper() + finding.what[1:])
     where = ""
     if finding.stream_id is not None:
@@ -125,7 +125,7 @@ def finding_words(finding: AuditFinding) -> dict[str, str]:
 
 
 async def export(visit: Visit) -> Response:
-    """`/audit/export`: every event of the workspace, as it goes."""
+    """`/audit/export`: stream every event of the workspace."""
     as_csv = visit.query("format") == "csv"
     name = f"assent-audit.{'csv' if as_csv else 'ndjson'}"
     lines = _csv(visit) if as_csv else _ndjson(visit)
@@ -153,7 +153,7 @@ async def _csv(visit: Visit) -> AsyncIterator[bytes]:
 
 
 def inert(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Escape a CSV cell so that no spreadsheet reads it as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 

@@ -1,7 +1,4 @@
-"""Every kind of event of the journal as a sentence. One table; a test holds it against the kinds that the code appends.
-
-Pure: facts in, words out.
-"""
+"""A sentence for each kind of journal event. A test compares the table with the kinds that the code appends. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ def _step(facts: Facts) -> str:
 
 
 def _describe_measurement(facts: Facts) -> str:
-    """Earlier rules added numbers that must not be added: what they noted is not repeated."""
+    """Describe a measurement. Earlier rules added numbers that must not be added, so those totals are left out."""
     totals = facts.get("totals")
     if not isinstance(totals, dict) or not totals or facts.get("rules") != RULES:
         return "Measured"
@@ -122,7 +119,7 @@ MORE: Final[dict[str, Callable[[Facts], str]]] = {
 }
 
 WORDS: Final[dict[str, Callable[[Facts], str]]] = {**SENTENCES, **MORE}
-"""Every kind there is."""
+"""The sentences of all kinds."""
 
 
 def _hosts(named: object) -> str:

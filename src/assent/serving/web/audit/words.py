@@ -1,6 +1,6 @@
-"""The journal as people read it: a line for each event, and which events belong together.
+"""The journal for people: a line for each event, and groups of events to filter by.
 
-The sentences are `audit_sentences`. A kind of another release still shows, by its name. Pure: events in, words out.
+The sentences are in `sentences`. An event kind of another release is shown by its name. Pure.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from assent.serving.web.review.history import NOTES, Facts, who
 from assent.serving.web.review.times import When, when
 
 SESSION: Final = "session:"
-"""How the streams of sessions are named."""
+"""Prefix of the stream ids of sessions."""
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Events that somebody looks for together."""
+    """A group of event kinds to filter by."""
 
     id: str
     label: str
@@ -100,7 +100,7 @@ OTHER: Final = Group("other", "Other", ())
 
 
 class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One event for people: what happened, what was said about it, when, and where to look further."""
+    """One event for people: sentence, note, time and a link."""
 
     what: str
     note: str
@@ -144,7 +144,7 @@ def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[AuditLine, ...
 
 
 def sentence(kind: str, facts: Facts) -> str:
-    """What happened. Facts of another release may be of any shape, and a page must still show them."""
+    """The sentence of an event. Facts of another release may have any shape and must still be shown."""
     words = WORDS.get(kind)
     try:
         said = words(facts) if words is not None else _capital(kind.replace("_", " "))
@@ -160,7 +160,7 @@ def _facts(body: str) -> dict[str, Any]:
 
 
 def _place(stream_id: str, kind: str) -> str | None:
-    """The page of what an event is about."""
+    """The path of the page about the event's subject."""
     if not is_uuid(stream_id):
         return None
     if GROUP_OF.get(kind, OTHER).id == "workflows":

@@ -1,4 +1,4 @@
-"""Connectors: what each is, what it promises about repeating a send, and whether it could act now."""
+"""The connectors screen: each connector, its delivery guarantee and whether it is ready."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 3.0
-"""A provider that does not say in this time whether it is ready is shown as not answering."""
+"""Timeout for a connector's readiness; after it the page shows that the provider does not answer."""
 
 AUTH_MODES: Final[dict[str, str]] = {
     "none": "Needs no account",
@@ -91,7 +91,7 @@ def row(
 
 
 def can_connect(visit: Visit, info: ConnectorInfo) -> bool:
-    """Whether this server has a page on which this one is connected."""
+    """Whether this server has a page to connect this provider."""
     if info.auth_mode == "none":
         return False
     routes = visit.request.app.routes
@@ -99,7 +99,7 @@ def can_connect(visit: Visit, info: ConnectorInfo) -> bool:
 
 
 def promise(delivery: Delivery) -> str:
-    """What it can do about sending twice (C30)."""
+    """Describe the connector's guarantee against sending twice (C30)."""
     if delivery.kind == "native_key":
         return f"The provider recognises a repetition by our key for {_span(delivery.window_ms or 0)}"
     return {

@@ -1,9 +1,9 @@
-"""Consent at a provider: the way there, and the way back (OAuth 2 with PKCE).
+"""OAuth 2 consent with PKCE: the redirect to the provider and its callback.
 
-The way there is a form, because it writes down what was asked for. Our pages let a form go nowhere else, and a browser
-holds a form's redirects to that, so the answer is a page of ours that goes on by itself. On the way back the state must
-be one that this browser's person asked for, for this provider, minutes ago, and it counts once. The address with the
-code is left behind at once.
+The start is a form, because it stores the state. Our content security policy forbids redirects of a form to other
+sites, so the answer is a page of ours that redirects. At the callback the state must belong to the signed-in person and
+to this provider, must be a few minutes old at most, and works once. The callback redirects at once, so that the code
+leaves the address bar.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ log = logging.getLogger("assent.connect")
 
 
 async def consent(visit: Visit) -> Response:
-    """Ask: write down that it was asked, and send the browser to the provider."""
+    """Store the OAuth state and send the browser to the provider."""
     visit = at_place(visit)
     at = await door(visit, visit.part("provider"))
     await visit.form(subject(visit, at.id))
     access = _access(at.access)
     base = _base(visit)
-    # As the browser says it: a proxy before this server may have changed the Host.
+    # The browser's own value: a proxy in front of this server may have changed the Host.
     if visit.request.headers.get("origin", base) not in (base, "null"):
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
     state = tokens.encode(visit.services.entropy(oauth.STATE_BYTES))
@@ -55,7 +55,7 @@ async def consent(visit: Visit) -> Response:
 
 
 async def callback(visit: Visit) -> Response:
-    """The answer: judge the state, turn the code into tokens, keep them."""
+    """Check the state, exchange the code for tokens and store them."""
     at = await door(visit, visit.part("provider"))
     access, label = _access(at.access), at.info.label
     if visit.request.method != "GET":
@@ -85,7 +85,7 @@ async def callback(visit: Visit) -> Response:
 
 
 async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> OAuthTokens:
-    """The tokens for a code, if they are all that is needed."""
+    """Exchange the code for tokens. Refuses tokens that lack a needed scope or a refresh token."""
     try:
         granted = await granting.exchange_code(
             provider,
@@ -105,7 +105,7 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
 
 
 async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId) -> dict[str, str]:
-    """What was chosen before stays chosen when a connection that ended is made again; a disconnect forgets it."""
+    """Settings to keep when an expired connection is made again. A disconnect deletes them."""
     before = await visit.services.connections.find(workspace_id, provider)
     if before is None or before.state is ConnectionState.REVOKED:
         return {}

@@ -1,4 +1,4 @@
-"""A provider at its page: who asks, for which workspace, and how the connection stands."""
+"""A provider on its page: the visitor, the workspace and the state of the connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 
 
 class Door(msgspec.Struct, frozen=True):
-    """A provider as a page needs it, and the connection that a workspace has with it."""
+    """A provider as its page shows it, with the workspace's connection to it."""
 
     info: ConnectorInfo
     words: ProviderWords
@@ -35,7 +35,7 @@ class Door(msgspec.Struct, frozen=True):
 
     @property
     def for_everybody(self) -> bool:
-        """Whether it works for every workspace without a connection of its own."""
+        """Whether it works for every workspace without a connection."""
         return bool(getattr(self.connector, "for_everybody", False))
 
     @property
@@ -44,7 +44,7 @@ class Door(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> tuple[str, str]:
-        """A word and its tone."""
+        """The connection's state in words, and its tone."""
         if self.access is not None and not self.access.provider.configured:
             return "Not set up", ""
         if self.connection is None or self.connection.state is ConnectionState.REVOKED:
@@ -57,7 +57,7 @@ class Door(msgspec.Struct, frozen=True):
 
 
 def at_place(visit: Visit) -> Visit:
-    """The same visit, at the workspace that the address names."""
+    """The visit, at the workspace named in the query."""
     wished = visit.query("workspace")
     if not wished:
         return visit
@@ -68,7 +68,7 @@ def at_place(visit: Visit) -> Visit:
 
 
 def address(visit: Visit, provider: str = "", **more: str) -> str:
-    """Where something of this workspace is connected."""
+    """The path of a provider's page in this workspace."""
     path = f"/connect/{provider}" if provider else "/connect"
     return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
 
@@ -83,5 +83,5 @@ async def door(visit: Visit, provider: str) -> Door:
 
 
 def subject(visit: Visit, provider: str) -> str:
-    """What a form of these pages is about."""
+    """The nonce subject of a form on these pages."""
     return f"connect {provider} {visit.workspace_id}"

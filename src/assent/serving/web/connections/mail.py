@@ -1,4 +1,4 @@
-"""The form of a mail server: from its fields to the address that is tried out and sealed. Pure.
+"""The mail server form: from its fields to the URL that is tested and sealed. Pure.
 
 The password is never shown again, not even after a mistake in another field.
 """
@@ -24,7 +24,7 @@ SHOWN: Final = ("host", "port", "encryption", "user", "from")
 
 
 class MailServerForm(msgspec.Struct, frozen=True):
-    """What a person entered, once it makes sense. `url` holds the password."""
+    """The checked fields of the form. `url` holds the password."""
 
     url: str
     settings: dict[str, Any]
@@ -34,7 +34,7 @@ class MailServerForm(msgspec.Struct, frozen=True):
 
 
 def read(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
-    """What was entered, or advice by field."""
+    """Read the form. Returns advice by field if it is invalid."""
     host, sender = form.get("host", "").strip(), form.get("from", "").strip()
     encryption = form.get("encryption", "starttls")
     user, password = form.get("user", "").strip(), form.get("password", "")
@@ -67,12 +67,12 @@ def read(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
 
 
 def safe(form: Mapping[str, str]) -> dict[str, str]:
-    """What was entered, without the password, to be shown again."""
+    """The fields without the password, to fill the form again."""
     return {name: form.get(name, "")[:MAX_SECRET_CHARS] for name in SHOWN}
 
 
 def read_settings(connection: Connection | None) -> dict[str, str]:
-    """What is known of a connection, to begin the form with."""
+    """The initial values of the form, from an existing connection."""
     settings = connection.settings if connection is not None else {}
     return {name: str(settings.get(name, "")) for name in SHOWN}
 

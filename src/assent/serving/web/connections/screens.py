@@ -1,7 +1,7 @@
-"""Connecting providers: `/connect`, and a page for each (C27). Humans enter keys and consent here, never in a chat.
+"""Connecting providers: `/connect`, and a page for each (C27). People enter keys and consent here, never in a chat.
 
-A key is checked with its provider before it is kept, and is never shown again. Every form acts on one workspace, named
-in its address and in its nonce. None of these pages runs a script. Consent is `assent.serving.web.connections.consent`.
+A key is checked with its provider before it is stored, and is never shown again. Every form acts on one workspace,
+named in its URL and in its nonce. These pages run no scripts. OAuth is in `consent`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from assent.suite.connectors.registry import CONNECTORS
 
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
-"""What somebody waits for a provider while a page loads."""
+"""Timeout for a call to a provider while a page loads."""
 
 VALID: Final = {
     "propertyId": re.compile(r"\d{3,20}"),
@@ -44,7 +44,7 @@ VALID: Final = {
 
 
 async def providers(visit: Visit) -> Response:
-    """All that can be connected, and what is."""
+    """List the providers and their connections."""
     visit = at_place(visit)
     there = [each for each in CONNECTORS if each.id in visit.services.connectors]
     doors = [await door(visit, each.id) for each in there if words_of(each) is not None]
@@ -56,7 +56,7 @@ async def providers(visit: Visit) -> Response:
 
 
 async def provider_page(visit: Visit) -> Response:
-    """One provider: how it is connected, or how it stands."""
+    """The page of one provider: how to connect it, or the state of its connection."""
     visit = at_place(visit)
     return await show(visit, await door(visit, visit.part("provider")))
 
@@ -70,7 +70,7 @@ async def show(
     choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
     if choosing:
         listed = await _choices(visit, at)
-        at = await door(visit, at.id)  # asking may have shown that the access has ended
+        at = await door(visit, at.id)  # the request above may have found the access expired
     connection, reading = at.connection, at.info.does == ("measure",)
     values: dict[str, Any] = {
         "door": at,
@@ -102,7 +102,7 @@ async def show(
 
 
 async def enter_key(visit: Visit) -> Response:
-    """Check a key with its provider, and keep it."""
+    """Check a key with its provider and store it."""
     visit = at_place(visit)
     at = await door(visit, visit.part("provider"))
     form = await visit.form(subject(visit, at.id))
@@ -131,7 +131,7 @@ async def enter_key(visit: Visit) -> Response:
 
 
 async def enter_mail(visit: Visit) -> Response:
-    """Try a mail server out, and keep it."""
+    """Test a mail server and store it."""
     visit = at_place(visit)
     at = await door(visit, visit.part("provider"))
     form = await visit.form(subject(visit, at.id))
@@ -156,7 +156,7 @@ async def enter_mail(visit: Visit) -> Response:
 
 
 async def choose(visit: Visit) -> Response:
-    """Which account, property or site is meant."""
+    """Store the chosen account, property or site."""
     visit = at_place(visit)
     at = await door(visit, visit.part("provider"))
     form = await visit.form(subject(visit, at.id))
@@ -182,7 +182,7 @@ async def choose(visit: Visit) -> Response:
 
 
 async def disconnect(visit: Visit) -> Response:
-    """Destroy what was granted, here and, where that is possible, at the provider."""
+    """Delete the credentials here and, where possible, revoke them at the provider."""
     visit = at_place(visit)
     at = await door(visit, visit.part("provider"))
     await visit.form(subject(visit, at.id))
@@ -195,8 +195,8 @@ async def disconnect(visit: Visit) -> Response:
 
 
 async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
-    """Whether another connection of this server is with the same grantor. Where one person made both, revoking one
-    would end the other too, and who made them is not known here."""
+    """Whether another connection of this server has the same grantor. If one person made both, revoking one would end
+    the other too, and the server does not know who made them."""
     others = await visit.read(connections.count_all)
     of_grantor = {
         each.provider.id
@@ -207,7 +207,7 @@ async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
 
 
 def _whole(text: str) -> str:
-    """What somebody typed, as the provider writes it: a bare number, a site with its slash."""
+    """Write a typed id as the provider does: a bare number, a site with its slash."""
     bare = re.fullmatch(r"https?://[^\s/]+", text) is not None
     return f"{text}/" if bare else text.removeprefix("properties/")
 
@@ -219,7 +219,7 @@ def _find_choice(at: Door) -> str | None:
 
 
 async def _choices(visit: Visit, at: Door) -> tuple[GoogleProperty, ...] | None:
-    """What the provider offers; None where it does not say, and then it is typed."""
+    """The choices that the provider offers. None if it gives none; the person then types one."""
     if not isinstance(at.connector, GoogleSource):
         return None
     try:

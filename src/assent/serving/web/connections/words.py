@@ -1,7 +1,4 @@
-"""Providers in a person's words: what each is for, how it is connected, what is to be chosen, and what can go wrong.
-
-Tables only. Knows neither requests nor connections.
-"""
+"""Texts about providers: purpose, how to connect, choices and errors. Tables only, no requests or connections."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from assent.suite.connectors.registry import ConnectorInfo
 
 
 class KeyWords(msgspec.Struct, frozen=True):
-    """How a key is found, what it looks like, and what it is called."""
+    """Where to find a key, its format and its name."""
 
     where: str
     looks: str
@@ -23,7 +20,7 @@ class KeyWords(msgspec.Struct, frozen=True):
 
 
 class ChoiceWords(msgspec.Struct, frozen=True):
-    """What a human chooses after consenting."""
+    """Texts of the choice that follows consent."""
 
     setting: str
     title: str
@@ -33,13 +30,11 @@ class ChoiceWords(msgspec.Struct, frozen=True):
 
 
 class ProviderWords(msgspec.Struct, frozen=True, kw_only=True):
-    """One provider."""
-
     gives: str
     asks: str
     key: KeyWords | None = None
     mail: bool = False
-    """Whether a mail server is entered instead of a key."""
+    """Whether the person enters a mail server instead of a key."""
     choice: ChoiceWords | None = None
 
 
@@ -108,7 +103,7 @@ WORDS: Final[dict[str, ProviderWords]] = {
 
 
 def words_of(info: ConnectorInfo) -> ProviderWords | None:
-    """A provider's words; of one that the table does not have, what it says about itself."""
+    """The texts of a provider. One that is not in the table describes itself."""
     known = WORDS.get(info.id)
     if known is not None or info.auth_mode != "api_key":
         return known
@@ -127,19 +122,19 @@ DONE_READING: Final[dict[str, str]] = {
     "connected": "Connected. The next measurement asks it too.",
     "chosen": "Saved. The next measurement reads it.",
 }
-"""The same about a provider that is only read."""
+"""The same for providers that are only read from."""
 
 LOSES: Final = "What is prepared for it stays, and cannot go out until it is connected again."
 LOSES_READING: Final = "Measurements do without its numbers until it is connected again."
 
 
 def say_done(reading: bool, what: str) -> str | None:
-    """What has just been done."""
+    """The confirmation after a form."""
     return (DONE_READING if reading else DONE).get(what)
 
 
 PLATFORMS: Final[dict[str, str]] = {"twitter": "x", "googlebusiness": "Google Business"}
-"""Platforms whose name at a provider is not the channel's."""
+"""Platforms whose name at a provider differs from the channel's."""
 
 
 def platform_name(platform: str) -> str:

@@ -1,6 +1,6 @@
-"""A feed for programs: Atom (RFC 4287) and JSON Feed 1.1. Same posts, same order, full text, links as written.
+"""The feed as Atom (RFC 4287) and JSON Feed 1.1: same posts, same order, full text, links as written.
 
-Ids outlive the address of the server: they are made from the action that was published.
+Ids derive from the published action, so that they survive a change of the server's address.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ATOM_TYPE: Final = "application/atom+xml; charset=utf-8"
 JSON_TYPE: Final = "application/feed+json; charset=utf-8"
 
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that an XML document cannot hold, not even escaped."""
+"""Characters that XML cannot contain, not even escaped."""
 
 
 class FeedEntry(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class FeedEntry(msgspec.Struct, frozen=True):
 
 
 def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
-    """The Atom document of at least one entry."""
+    """Build the Atom document. Needs at least one entry."""
     first = entries[0].post
     home = base_url + feed_path(first.workspace_id)
     feed = Xml.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
@@ -57,7 +57,7 @@ def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
 
 
 def json_feed(base_url: str, entries: list[FeedEntry]) -> bytes:
-    """The JSON Feed of at least one entry."""
+    """Build the JSON Feed. Needs at least one entry."""
     first = entries[0].post
     home = base_url + feed_path(first.workspace_id)
     return msgspec.json.encode(

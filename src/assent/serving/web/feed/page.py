@@ -1,8 +1,8 @@
-"""The public feed of a workspace: `/feed/{workspace}/…`, open to everybody.
+"""The public feed of a workspace: `/feed/{workspace}/…`.
 
-A workspace without posts, an unknown workspace and an unknown post are the same page that is not there: nobody learns
-from here which workspaces exist. A link of a post goes through `…/go?u=N`, which counts it and leads to the Nth link of
-that post and nowhere else.
+A workspace without posts, an unknown workspace and an unknown post get the same 404, so that the feed does not reveal
+which workspaces exist. A post's links go through `…/go?u=N`, which counts the click and redirects to the Nth link of
+that post only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from assent.serving.web.shell.visitors import is_view
 POSTS_PER_PAGE: Final = 20
 MAX_EXCERPT_CHARS: Final = 280
 RENDERED_KEPT: Final = 64
-"""Posts whose HTML is remembered: a post never changes, and a long one takes a while."""
+"""Size of the cache of rendered posts. A post never changes, and a long one is slow to render."""
 
 FEED_CACHE: Final = "public, max-age=300"
 PUBLIC_PICTURE: Final = {
@@ -49,14 +49,15 @@ PUBLIC_PICTURE: Final = {
     "Cache-Control": "public, max-age=31536000, immutable",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-"""A picture of a published post: anybody may show it, and it never changes."""
+"""Headers of a published picture: public and immutable."""
 _POST_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
 _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
 
 
 class ShownPost(msgspec.Struct, frozen=True):
-    """A post as its page shows it. `links` are all that `go` leads to; those after the text's own stand below it."""
+    """A post as its page shows it. `links` are the targets of `go`; the page lists those that are not in the text below
+    it."""
 
     html: str
     links: tuple[str, ...]
@@ -102,7 +103,7 @@ def _limit(pace: Pace, endpoint: Endpoint) -> Endpoint:
 
 
 class FeedPages:
-    """Looks, and counts who looks."""
+    """Serves the feed and counts views and clicks."""
 
     def __init__(self, services: Services, visits: Visits, *, base_url: str) -> None:
         self._store = services.store
@@ -110,7 +111,7 @@ class FeedPages:
         self._base_url = base_url
 
     async def posts(self, request: Request) -> Response:
-        """The newest posts, or those before one."""
+        """The newest posts, or those before a given one."""
         workspace_id = _workspace(request)
         cursor = request.query_params.get("before")
         before = await self._post(workspace_id, cursor) if cursor is not None else None
@@ -130,7 +131,7 @@ class FeedPages:
         return page(request, "feed_list.html", values)
 
     async def post(self, request: Request) -> Response:
-        """One post; seen once more."""
+        """One post. Counts a view."""
         post = await self._post(_workspace(request), request.path_params["post"])
         shown = await run_apart(show, post)
         self._count(request, post)
@@ -149,7 +150,7 @@ class FeedPages:
         return page(request, "feed_post.html", values)
 
     async def picture(self, request: Request) -> Response:
-        """The Nth picture of a post; as public as the post."""
+        """The Nth picture of a post. As public as the post."""
         post = await self._post(_workspace(request), request.path_params["post"])
         number = request.path_params["number"]
         if _NUMBER.fullmatch(number) is None or int(number) >= len(post.media):
@@ -161,7 +162,7 @@ class FeedPages:
         return answer(request, found, PUBLIC_PICTURE)
 
     async def go(self, request: Request) -> Response:
-        """To the Nth link of a post, and nowhere else."""
+        """Redirect to the Nth link of a post."""
         post = await self._post(_workspace(request), request.path_params["post"])
         number = request.query_params.get("u", "")
         links = (await run_apart(show, post)).links
@@ -215,7 +216,7 @@ class FeedPages:
 
 @lru_cache(maxsize=RENDERED_KEPT)
 def show(post: SitePost) -> ShownPost:
-    """A post with its links counted: first those of the text, then its own link and what goes along with it."""
+    """Number the links of a post: first those of the text, then its own link and its attachments."""
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
     below = []
@@ -228,7 +229,7 @@ def show(post: SitePost) -> ShownPost:
 
 @lru_cache(maxsize=RENDERED_KEPT)
 def whole(post: SitePost, base_url: str) -> str:
-    """A post's HTML for feed readers, with links as they are."""
+    """The HTML of a post for feed readers, with links as written."""
     shown = "".join(
         f'<p><img src="{escape(base_url + address)}" alt="{escape(alt)}"></p>'
         for address, alt in pictures_of(post)
@@ -238,7 +239,7 @@ def whole(post: SitePost, base_url: str) -> str:
 
 
 def pictures_of(post: SitePost) -> tuple[tuple[str, str], ...]:
-    """The address and the words of each picture of a post."""
+    """URL and description of each picture of a post."""
     path = post_path(post.workspace_id, post.post_id)
     return tuple(
         (f"{path}/pictures/{number}.png", media.alt)
@@ -248,7 +249,7 @@ def pictures_of(post: SitePost) -> tuple[tuple[str, str], ...]:
 
 
 def go_path(post: SitePost) -> markdown.Href:
-    """Makes the counted address of a post's Nth link."""
+    """A function that returns the counted URL of a post's Nth link."""
     path = post_path(post.workspace_id, post.post_id)
     return lambda number, url: f"{path}/go?u={number}"
 

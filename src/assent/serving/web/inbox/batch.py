@@ -1,7 +1,7 @@
-"""Deciding about several actions at once: low risk, of one type, after a page that shows each as its own page does.
+"""Batch decisions: several low-risk actions of one type, after a page that shows each in full.
 
-Selecting decides nothing: it leads to the page that asks once more. That page carries the digest of each text it
-shows; if one of them has changed since, or was decided by somebody else, nothing at all is decided.
+Selecting decides nothing; it opens the confirmation page. That page carries the digest of each text that it shows. If
+one has changed since, or was decided by another person, none is decided.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CHANGED: Final = PageProblem(
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One of the actions that are decided together, as the page shows it."""
+    """One action of the batch, as the page shows it."""
 
     action_id: str
     happens: str
@@ -60,7 +60,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 async def select(visit: Visit) -> Response:
-    """The page that asks once more. Decides nothing."""
+    """Show the confirmation page. Decides nothing."""
     visit.require_confirmed()
     form = await visit.form("batch")
     picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
@@ -69,7 +69,7 @@ async def select(visit: Visit) -> Response:
 
 
 async def decide(visit: Visit) -> Response:
-    """Approve or reject exactly what was shown, all of it or nothing."""
+    """Approve or reject exactly the actions shown: all or none."""
     visit.require_confirmed()
     decision = visit.part("decision")
     form, shown_ms = await visit.shown_form_of(lambda fields: _subject(decision, _digests(fields)))
@@ -129,7 +129,7 @@ async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: di
 
 
 def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
-    """The actions, if all of them may be decided about together by whoever asks."""
+    """Load the actions. Refuses them unless this person may decide all of them together."""
     found: list[Action] = []
     for action_id in dict.fromkeys(picked):
         place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
@@ -157,7 +157,7 @@ def _digests(form: dict[str, str]) -> dict[str, str]:
 
 
 def _subject(decision: str, digests: dict[str, str]) -> str:
-    """All that the decision rests on."""
+    """The nonce subject: the decision and every digest."""
     listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
     return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"
 

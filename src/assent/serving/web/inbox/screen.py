@@ -1,4 +1,4 @@
-"""The inbox: what needs whoever is signed in, unknown outcomes first, then by risk."""
+"""The inbox: actions that need the signed-in person, unknown outcomes first, then by risk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_SEARCH_CHARS: Final = 100
 
 
 def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
-    """The filter that an address names, and the part of the address that names it."""
+    """The filter of a query, and the query parameters that express it."""
     risk, channel, text = (
         visit.query("risk"),
         visit.query("channel"),
@@ -48,7 +48,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
 
 
 async def show(visit: Visit) -> Response:
-    """What waits for a human."""
+    """Show the inbox."""
     wanted, query = read_filter(visit)
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
@@ -75,7 +75,7 @@ async def show(visit: Visit) -> Response:
 
 
 def _describe_batch(visit: Visit) -> str:
-    """What the inbox says after several decisions at once."""
+    """The confirmation after a batch decision."""
     count, did = visit.query("count"), visit.query("did")
     if did not in ("approve", "reject") or not (count.isascii() and count.isdigit() and len(count) < 4):
         return ""

@@ -1,4 +1,4 @@
-"""What waits for somebody, as one line of the inbox. Pure: records in, words out."""
+"""One line of the inbox. Pure."""
 
 from __future__ import annotations
 
@@ -24,20 +24,18 @@ from assent.serving.web.review.times import When, when
 from assent.serving.web.review.words import SEVERITIES, STATES, Badge
 
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
-"""What ends within this says so."""
+"""Actions that expire within this time show it."""
 
 BATCH: Final = frozenset({Severity.LOW})
-"""What may be decided together: nothing leaves for another service, and nobody is written to."""
+"""Severities that may be decided in a batch: nothing leaves for another service, and no person is written to."""
 
 
 def may_be_batched(action: Action) -> bool:
-    """Whether it may be decided together with others. An HTML part needs a page of its own, for its frame."""
+    """Whether a batch may include it. An HTML part needs its own page, for its frame."""
     return action.preflight.severity in BATCH and not action.effect.html
 
 
 class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that waits for somebody."""
-
     action_id: str
     type: str
     href: str
@@ -51,9 +49,9 @@ class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str
     state: Badge | None
     missing: str
-    """What must change before it can be approved, or nothing."""
+    """The change needed before it can be approved, or an empty text."""
     stopped: str
-    """Why it did not go out, as far as that is known."""
+    """Why it was not sent, if known."""
     severity: Badge
     why: str
     needs: str

@@ -123,7 +123,7 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
 
 
 def note_about(entry: Entry) -> str:
-    """What a person should know about an entry beside its state."""
+    """A note about an entry, beside its state."""
     if because := entry.facts.get(brain.RETIRED_BECAUSE):
         return f"{RETIRED_NOTES.get(because, '')} It is kept and no longer used.".strip()
     if entry.facts.get(brain.LOGGED):

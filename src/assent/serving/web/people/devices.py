@@ -1,4 +1,4 @@
-"""What a browser is called in the list of a person's browsers. Knows a header and nothing else."""
+"""Names a browser for the list of a person's sessions, from its User-Agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SYSTEMS: Final = (
 
 
 def device_of(request: Request) -> str:
-    """A browser in two words, for the list of a person's browsers; nothing else of it is kept."""
+    """The browser in two words. Nothing else of the header is stored."""
     said = request.headers.get("user-agent", "")
     browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
     system = next((name for sign, name in SYSTEMS if sign in said), "")

@@ -1,8 +1,7 @@
-"""Who is at a page: what their browser keeps, and who is signed in.
+"""The visitor of a page: cookies, and the signed-in session.
 
-Every cookie is out of a script's reach, is not sent along from other sites' forms and, where the address is https, is
-sent to this host alone and never in the clear. A cookie that grants something is signed or is the secret of a stored
-session; the name that a reviewer gave is neither, because it grants nothing.
+Every cookie is HttpOnly and SameSite=Lax and, on https, `__Host-` and Secure. A cookie that grants access is signed or
+holds the secret of a stored session. The reviewer's name grants nothing and is neither.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.serving.web.shell.problems import Link, PageProblem
 
 NAME_SECONDS: Final = 365 * 24 * 3600
-"""A reviewer is asked for their name once a year."""
+"""Lifetime of the cookie with a reviewer's name."""
 
 MOST_SEEN: Final = 60
 SEEN_SECONDS: Final = 30 * 24 * 3600
-"""How many actions a browser remembers having shown, and for how long: it goes along with every request."""
+"""Lifetime of the cookie with the revisions seen. It is bounded because every request carries it."""
 
 _REVISION: Final = re.compile(r"[0-9]{1,6}")
 
@@ -64,7 +63,7 @@ class PageKeys(msgspec.Struct, frozen=True):
 
 
 KeysWhenReady = Callable[[], Awaitable[PageKeys]]
-"""Secrets are known once the store is open, which may be at the first page."""
+"""The secrets are known once the store is open, which may be at the first page."""
 
 
 class Cookies:
@@ -80,7 +79,7 @@ class Cookies:
         return f"__Host-{name}" if self.secure else name
 
     def keep(self, response: Response, name: str, value: str, seconds: int, path: str = "/") -> None:
-        """`__Host-` cookies must be for the whole host; elsewhere a narrower path is kept to."""
+        """Set a cookie. `__Host-` cookies need the path `/`; others use the given path."""
         response.set_cookie(
             name,
             value,
@@ -98,19 +97,18 @@ class Cookies:
         self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)
 
     def seen(self, request: Request) -> dict[str, int]:
-        """Which revision of an action this browser showed last, by the end of the action's id."""
+        """The revision of each action that this browser saw last, by the end of the action's id."""
         pairs = (part.partition(".") for part in request.cookies.get(self._seen, "").split("-"))
         return {short: int(number) for short, _, number in pairs if _REVISION.fullmatch(number)}
 
     def keep_seen(self, response: Response, seen: dict[str, int]) -> None:
-        """What somebody has looked at is theirs to know: it is kept in their browser, and looking changes nothing
-        here."""
+        """Store the seen revisions in the browser, so that viewing writes nothing here."""
         kept = list(seen.items())[-MOST_SEEN:]
         value = "-".join(f"{short}.{revision}" for short, revision in kept)
         self.keep(response, self._seen, value, SEEN_SECONDS)
 
     def name_given(self, request: Request) -> str:
-        """The name that whoever uses this browser gave last, or nothing."""
+        """The name that was last given in this browser, or an empty text."""
         try:
             name = tokens.decode(request.cookies.get(self._name, "")).decode()
         except (TokenInvalid, UnicodeDecodeError):
@@ -119,19 +117,19 @@ class Cookies:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can stand for a person in a record and on a page."""
+    """Whether a text can be a person's name in a record and on a page."""
     return 0 < len(text) <= MAX_NAME_CHARS and text == text.strip() and text.isprintable()
 
 
 class PeoplePages:
-    """Who is signed in."""
+    """Finds the signed-in session."""
 
     def __init__(self, services: Services, cookies: Cookies) -> None:
         self._services = services
         self._cookies = cookies
 
     async def signed_in(self, request: Request) -> Session | None:
-        """The session of the browser that asks."""
+        """The session of the requesting browser."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
             return None

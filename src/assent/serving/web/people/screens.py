@@ -1,4 +1,4 @@
-"""Who may sign in: the list of people, invitations and their end. For an owner of the server."""
+"""The people screen, for an owner of the server: list, invite and remove people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INVITE: Final = "invite somebody"
 
 
 async def show(visit: Visit) -> Response:
-    """Everybody, and a form to invite one more."""
+    """List everyone, with a form to invite a person."""
     visit.require_owner()
     if visit.request.method == "POST":
         return await _invite(visit)
@@ -52,7 +52,7 @@ async def _invite(visit: Visit) -> Response:
 
 
 async def again(visit: Visit) -> Response:
-    """A fresh link for somebody who is known; the earlier ones end."""
+    """Issue a new sign-in link for a known person. Earlier links expire."""
     visit.require_owner()
     person_id = visit.part("person_id")
     await visit.form(f"invite {person_id} again")
@@ -67,7 +67,7 @@ async def again(visit: Visit) -> Response:
 
 
 async def remove(visit: Visit) -> Response:
-    """Somebody may not sign in any more."""
+    """Remove a person's access."""
     visit.require_owner()
     person_id = visit.part("person_id")
     await visit.form(f"remove {person_id}")

@@ -1,7 +1,7 @@
-"""Signing in: a one-time link from a terminal, an invitation or a mail, a button, a session in this browser.
+"""Signing in: a one-time link from a terminal, an invitation or an e-mail; a button; a session in this browser.
 
-Looking at a link changes nothing, so that a preview cannot use it up. Unknown, used and expired links get one answer.
-What a signed-in browser decides is a `person` decision (C8).
+Opening a link changes nothing, so that a link preview cannot use it up. Unknown, used and expired links get the same
+answer. Decisions in a signed-in browser have the assurance `person` (C8).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SignInPages:
         self._base_url = base_url
 
     async def how(self, request: Request) -> Response:
-        """How to sign in, or who is signed in; and the form by which a link is mailed."""
+        """How to sign in, or who is signed in, with the form that e-mails a link."""
         await self._pace.of_stranger(request.scope)
         mailed_to, wrong = "", ""
         if request.method == "POST":
@@ -106,7 +106,7 @@ class SignInPages:
         return response
 
     async def _mail(self, request: Request) -> tuple[str, str]:
-        """Have a link mailed. The page says the same whether anybody is known at that address."""
+        """E-mail a link. The page is the same whether or not the address is known."""
         email = (await read_form(request)).get("email", "").strip()
         if not self._services.outgoing.can_send_notes:
             raise PageRefused(NO_MAIL)
@@ -117,7 +117,7 @@ class SignInPages:
         return email, ""
 
     async def link(self, request: Request) -> Response:
-        """The button, and what it does."""
+        """Show the button of a link; on POST, sign in."""
         await self._pace.of_stranger(request.scope)
         token = request.path_params["token"]
         form = await read_form(request) if request.method == "POST" else {}
@@ -143,7 +143,7 @@ class SignInPages:
         return response
 
     async def sign_out(self, request: Request) -> Response:
-        """End this session, or all of them."""
+        """End this session, or all sessions of the person."""
         form = await read_form(request)
         session = await self._known.signed_in(request)
         if session is None:

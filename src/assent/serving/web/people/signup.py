@@ -1,10 +1,11 @@
-"""Getting a key as a person (E85, C26): ask for one, open the one-time link, press its button, see the key once.
+"""Getting a key as a person (E85, C26): request it, open the one-time link, press the button, see the key once.
 
-Looking changes nothing, so that a mail scanner or a link preview cannot use a link up. A link that is used, expired or
-unknown gets one answer.
+Opening a link changes nothing, so that a mail scanner or a link preview cannot use it up. Used, expired and unknown
+links get the same answer.
 
-Who takes the key is signed in with the assurance `link`, because the agent may have had the address too. That is
-enough for the inbox, for reviewing and for connecting providers; the page says how one becomes a person.
+The person who takes the key is signed in with the assurance `link`, because the agent may have had the link too. That
+is enough for the inbox, for reviewing and for connecting providers. The page explains how to reach the assurance
+`person`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class BadSignup(Exception):  # noqa: N818 - a state of the form
 
 
 class ClaimedKey(msgspec.Struct, frozen=True):
-    """What a press of the button made; `secret` is for a browser that was not signed in as anybody it could be."""
+    """The result of claiming a link. `secret` is the new session's, unless the browser keeps the session that it
+    has."""
 
     link: tenancy.SignupLink
     issued: tenancy.IssuedKey
@@ -66,7 +68,7 @@ class SignupPages:
         self._cookies = Cookies(base_url)
 
     async def get_key(self, request: Request) -> Response:
-        """The form, and what it sends."""
+        """Show the form; on POST, request a key."""
         if request.method != "POST":
             return _key_form(request)
         form = await read_form(request)
@@ -75,11 +77,11 @@ class SignupPages:
             delivery_url = await self._start(form, address)
         except BadSignup as bad:
             return _key_form(request, form, bad.fields)
-        # Only the path: the form was allowed to lead to our own origin, whatever name it was reached by.
+        # Only the path: the form may lead to our own origin only, under whichever name the browser used.
         return RedirectResponse(urlsplit(delivery_url).path, status_code=303, headers=PAGE_HEADERS)
 
     async def claim(self, request: Request) -> Response:
-        """The button, and what it does."""
+        """Show the button of a link; on POST, claim the key."""
         token = request.path_params["token"]
         if request.method == "POST":
             await read_form(request)
@@ -93,7 +95,7 @@ class SignupPages:
     async def _start(self, form: dict[str, str], address: str) -> str:
         asked = {"email": form.get("email", "").strip(), "name": form.get("name", "").strip() or None}
         try:
-            # The same limits as for the tool.
+            # The tool has the same limits.
             signup = msgspec.convert(asked, SignupWorkspace)
             return await start_signup(self._services, signup.email, signup.name, address)
         except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""The first run: one is signed in, adds the server to a client, and plays the demo."""
+"""The first-run page: sign in, add the server to a client, play the demo."""
 
 from __future__ import annotations
 

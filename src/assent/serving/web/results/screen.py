@@ -1,7 +1,7 @@
-"""Measure: what became of each run against what earlier ones brought, and the next move.
+"""The measure screen: each run's results against earlier runs, and the next move.
 
-A source without numbers says why; a number that was not measured is not shown as zero (E100). Numbers that a person
-wrote down are shown as such.
+A source without numbers shows why. A number that was not measured is not shown as zero (E100). Numbers entered by a
+person are marked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from assent.suite.measurement.recommend import group_numbers
 
 RUNS: Final = 20
 BY_HAND: Final = "recorded by hand"
-"""The source of a reading that a person wrote down."""
+"""The source of a reading that a person entered."""
 
 
 async def measure(visit: Visit) -> Response:
@@ -51,7 +51,7 @@ async def measure(visit: Visit) -> Response:
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """The same metric on the same channel over several runs, oldest first."""
+    """One metric of one channel over several runs, oldest first."""
 
     channel: str
     metric: str
@@ -59,7 +59,7 @@ class Trend(msgspec.Struct, frozen=True):
 
 
 def find_trend(measured: list[Measurement]) -> Trend | None:
-    """The exposure of the channel that most of the runs have, where at least two have it."""
+    """The exposure of the channel that most runs have. None if fewer than two runs have it."""
     found: dict[tuple[str, str], list[float]] = {}
     for each in measured:
         for channel, numbers in group_numbers(each.sources).items():
