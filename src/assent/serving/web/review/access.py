@@ -1,11 +1,11 @@
-"""Who may look at a run (S0 §4, C3, C24, C25): whoever holds its signed link, and the server's owner.
+"""Access to a run (S0 §4, C3, C24, C25): by its signed review link, or by a signed-in session.
 
-A link is judged by itself before anything is read: absent is 401, and everything that is wrong with one is one answer,
-403. A good one is swapped for a cookie, so that the token leaves the address bar, the history and what other sites are
-told. The cookie is signed with another key than the link, holds for that run alone and ends with the link.
+A link is verified before anything is read. A missing link is 401; every invalid one gets the same 403. A valid link is
+exchanged for a cookie, so that the token leaves the address bar, the history and the referrer. The cookie is signed
+with a different key than the link, is valid for that run only and expires with the link.
 
-What a browser shows is judged again inside the transaction that reads or decides, so that a link or a session that
-was ended a moment ago is ended.
+The transaction that reads or decides checks access again, so that a link or session that was just revoked no longer
+works.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 VIA: Final = "review page"
 
 MOST_REVIEW_COOKIES: Final = 20
-"""Runs that one browser keeps open by link on https, where every cookie goes along with every request."""
+"""Limit of review cookies per browser on https, where every request carries all of them."""
 
 NO_LINK: Final = PageProblem(
     401,
@@ -65,12 +65,12 @@ NO_SUCH_RUN: Final = PageProblem(
 
 
 class Viewer(msgspec.Struct, frozen=True):
-    """Somebody who may look at a run: a signed-in person, or whoever holds its link."""
+    """A person who may view a run: signed in, or holding its link."""
 
     run: Run
     session: Session | None
     scope: review_link.Scope = review_link.REVIEW
-    """What the link that they hold may do; a signed-in person is not bound by one."""
+    """The scope of the link. It does not bind a signed-in person."""
 
     @property
     def assurance(self) -> Assurance:
@@ -78,11 +78,11 @@ class Viewer(msgspec.Struct, frozen=True):
 
     @property
     def approver(self) -> str:
-        """Who is signed in, as approvers are told apart; nothing for whoever holds a link."""
+        """The approver key of the signed-in person; empty for the holder of a link."""
         return self.decider("").approver if self.session is not None else ""
 
     def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
-        """Who decides: the signed-in person, or someone with the link under the name that they gave."""
+        """The decider: the signed-in person, or the holder of the link under the given name."""
         workspace_id = self.run.workspace_id
         if self.session is None or not self.session.is_confirmed:
             by = name_by_link(claimed_name if self.session is None else self.session.person.name)
@@ -92,7 +92,7 @@ class Viewer(msgspec.Struct, frozen=True):
 
 
 class PresentedAccess(msgspec.Struct, frozen=True):
-    """What a browser showed for one run; nothing of it has been compared with the store yet."""
+    """The credentials a browser presented for one run, not yet compared with the store."""
 
     run_id: str
     session_secret: str | None
@@ -101,7 +101,7 @@ class PresentedAccess(msgspec.Struct, frozen=True):
 
 
 class ReviewAccess:
-    """Judges what browsers show, by one set of keys."""
+    """Verifies presented links, cookies and sessions with one set of keys."""
 
     def __init__(self, keys: PageKeys, cookies: Cookies) -> None:
         self._links = keys.review_links
@@ -109,15 +109,14 @@ class ReviewAccess:
         self._cookies = cookies
 
     def link(self, request: Request, run_id: str, now_ms: int) -> ReviewClaims | None:
-        """The claims of the link in the address; None where there is no link. One that fails is answered with 403
-        (E41)."""
+        """The claims of the link in the URL; None without a link. An invalid link is answered with 403 (E41)."""
         given = request.query_params.getlist("token")
         if not given:
             return None
         return self._judged(self._links, given[0] if len(given) == 1 else "", run_id, now_ms)
 
     def swap(self, request: Request, claims: ReviewClaims, now_ms: int) -> Response:
-        """The clean address, and a cookie in place of the link."""
+        """Redirect to the URL without the token, and set the cookie."""
         path = f"/runs/{claims.run_id}"
         response = RedirectResponse(path, status_code=303, headers=PAGE_HEADERS)
         value = self._signed.sign(msgspec.json.encode(claims))
@@ -128,7 +127,7 @@ class ReviewAccess:
         return response
 
     def shown(self, request: Request, run_id: str, now_ms: int) -> PresentedAccess:
-        """What this browser has to show for a run."""
+        """The credentials that this browser presents for a run."""
         value = request.cookies.get(self._cookie(run_id))
         secret = request.cookies.get(self._cookies.session)
         if value is None:
@@ -164,7 +163,7 @@ def find_run(claims: ReviewClaims) -> Transaction[Run]:
 
 
 def admit(shown: PresentedAccess, now_ms: int) -> Transaction[Viewer]:
-    """Who is looking, or the page that says why not. A session counts for more than a link."""
+    """The viewer of a run. Refuses invalid credentials. A session takes precedence over a link."""
     session = None
     if shown.session_secret is not None:
         session = yield from people.authenticate(shown.session_secret, now_ms)

@@ -1,6 +1,6 @@
-"""One action: where it stands, everything that happened to it, where it can be seen, and all of it as data.
+"""The page of one action: its state, its timeline, where it was published, and its data as JSON.
 
-For reading; what can be decided is decided on the review page, which is a page without scripts.
+Read-only. Decisions are made on the review page, which runs no scripts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ class TimelineEntry(msgspec.Struct, frozen=True):
 
 
 async def show(visit: Visit) -> Response:
-    """Everything about one action."""
     action_id = visit.part("action_id")
 
     def look() -> Transaction[tuple[Action, Policy, list[Event], str]]:
@@ -104,7 +103,7 @@ async def show(visit: Visit) -> Response:
 
 
 def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEntry]:
-    """What happened to one action; a decision from a page says when that page was shown."""
+    """The timeline of one action. A decision made on a page also shows when that page was rendered."""
     found: list[TimelineEntry] = []
     entries = review_history.entries(events, now_ms)
     for event, (about, entry) in zip(events, entries, strict=True):
@@ -122,7 +121,7 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEn
 
 
 OF_RUNS: Final = frozenset({"run_measured", "measurement_empty"})
-"""What becomes of a run is what becomes of its actions."""
+"""Events of a run that its actions' timelines include."""
 
 
 def _place_name(workspace_id: WorkspaceId) -> Transaction[str]:

@@ -1,4 +1,4 @@
-"""What the review page says after a decision, and when it looks again by itself. Changes nothing."""
+"""The review page after a decision: its confirmation and its automatic refresh. Read-only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assent.gate.transitions import (
 from assent.serving.web.review.card import Card
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
-"""After sending, the page looks by itself a few times and then stops."""
+"""Delays of the automatic refreshes after sending. After the last one the page stops."""
 
 DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
     "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. Nothing has been sent by that alone."),
@@ -44,11 +44,11 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }
-"""What the page says after a decision, and only while the action is in a state in which that is true."""
+"""Confirmation by decision. It is shown only while the action is in one of these states."""
 
 
 class Done(msgspec.Struct, frozen=True):
-    """A decision that went well, for the card that it was about; without one, for the top of the page."""
+    """Confirmation of a decision, shown on its card, or at the top of the page without one."""
 
     text: str
     action_id: str | None
@@ -70,7 +70,7 @@ def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Don
 
 
 def _not_under_way(card: Card, did: str, text: str) -> Done:
-    """Approved, and nothing sends it right now: only what is true is said."""
+    """Confirmation of an approval whose sending is not under way."""
     if card.sends and not card.readiness.ready:
         why = card.readiness.fix_hint or f"{card.connector} is not ready."
         return Done(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
@@ -80,7 +80,7 @@ def _not_under_way(card: Card, did: str, text: str) -> Done:
 
 
 def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:
-    """When to look by itself. Never while there is a form on the page that somebody may be filling in."""
+    """The next refresh. None while the page has a form that a person may be filling in."""
     given = request.query_params.get("look", "")
     times = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
     if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):

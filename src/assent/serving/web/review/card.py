@@ -1,4 +1,4 @@
-"""One action as the review page shows it: everything that would be sent, and everything known about it. Pure."""
+"""One action as the review page shows it: all that would be sent and all that is known about it. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 
 
 class Approved(msgspec.Struct, frozen=True):
-    """Who approved it and how."""
+    """The approval: by whom and how."""
 
     by: str
     how: str
@@ -48,7 +48,7 @@ class Approved(msgspec.Struct, frozen=True):
 
 
 class Attempted(msgspec.Struct, frozen=True):
-    """What was sent and when."""
+    """The last attempt: what was sent, and when."""
 
     at: When
     provider_key: str
@@ -56,7 +56,7 @@ class Attempted(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A memory that shaped a draft, where it comes from and what it did."""
+    """A memory that shaped a draft, its source and its effect."""
 
     kind: str
     text: str
@@ -66,7 +66,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class CardChanges(msgspec.Struct, frozen=True):
-    """What is different from an earlier revision."""
+    """The differences from an earlier revision."""
 
     since: str
     fields: tuple[FieldChange, ...]
@@ -74,7 +74,7 @@ class CardChanges(msgspec.Struct, frozen=True):
 
 
 class RequestedChange(msgspec.Struct, frozen=True):
-    """What somebody wants to have changed."""
+    """A change that a reviewer asked for."""
 
     text: str
     by: str
@@ -82,8 +82,6 @@ class RequestedChange(msgspec.Struct, frozen=True):
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """One action on the page."""
-
     action_id: str
     title: str
     summary: str
@@ -96,7 +94,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     brief: ManualBrief | None
     is_mail: bool
     keeps_requests: bool
-    """Whether an edit may come with a request for later drafts."""
+    """Whether an edit may include a request for later drafts."""
     effect: Effect
     content: ReviewContent
     size: str
@@ -135,10 +133,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[HistoryEntry, ...]
     waiting: bool
     unsent: bool
-    """Approved, and no job sends it."""
+    """Approved, but no job sends it."""
     scheduled: bool
     missing: str
-    """What must be added before it can be approved, or nothing."""
+    """What must be added before it can be approved, or an empty text."""
     unknown: bool
     may_send: bool
     forms: dict[str, Form]
@@ -233,7 +231,7 @@ def card_of(
 
 
 def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
-    """What is under way, in words, or nothing."""
+    """Describe the sending that is under way, or an empty text."""
     if state_of(action) == EXECUTING:
         return "It is being sent right now."
     if job is not None and job.under_way(now_ms):
@@ -242,7 +240,7 @@ def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
 
 
 def _last_attempt(action: Action, job: SendJob | None, now_ms: int) -> str:
-    """How the last try to send it ended, and when the next one is."""
+    """Describe how the last attempt ended and when the next one starts."""
     if job is not None and job.last_error and job.state in (JobState.WAITING, JobState.DEAD):
         again = (
             f" It is tried again {relative(job.due_ms - now_ms)}." if job.state is JobState.WAITING else ""
@@ -284,7 +282,7 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
 
 
 def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> CardChanges | None:
-    """What changed since this browser last showed it, or else in the last edit."""
+    """The changes since this browser last showed the action, else those of the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)
     if seen is not None and seen < action.revision and seen in before:

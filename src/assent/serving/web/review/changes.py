@@ -1,6 +1,6 @@
-"""What is different between two revisions of an action, field by field. Pure.
+"""Differences between two revisions of an action, field by field. Pure.
 
-Every field of an effect is compared, so that a field that is added to `Effect` is listed without a change here.
+Compares every field of `Effect`, including fields added later.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ LABELS: Final[dict[str, str]] = {
     "body": "Text",
     "html": "HTML part",
 }
-"""The fields in the order in which they are listed, and their names."""
+"""Labels of the fields, in display order."""
 
 
 class FieldChange(msgspec.Struct, frozen=True):
-    """One field that differs, with what was removed and what was added."""
+    """One changed field, with the removed and the added parts."""
 
     label: str
     pieces: tuple[Piece, ...]
@@ -46,7 +46,7 @@ class FieldChange(msgspec.Struct, frozen=True):
 def compare_fields(
     old: Effect, new: Effect, now_ms: int, steps: Steps | None = None
 ) -> tuple[FieldChange, ...]:
-    """Every field of two effects that differs, compared within so many steps."""
+    """The fields that differ between two effects, compared within a budget of `steps`."""
     names = [*LABELS, *(name for name in Effect.__struct_fields__ if name not in LABELS)]
     return tuple(
         FieldChange(
@@ -75,7 +75,7 @@ def _words(name: str, value: Any, now_ms: int) -> str:
 
 
 def _picture(media: Media) -> str:
-    """Which picture it is: two may have one description."""
+    """Identify a picture: two may share a description."""
     which = short_digest(media.digest) if media.digest else media.url
     return f"{media.kind}: {media.alt or 'no description'} ({which})"
 

@@ -1,6 +1,6 @@
-"""Everything that an approval covers, as a page shows it: the same where one action is decided and where several are.
+"""All content that an approval covers, the same on the review page and on the batch page.
 
-Pure. Nothing here depends on who looks or on what became of the action.
+Pure. Independent of the viewer and of the action's outcome.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class LabelledFact(msgspec.Struct, frozen=True):
 
 
 class HtmlPart(msgspec.Struct, frozen=True):
-    """The HTML of a mail: what it says, where it leads, and its source. `sheet`: it has rules of style that its picture
-    here leaves out."""
+    """The HTML of an e-mail: its text, links and source. `sheet`: it has a style sheet, which the frame does not
+    render."""
 
     text: tuple[UnseenPiece, ...]
     targets: LinkList
@@ -66,11 +66,11 @@ class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     short_digest: str
     unfolded: bool
-    """Whether every part is shown open: at high risk nothing is behind a click."""
+    """Whether every part is expanded: at high risk nothing is hidden behind a click."""
 
 
 def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None) -> ReviewContent:
-    """What one action would send. `pictures`: what is known about those that go along."""
+    """The content of one action. `pictures`: the details of its pictures."""
     effect = action.effect
     preview = preview_of(effect, html=True)
     return ReviewContent(
@@ -95,7 +95,7 @@ def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | 
 
 
 def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
-    """Where the links lead that readers will see: those of the rendered page where the text is rendered."""
+    """The targets of the links that readers will see. For rendered text, those of the rendered page."""
     alone = review_links.targets(effect.link)
     if preview.site is not None:
         return (*alone, *review_links.html_targets(preview.site))
@@ -103,7 +103,7 @@ def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
 
 
 def as_text(value: Any) -> str:
-    """A value of any kind in words or as JSON."""
+    """A value as words or JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -117,7 +117,7 @@ def _html(source: str) -> HtmlPart | None:
 
 
 def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
-    """Everything else that is sent: nothing that an approval covers is left out."""
+    """All other fields that are sent, so that nothing that an approval covers is hidden."""
     facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
         facts.append(LabelledFact("Goes to", account))
@@ -133,7 +133,7 @@ def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
 
 
 def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
-    """A thread is already read above, post by post; saying it again as data would only hide the rest."""
+    """One detail. The posts of a thread are already shown above, so they are not repeated as data."""
     if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
         return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
     return LabelledFact(name, as_text(value))

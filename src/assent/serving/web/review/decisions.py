@@ -1,8 +1,8 @@
-"""What the review page's forms ask for (C8, C25): from fields to the engine's own decisions.
+"""The review page's forms (C8, C25): from fields to the engine's decisions.
 
-Each function runs inside the transaction that has judged who is asking and has locked the action. The page decides by
-the same functions as the tools and adds nothing to what they allow, with one exception that narrows: that an unknown
-outcome did not happen is a signed-in person's to say, because it opens the way to a second send.
+Each function runs inside the transaction that has checked access and locked the action. The page uses the same
+functions as the tools and has the same rights, with one restriction: only a signed-in person may resolve an unknown
+outcome as "did not happen", because that permits a second send.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
 
 MAX_DECISION_BYTES: Final = 1_572_864
-"""A form with the longest text that may be approved, every character of it percent-encoded."""
+"""Room for the longest text that can be approved, with every character percent-encoded."""
 
 OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
 
 class SubmittedForm(msgspec.Struct, frozen=True):
-    """A form as it came, about an action as it is."""
+    """A submitted form, with the action's current state."""
 
     viewer: Viewer
     decider: Decider
@@ -47,7 +47,7 @@ class SubmittedForm(msgspec.Struct, frozen=True):
     seals: Seals
     base_url: str = ""
     checked: Checked | None = None
-    """What a check of an edited content found."""
+    """Result of checking the edited content."""
 
     @property
     def seen(self) -> Seen:
@@ -55,8 +55,7 @@ class SubmittedForm(msgspec.Struct, frozen=True):
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
-    """The name that the holder of a link gives; a signed-in person is not asked. `known`: whose names are not theirs
-    to give."""
+    """The name given by the holder of a link; a signed-in person is not asked. `known`: names that are taken."""
     name = " ".join(form.get("name", "").split())
     if viewer.session is None and not is_name(name):
         raise BadFields({"name": f"Enter your name, with at most {MAX_NAME_CHARS} characters."})
@@ -71,7 +70,7 @@ def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ())
 
 
 def _no_link(action: Action) -> str | None:
-    """Whoever reads the answer is on the page that a link would lead to."""
+    """No link in refusals: the reader is already on the review page."""
     return None
 
 
@@ -80,7 +79,7 @@ def approve(wish: SubmittedForm) -> Transaction[Action]:
 
 
 def send(wish: SubmittedForm) -> Transaction[Action]:
-    """Send what is approved already, by the same job; a person who does so confirms the approval."""
+    """Send an approved action with the same job. A signed-in person also confirms the approval."""
     return (yield from _approve(wish, send_now=True))
 
 
@@ -140,7 +139,7 @@ def edit(wish: SubmittedForm) -> Transaction[Action]:
 
 
 def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
-    """What goes along after the form; None where it says nothing about pictures."""
+    """The pictures selected in the form; None if it has no picture fields."""
     asset_id = wish.form.get("imageAssetId")
     if asset_id is None:
         return None
@@ -151,7 +150,7 @@ def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
 
 
 def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | None = None) -> dict[str, Any]:
-    """The fields that differ from what the form began with. A browser writes line ends its own way."""
+    """The fields that differ from the form's initial values. Line ends are normalized, because browsers change them."""
     effect = action.effect
     found: dict[str, Any] = {}
     for name, before in (("body", effect.body), ("title", effect.title), ("subject", effect.subject)):
@@ -195,7 +194,7 @@ def resolve(wish: SubmittedForm) -> Transaction[Action]:
 
 
 def publish(wish: SubmittedForm) -> Transaction[Action]:
-    """Somebody published an approved action by hand and says where."""
+    """Record that a person published an approved action by hand, and where."""
     url = wish.form.get("url", "").strip()
     without = not url and is_mail(wish.action.effect)
     try:

@@ -1,4 +1,4 @@
-"""What the edit page shows: the fields, their limits as the channel counts, and the words that are different. Pure."""
+"""The edit page: the fields, their limits as the channel counts them, and the changed words. Pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, word_diff
 from assent.suite.content import channels, counting
 
 COUNTED_AS_X: Final = counting.x_weight
-"""The one way of counting that a browser's script knows beside plain counting."""
+"""The only counting rule that the browser script knows besides plain counting."""
 
 FIELDS: Final = (("subject", "Subject"), ("title", "Title"), ("body", "Text"))
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """A limit for the page: how much is used now, how much there is, and how the script is to count."""
+    """A limit: the length used, the maximum, and the counting rule for the script."""
 
     most: int
     used: int
@@ -42,7 +42,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
-    """`form` is what somebody typed and wants to compare before saving."""
+    """The template values. `form` holds typed text to compare before saving."""
     effect = action.effect
     typed = {name: (form or {}).get(name, getattr(effect, name)) for name, _ in FIELDS}
     typed["recipients"] = (form or {}).get("recipients", "\n".join(effect.recipients))
@@ -84,7 +84,7 @@ def _differences(effect: Effect, typed: dict[str, str]) -> tuple[Difference, ...
 
 
 def _problems(action: Action, form: dict[str, str]) -> tuple[str, ...]:
-    """What would keep it from being saved, by the rules that judge the saving itself."""
+    """The problems that would prevent saving, by the same rules as saving."""
     try:
         editing.apply_edit(action.effect, review_decisions.changes(action, form))
     except BadFields as bad:

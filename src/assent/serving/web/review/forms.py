@@ -1,7 +1,7 @@
-"""Which forms an action has, and what stands in them.
+"""The forms of an action and their initial values.
 
-That follows from the action's state, its policy and how sure the server is of who is looking; the engine judges again
-when one of them comes back. Pure.
+They depend on the action's state, its policy and the viewer's assurance. The engine checks again when a form is
+submitted. Pure.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, stat
 from assent.serving.web.review.words import SENDS_NOTHING
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
-"""States in which a human can still do something."""
+"""States in which a person can still decide something."""
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """A form that came back and was not taken: what is wrong, and what was typed."""
+    """A rejected form: the problem, and the typed values."""
 
     action_id: str
     decision: str
@@ -35,7 +35,7 @@ class Tried(msgspec.Struct, frozen=True):
     typed: dict[str, str] = {}
     sign_in: bool = False
     reopen: bool = True
-    """Whether its form is shown open, to be corrected."""
+    """Whether the form is shown expanded for correction."""
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class Looking(msgspec.Struct, frozen=True):
-    """Who looks, when, and what the page needs to make its forms."""
+    """The viewer, the time, and the data needed to build the forms."""
 
     assurance: Assurance
     name: str
@@ -58,21 +58,21 @@ class Looking(msgspec.Struct, frozen=True):
     nonce: Callable[[Action, str], str]
     tried: Tried | None = None
     approver: str = ""
-    """Who is signed in, as approvers are told apart."""
+    """The approver key of the signed-in person."""
     seen: dict[str, int] = {}
-    """The revision of each action that this browser showed last."""
+    """The revision of each action that this browser saw last."""
     opened: tuple[str, str] = ("", "")
-    """The action and the decision whose form is shown open."""
+    """The action and the decision whose form is shown expanded."""
     scope: Scope = REVIEW
-    """What the link that was followed may do."""
+    """The scope of the link."""
 
 
 SENDING: Final = frozenset({"send", "publish"})
-"""Decisions that let something out, or say that it went out: for them a link needs the right to execute, too."""
+"""Decisions that send something or record that it was sent. A link needs the execute scope for them."""
 
 
 def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
-    """Whether a link of this scope may take a decision; whoever is signed in holds the widest."""
+    """Whether a link of this scope permits a decision. A signed-in person has the widest scope."""
     if scope == REVIEW:
         return True
     return scope == APPROVE and decision not in SENDING and not send_now
@@ -81,13 +81,13 @@ def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
 def offer_decisions(
     action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
-    """The decisions that a person can take about an action as it is now. `own_yes`: theirs is one of several."""
+    """The decisions available to the viewer. `own_yes`: the viewer has given one of several approvals."""
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve",)
     if action.expired(looking.now_ms) or state not in OPEN:
         return ()
-    # The text of a workflow's step is what its agent handed in; another one is the agent's to hand in.
+    # The agent submits the text of a workflow step, so only the agent can change it.
     edit = ("edit",) if action.effect.connector != "workflow" else ()
     if state == AWAITING:
         yes = ("approve",) if blocking_gate(action.effect) is None else ()
@@ -131,7 +131,7 @@ def forms_of(
 
 
 def _content(effect: Effect) -> dict[str, str]:
-    """What the edit form begins with."""
+    """The initial values of the edit form."""
     return {
         "body": effect.body,
         "title": effect.title,

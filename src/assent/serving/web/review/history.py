@@ -1,4 +1,4 @@
-"""The events of a run in words. One table from kinds to sentences; a kind that is not in it still shows."""
+"""The events of a run as sentences, from one table by kind. An unknown kind is still shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assent.serving.web.review.words import agent_name
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
-    """One line of a history: what happened, anything said about it, and when."""
+    """One line of a history: the event, its note and its time."""
 
     what: str
     note: str
@@ -28,7 +28,7 @@ Facts = dict[str, Any]
 
 
 def who(facts: Facts) -> str:
-    """Whoever did it, worded by how sure the server is that it was a human."""
+    """Name the actor, worded by assurance."""
     by, assurance = str(facts.get("by", "somebody")), facts.get("assurance")
     if assurance == Assurance.AGENT:
         return agent_name(by)
@@ -99,10 +99,10 @@ SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
 
 EVERY_ACTION: Final = "*"
 OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
-"""Events of a run that belong to the history of each of its actions."""
+"""Events of a run that the history of each of its actions includes."""
 
 NOTES: Final = ("text", "detail", "evidence", "reason", "externalUrl", "externalId")
-"""What of an event is worth a line of its own, the first that says something."""
+"""Fields of an event that may become its note; the first that is set is used."""
 
 
 def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, HistoryEntry], ...]:
@@ -113,7 +113,7 @@ def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, His
 def of_action(
     history: tuple[tuple[str | None, HistoryEntry], ...], action_id: str
 ) -> tuple[HistoryEntry, ...]:
-    """What happened to one action."""
+    """The history of one action."""
     return tuple(entry for about, entry in history if about in (EVERY_ACTION, action_id))
 
 

@@ -1,8 +1,8 @@
-"""The HTML part of a mail as a mail program would show it, for a frame that can do nothing.
+"""Renders the HTML part of an e-mail for a sandboxed frame.
 
-Cleaned first: no script, no form, no address to follow or to load from, and of styles only what cannot load anything.
-Then locked in twice: the frame has an empty `sandbox`, and the answer brings a policy of its own with `sandbox` in it.
-What is left out here is on the page around it, as text, as the list of its links, and as source.
+The source is sanitized first: no scripts, no forms, no URLs to follow or load, and only styles that cannot load
+anything. It is then isolated twice: the frame has an empty `sandbox`, and the response has its own policy with
+`sandbox`. The page around the frame shows the removed parts as text, as a list of links and as source.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FRAME: Final = (
 
 
 def frame(source: str) -> str:
-    """A whole document for the frame."""
+    """The complete document of the frame."""
     body = _clean(source)
     if style := _page_style(source):
         around, _, end = _clean(f'<div style="{escape(style)}"> </div>').partition(" </div>")
@@ -50,7 +50,7 @@ def frame(source: str) -> str:
 
 
 def has_style_sheet(source: str) -> bool:
-    """Whether mail programs may show it otherwise than the frame does, which takes no rules for the whole."""
+    """Whether the source has a style sheet, which mail programs may apply and the frame does not."""
     return any(
         (tag.name == "style" and tag.attributes.get("style", "").strip())
         or (tag.name == "link" and "stylesheet" in tag.attributes.get("rel", "").lower())
@@ -59,7 +59,7 @@ def has_style_sheet(source: str) -> bool:
 
 
 def _page_style(source: str) -> str:
-    """The style of the whole: what stands at the body, which a frame has of its own."""
+    """The style of the body, including legacy colour attributes. The frame applies it to its own body."""
     for tag in tags_of(source):
         if tag.name == "body" and not tag.closes:
             given = tag.attributes
@@ -84,7 +84,7 @@ def _clean(source: str) -> str:
 
 
 def _without_loads(tag: str, name: str, value: str) -> str:
-    """A style without whatever could load something; a colour beside it stays."""
+    """Remove every declaration from a style that could load something. Others, such as colours, stay."""
     if name != "style":
         return value
     return ";".join(each for each in _ADDRESS.sub(" ", value).split(";") if not _LOADS.search(each))

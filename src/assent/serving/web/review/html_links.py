@@ -1,7 +1,7 @@
-"""The addresses in an HTML source with the words that lead there, read as a browser reads tags. Pure and linear.
+"""Extracts the URLs of an HTML source with their link texts, tokenizing as browsers do. Pure, in linear time.
 
-Everything that some mail program might follow or load is listed: attributes of any tag, addresses in styles, and what
-is inside comments, which some programs show.
+Lists everything that a mail program might follow or load: attributes of any tag, URLs in styles, and the content of
+comments, which some programs show.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Tag(msgspec.Struct, frozen=True):
 
 
 def links_of(source: str) -> list[tuple[str, str]]:
-    """Every address with the words of its link; no words for what is loaded and not followed."""
+    """Every URL with its link text. The text is empty for URLs that are loaded instead of followed."""
     found: list[tuple[str, str]] = []
     url: str | None = None
     words: list[str] = []
@@ -61,12 +61,12 @@ def links_of(source: str) -> list[tuple[str, str]]:
 
 
 def tags_of(source: str) -> Iterator[Tag]:
-    """Every tag, in order; what stands in a style sheet comes as the attribute `style` of its own."""
+    """Every tag in order. A style sheet is returned as the `style` attribute of its tag."""
     return (part for part in _parts(source) if isinstance(part, Tag))
 
 
 def _loads(tag: Tag) -> Iterator[str]:
-    """What a tag leads to besides being a link."""
+    """The URLs of a tag other than its link target."""
     for name, value in tag.attributes.items():
         if name == "href" and tag.name in ("a", "area"):
             continue
@@ -81,7 +81,7 @@ def _loads(tag: Tag) -> Iterator[str]:
 
 
 def _parts(source: str, *, inner: bool = False) -> Iterator[str | Tag]:
-    """Text and tags in order. Inside comments and raw text (`inner`) neither begins again."""
+    """Text and tags in order. Comments and raw text (`inner`) do not nest."""
     at = 0
     while (start := source.find("<", at)) >= 0:
         yield source[at:start]
@@ -115,14 +115,14 @@ def _parts(source: str, *, inner: bool = False) -> Iterator[str | Tag]:
 
 
 def _tags_only(source: str) -> Iterator[Tag]:
-    """The tags of a part that most programs do not show."""
+    """The tags inside a comment or raw text."""
     for part in _parts(source, inner=True):
         if isinstance(part, Tag):
             yield part
 
 
 def _attributes(source: str, at: int) -> tuple[dict[str, str], int]:
-    """The attributes of a tag, the first of each name, and where the tag ends; -1 where it does not."""
+    """The attributes of a tag, the first of each name, and the end of the tag; -1 if it does not end."""
     found: dict[str, str] = {}
     while True:
         end = _END.match(source, at)

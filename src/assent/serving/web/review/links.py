@@ -1,7 +1,7 @@
-"""Where the links of a text lead, and what is odd about each. Pure, and linear in the length of the text.
+"""The links of a text, their targets and their anomalies. Pure, in linear time.
 
-Addresses are read as browsers read them (the WHATWG URL standard): a backslash is a slash, the name before an @ is no
-host, tabs and line ends are nothing.
+URLs are parsed as browsers parse them (the WHATWG URL standard): a backslash is a slash, the name before an @ is not
+the host, tabs and line ends are ignored.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from assent.serving.web.review.html_links import links_of
 from assent.serving.web.shell.unseen import without_unseen
 
 MOST_LINKS: Final = 200
-"""Links that are listed one by one. Odd ones beyond them are listed as well, up to as many."""
+"""Limit of listed links. As many suspicious ones beyond it are listed as well."""
 
 MOST_HOSTS: Final = 50
-"""Hosts that are named for the links beyond the list."""
+"""Limit of hosts named for the links beyond the list."""
 
 _URL: Final = re.compile(r"(?:https?:[/\\]{2}|www\.)[^\s<>\"“”„`]+", re.IGNORECASE)
 _MARKDOWN_LINK: Final = re.compile(
@@ -40,11 +40,11 @@ _MAILBOX: Final = re.compile(r"[^\s<>(),;:\"@]+@[^\s<>(),;:\"@]+")
 _FILES: Final = re.compile(
     "asp|css|csv|docx?|exe|gif|html?|jpe?g|jsx?|json|pdf|php|png|svg|toml|tsx?|txt|webp|xlsx?|xml|ya?ml"
 )
-"""Endings of files that no domain ends with."""
+"""File extensions that are not top-level domains."""
 
 
 class LinkTarget(msgspec.Struct, frozen=True):
-    """Where a link leads, what it says of itself, and what is odd about it."""
+    """A link's target, its text and its anomalies."""
 
     url: str
     host: str
@@ -53,7 +53,7 @@ class LinkTarget(msgspec.Struct, frozen=True):
 
 
 class LinkList(msgspec.Struct, frozen=True):
-    """The links of a text as a page lists them. `more`: how many are not listed, and where those lead."""
+    """The links of a text as a page lists them. `more`: the number and the hosts of unlisted links."""
 
     shown: tuple[LinkTarget, ...]
     more: int = 0
@@ -62,22 +62,22 @@ class LinkList(msgspec.Struct, frozen=True):
 
 
 class _Unreadable(ValueError):  # noqa: N818 - a finding, not a fault
-    """No browser could follow it."""
+    """No browser could follow the URL."""
 
 
 def targets(text: str) -> tuple[LinkTarget, ...]:
-    """Every link in a text that is sent as text: addresses, and what looks like a link of Markdown."""
+    """Every link in plain text: URLs, and Markdown link syntax."""
     named = [(match[2], match[1]) for match in _MARKDOWN_LINK.finditer(text)]
     return _unique([*named, *((_bare(url), "") for url in _URL.findall(text))])
 
 
 def html_targets(source: str) -> tuple[LinkTarget, ...]:
-    """Every link in an HTML source, and everything that it loads."""
+    """Every link in an HTML source, and every URL that it loads."""
     return _unique(links_of(source))
 
 
 def list_links(found: Iterable[LinkTarget]) -> LinkList:
-    """What a page lists of them; nothing is left out without being counted."""
+    """The list for a page. Links beyond the limit are counted."""
     every = list(found)
     rest = every[MOST_LINKS:]
     odd = [target for target in rest if target.oddity]
@@ -92,12 +92,12 @@ def list_links(found: Iterable[LinkTarget]) -> LinkList:
 
 
 def _bare(url: str) -> str:
-    """Without the punctuation of the sentence it ends."""
+    """Strip the punctuation of the surrounding sentence."""
     return url.rstrip(_TRAILING) if "(" not in url else url.rstrip(_TRAILING.replace(")", ""))
 
 
 def _unique(found: list[tuple[str, str]]) -> tuple[LinkTarget, ...]:
-    """Once for each address and its words; an address without words only where it stands alone."""
+    """One target per URL and text. A URL without text is dropped if it is already listed."""
     seen: dict[tuple[str, str], LinkTarget] = {}
     urls: set[str] = set()
     for url, says in found:
@@ -138,7 +138,7 @@ def _target(url: str, says: str) -> LinkTarget:
 
 
 def _host(rest: str) -> tuple[str, bool]:
-    """The host that a browser would ask, in its ASCII form, and whether there is a name before it."""
+    """The host that a browser would contact, in ASCII, and whether user info precedes it."""
     authority = re.split(r"[/\\?#]", rest.lstrip("/\\"), maxsplit=1)[0]
     _, at, place = authority.rpartition("@")
     if place.startswith("["):
@@ -156,7 +156,7 @@ def _host(rest: str) -> tuple[str, bool]:
 
 
 def _ascii(host: str) -> str:
-    """A name in small letters and in its ASCII form."""
+    """A host name in lower case and ASCII."""
     plain = unicodedata.normalize("NFKC", without_unseen(host)).replace("。", ".").lower()
     if _FORBIDDEN.search(plain):
         raise _Unreadable
@@ -171,7 +171,7 @@ def _bare_host(host: str) -> str:
 
 
 def _claims(says: str) -> list[str]:
-    """Every host that the words of a link name, once each."""
+    """The distinct hosts named in a link's text."""
     found: dict[str, None] = {}
     for word in unicodedata.normalize("NFKC", without_unseen(says)).replace("。", ".").split():
         _, scheme, rest = word.rpartition("://")
@@ -196,7 +196,7 @@ def _hosts_in(text: str) -> Iterator[str]:
 
 
 def _mail_target(url: str, says: str, rest: str) -> LinkTarget:
-    """A link that opens a new mail: to whom, and who else would get it."""
+    """The target of a mailto link: its recipients, including copies."""
     path, _, query = rest.partition("?")
     to = _mailboxes(unquote(path))
     others: list[str] = []

@@ -1,8 +1,8 @@
-"""What two sequences of words or lines have in common, within a number of steps. Pure.
+"""Common subsequences of two lists of words or lines, within a budget of steps. Pure.
 
-The longest common run first, then what stands before and behind it, as `difflib` does and people read it. That takes
-the cube of the length where a text repeats itself, so every comparison is counted beforehand: when the steps are used
-up, what is left counts as replaced. What stands alike at both ends costs one look at each.
+Finds the longest common run, then recurses before and behind it, as `difflib` does. On repetitive text that takes cubic
+time, so every comparison is charged to a budget. When it is exhausted, the remainder counts as replaced. Common
+prefixes and suffixes are matched in linear time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Literal
 
 Kind = Literal["equal", "replace", "delete", "insert"]
 Run = tuple[int, int, int]
-"""Where a common run begins in the old and in the new sequence, and how long it is."""
+"""Start in the old sequence, start in the new sequence, length."""
 
 
 class Steps:
-    """How many comparisons are left; may be shared by several matches."""
+    """The remaining comparisons. Several matches may share them."""
 
     __slots__ = ("left",)
 
@@ -25,7 +25,7 @@ class Steps:
         self.left = most
 
     def take(self, count: int) -> bool:
-        """Whether so many were left. Once they are not, nothing more is compared."""
+        """Charge `count` steps. Returns False if too few are left; the budget is then exhausted."""
         if self.left < count:
             self.left = -1
         else:
@@ -36,7 +36,7 @@ class Steps:
 def compare(
     old: Sequence[str], new: Sequence[str], steps: Steps
 ) -> Iterator[tuple[Kind, int, int, int, int]]:
-    """How `new` follows from `old`, as `SequenceMatcher.get_opcodes` tells it."""
+    """The opcodes that turn `old` into `new`, as `SequenceMatcher.get_opcodes` returns them."""
     at, there = 0, 0
     for start, place, length in (*_common_runs(old, new, steps), (len(old), len(new), 0)):
         if at < start or there < place:
@@ -84,7 +84,7 @@ def _longest(
     new_high: int,
     steps: Steps,
 ) -> Run | None:
-    """The longest common run within both ranges, the earliest of equals; None where the steps do not suffice."""
+    """The longest common run within both ranges, the earliest of equals. None if the steps do not suffice."""
     best: Run = (low, new_low, 0)
     before: dict[int, int] = {}
     for at in range(low, high):
@@ -102,7 +102,7 @@ def _longest(
 
 
 def _join(runs: list[Run]) -> list[Run]:
-    """Runs that follow on one another as one, and no empty ones."""
+    """Merge adjacent runs and drop empty ones."""
     joined: list[Run] = []
     for start, place, length in runs:
         if not length:

@@ -84,7 +84,7 @@ from assent.serving.web.shell.rendering import page
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 2.0
-"""A connector that takes longer to say whether it is ready is shown as it was when the action was prepared."""
+"""Timeout for a connector's readiness. After it the page shows the readiness recorded at preparation."""
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -95,7 +95,7 @@ NO_SUCH_ACTION: Final = PageProblem(
 )
 
 MAX_FIND_CHARS: Final = 200
-"""Search text for the recipients."""
+"""Limit of the search text for recipients."""
 
 
 class ReviewPages:
@@ -118,7 +118,7 @@ class ReviewPages:
         self._pace = Pace(services)
 
     async def run(self, request: Request) -> Response:
-        """The page, or a good link's way to it."""
+        """Show the page, or exchange a valid link for a cookie."""
         run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
         access = await self._access()
         claims = access.link(request, run_id, now_ms)
@@ -131,7 +131,7 @@ class ReviewPages:
         return await self._show(request, shown)
 
     async def decide(self, request: Request) -> Response:
-        """A form about one action: approve, reject, edit, with the same record as the tools (E21)."""
+        """Handle a form about one action: approve, reject, edit. Makes the same records as the tools (E21)."""
         run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
         decision = DECISIONS.get(request.path_params["decision"])
         if decision is None:
@@ -172,7 +172,7 @@ class ReviewPages:
         return await self._show(request, shown, tried)
 
     async def end_links(self, request: Request) -> Response:
-        """End the review links of a run: for a signed-in person."""
+        """End the review links of a run. Needs a signed-in person."""
         run_id = request.path_params["run_id"]
         shown = await self._shown(request, run_id)
         form = await read_form(request)
@@ -189,7 +189,8 @@ class ReviewPages:
         return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
 
     async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
-        """Check an edited content before the transaction, which refuses what cannot be one."""
+        """Check edited content before the transaction. Returns None for invalid edits, which the transaction
+        refuses."""
         try:
             _, action = await self._looked_up(request)
             changes = review_decisions.changes(action, form)
@@ -200,8 +201,8 @@ class ReviewPages:
         return await rechecking.recheck(self._services, action, effect)
 
     async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
-        """What could not go out now is not taken to be sent: nothing is approved by that. Where its account can be
-        named now, it is, and the person sees it before they decide."""
+        """Refuse to approve or send an action that is not ready. If its account can be bound now, bind it and show it
+        to the person before they decide."""
         if decision not in ("approve", "send"):
             return
         viewer, action = await self._looked_up(request)
@@ -333,13 +334,13 @@ class ReviewPages:
         return response
 
     async def html(self, request: Request) -> Response:
-        """The HTML part of a mail, for its frame."""
+        """The HTML part of an e-mail, for its frame."""
         _, action = await self._looked_up(request)
         html = action.effect.html
         return PageResponse(lambda: frame(html), headers=FRAMED_HEADERS)
 
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
-        """The text on a page of its own, with its limits and what is different. Changes nothing."""
+        """The edit page, with limits and differences. Changes nothing."""
         viewer, action = await self._looked_up(request)
         if not permits(viewer.scope, "edit"):
             return RedirectResponse(f"/runs/{action.run_id}", status_code=303, headers=PAGE_HEADERS)
@@ -378,7 +379,7 @@ class ReviewPages:
             raise PageRefused(NO_SUCH_ACTION) from None
 
     async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
-        """Whether each open action could be performed now, by its id."""
+        """Whether each open action is ready, by its id."""
         return {
             action.action_id: readiness
             for action in found.actions
@@ -398,7 +399,7 @@ class ReviewPages:
             return None
 
     async def _shown(self, request: Request, run_id: str) -> PresentedAccess:
-        """What the sender of a form shows; whoever shows nothing is told so before the form is read."""
+        """The credentials of a form's sender. Refuses a sender without any before the form is read."""
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
             raise PageRefused(NO_LINK)
@@ -419,10 +420,10 @@ class ReviewPages:
 
 
 def _short(action: Action) -> str:
-    """Enough of an id to tell the actions of one browser apart."""
+    """The end of the id, enough to tell one browser's actions apart."""
     return action.action_id[-12:]
 
 
 def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
-    """All that a decision rests on. Who takes it is judged when it arrives: somebody may sign in in between."""
+    """The nonce subject of a decision. It omits the person, who may sign in before submitting the form."""
     return f"{decision} {run_id} {action_id} {digest}"

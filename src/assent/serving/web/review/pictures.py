@@ -1,4 +1,4 @@
-"""The pictures of an action on the review page: the one that goes along, and the others to pick from. Pure."""
+"""The pictures of an action on the review page: the attached one and its alternatives. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assent.suite.pictures.graphics import LAYOUTS
 
 
 class PictureView(msgspec.Struct, frozen=True):
-    """One picture: where it is, what it shows, and whether it goes along. Only a variant has an id to pick it by."""
+    """One picture: URL, description, and whether it is attached. Only variants have an id to select them by."""
 
     address: str
     alt: str
@@ -24,14 +24,14 @@ class PictureView(msgspec.Struct, frozen=True):
 
 
 class Pictures(msgspec.Struct, frozen=True):
-    """`along` is sent; `choices` are the variants, that one among them."""
+    """`along` is sent. `choices` are all variants, including that one."""
 
     along: tuple[PictureView, ...]
     choices: tuple[PictureView, ...]
 
 
 def of_action(found: RunReview, action: Action) -> Pictures:
-    """What is sent along with an action, and what could be instead."""
+    """The attached pictures of an action and their alternatives."""
     sent = {media.digest for media in action.effect.media if media.digest}
     made = [
         (each.channel, _show(action.run_id, each, each.metadata["digest"] in sent))
@@ -50,7 +50,7 @@ def of_action(found: RunReview, action: Action) -> Pictures:
 
 
 def list_attached(action: Action) -> tuple[PictureView, ...]:
-    """The pictures that go along, as the effect itself describes them."""
+    """The attached pictures, as the effect describes them."""
     return tuple(
         PictureView(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
         for media in {media.digest: media for media in action.effect.media if media.digest}.values()
@@ -58,7 +58,7 @@ def list_attached(action: Action) -> tuple[PictureView, ...]:
 
 
 def loose(found: RunReview) -> tuple[PictureView, ...]:
-    """Pictures of a run that stages no post for their channel: there is nothing to pick them for."""
+    """Pictures of a run without a post for their channel. They cannot be selected."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
         _show(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
@@ -66,7 +66,7 @@ def loose(found: RunReview) -> tuple[PictureView, ...]:
 
 
 def pictures_of(found: RunReview) -> list[Asset]:
-    """The pictures that a run made, in the order of the gallery."""
+    """The pictures that a run made, in gallery order."""
     made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
     order = {layout: place for place, layout in enumerate(LAYOUTS)}
     return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))

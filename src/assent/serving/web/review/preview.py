@@ -1,6 +1,6 @@
-"""Content as its channel will show it: a card with its fold, a thread with counts, a mail, a page.
+"""Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail, a page.
 
-Nothing is left out of a preview: what a channel hides behind "see more" stands below the mark. Pure.
+A preview is complete: text that a channel hides behind "see more" follows the fold mark. Pure.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from assent.suite.content import channels
 Kind = Literal["post", "thread", "mail", "site", "text"]
 
 SOCIAL: Final = frozenset({"bluesky", "facebook", "instagram", "linkedin", "threads", "tiktok", "x"})
-"""Channels whose posts look like posts."""
+"""Channels that show content as a post."""
 
 
 class PreviewPart(msgspec.Struct, frozen=True):
-    """One post: what readers see at once, what they see when they ask for more, and how much of the limit it takes."""
+    """One post: the text before the fold, the text after it, and its share of the limit."""
 
     shown: tuple[UnseenPiece, ...]
     more: tuple[UnseenPiece, ...]
@@ -52,13 +52,13 @@ def preview_of(effect: Effect, html: bool) -> Preview:
         account=account,
         initial=account[:1].upper(),
         parts=tuple(_part(effect, text) for text in texts),
-        # Cleaned of every tag, attribute and scheme that a text does not need.
+        # Sanitized: only the tags, attributes and schemes that text needs.
         site=Markup(markdown.render(effect.body).html) if kind == "site" and html else None,  # noqa: S704
     )
 
 
 def thread_of(effect: Effect) -> tuple[str, ...]:
-    """The posts of a thread, if they are what the body says."""
+    """The posts of a thread, if they match the body."""
     parts = effect.details.get("thread")
     if isinstance(parts, list) and len(parts) > 1 and "\n\n".join(map(str, parts)) == effect.body:
         return tuple(map(str, parts))
@@ -94,6 +94,6 @@ def _part(effect: Effect, text: str) -> PreviewPart:
 
 
 def _fold_at(text: str, fold: int) -> int:
-    """At the end of the last whole word before the fold."""
+    """The end of the last whole word before the fold."""
     space = max(text.rfind(" ", 0, fold), text.rfind("\n", 0, fold))
     return space + 1 if space > fold // 2 else fold

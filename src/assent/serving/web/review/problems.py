@@ -1,6 +1,6 @@
-"""When a decision was not taken: why, in words for the person at the page, and what they typed, kept.
+"""Refused decisions: the reason, worded for the person at the page, and the typed values.
 
-The engine's refusals are worded for agents (`kernel.refusals`); these are the same reasons said to a human.
+`kernel.refusals` words the same reasons for agents.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from assent.serving.web.review.forms import Tried
 
 
 class BadFields(Exception):  # noqa: N818 - a state of the form
-    """Fields to fill in again, with what to do about each."""
+    """Invalid fields, with advice for each."""
 
     def __init__(self, wrong: dict[str, str]) -> None:
         super().__init__(", ".join(sorted(wrong)))
@@ -28,7 +28,7 @@ class NotReady(Exception):  # noqa: N818 - a state of the connector
 
 
 class NowBound(Exception):  # noqa: N818 - what happened
-    """Where it goes was named just now; the message says where."""
+    """The account was bound just now; the message names it."""
 
 
 _TYPED: Final[tuple[str, ...]] = (
@@ -69,7 +69,7 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
 
 
 def _keep_typed(form: dict[str, str]) -> dict[str, str]:
-    """What somebody wrote, to be shown to them again."""
+    """The typed values, to fill the form again."""
     return {name: form[name] for name in _TYPED if name in form}
 
 
@@ -85,7 +85,7 @@ def explain(refusal: Refusal, action_id: str, decision: str, form: dict[str, str
         and decision in ("approve", "send")
         and recovery.recovery_tool
     ):
-        # What is wrong is the action, and nothing in the form.
+        # The problem is in the action, not in the form.
         return Tried(
             action_id, decision, 409, "This cannot be approved as it is", recovery.user_message, {}, typed
         )
@@ -98,7 +98,7 @@ def explain(refusal: Refusal, action_id: str, decision: str, form: dict[str, str
             action_id, decision, status, "Please check the form", "Nothing was changed.", wrong, typed
         )
     title, text = _TITLES.get(refusal.reason, (recovery.summary_for_user, recovery.user_message))
-    # What was typed is kept; a yes to something else is not.
+    # Keep typed text, but not an approval of different content.
     return Tried(action_id, decision, status, title, text, {}, typed, reopen=decision == "edit")
 
 
@@ -110,7 +110,7 @@ def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, 
 
 
 def now_bound(bound: NowBound, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    """No reviewer has seen where it goes yet."""
+    """The account was just bound, so no reviewer has seen it yet."""
     return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _keep_typed(form))
 
 

@@ -1,4 +1,4 @@
-"""Everybody who would get something, as a page lists them: all of them, and whose domain looks like another. Pure."""
+"""The recipients of an action: all of them, with lookalike domains marked. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 from assent.gate.domains import ascii_form
 
 SUMMED_UP: Final = 50
-"""Beyond so many recipients their domains are counted above the list."""
+"""Above this number of recipients the page also counts their domains."""
 
 
 class Addressee(msgspec.Struct, frozen=True):
-    """One address, and the ASCII form of its domain where that is another."""
+    """One address, and the ASCII form of its domain if that differs."""
 
     text: str
     ascii_domain: str = ""
@@ -24,16 +24,16 @@ class Addressee(msgspec.Struct, frozen=True):
 class Recipients(msgspec.Struct, frozen=True):
     people: tuple[Addressee, ...]
     domains: tuple[tuple[str, int], ...]
-    """How many there are of each domain, for more people than can be read at a glance; the rarest first."""
+    """Recipients per domain, rarest first. Only for long lists."""
 
     def found(self, words: str) -> tuple[Addressee, ...]:
-        """Those whose address, as it is written or in ASCII, has the words in it."""
+        """The recipients whose address contains the words, as written or in ASCII."""
         wanted = words.casefold()
         return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
 
 
 def addressee(mailbox: str) -> Addressee:
-    """A mailbox, with or without a name."""
+    """Parse a mailbox, with or without a name."""
     domain = _domain(mailbox)
     if domain.isascii():
         return Addressee(mailbox)

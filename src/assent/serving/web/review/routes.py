@@ -1,4 +1,4 @@
-"""The pages on which people decide, and where they are. Each goes through the page edge."""
+"""The routes of the review page, signing in and the console. Each passes the page edge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ SEND = ("POST",)
 def review_routes(
     services: Services, keys: KeysWhenReady, live: Live, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
-    """The routes of the review page, of signing in and of the console."""
     cookies = Cookies(base_url)
     known = PeoplePages(services, cookies)
     console = Console(services, keys, cookies, SCREENS, base_url=base_url)

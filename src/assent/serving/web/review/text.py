@@ -1,4 +1,4 @@
-"""The words in an HTML source, for people who read them before deciding. Pure, and linear in the length."""
+"""The text of an HTML source, for reviewers. Pure, in linear time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK: Final = re.compile(
 
 
 def html_text(source: str) -> str:
-    """The words in an HTML source, without its tags; also what a mail program would hide."""
+    """The text of an HTML source without tags, including text that a mail program would hide."""
     text = html.unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

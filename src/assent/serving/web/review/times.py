@@ -1,4 +1,4 @@
-"""Moments as people read them. The server does not know where they are, so that it says UTC and how long ago."""
+"""Times for people. The server does not know the reader's time zone, so it shows UTC and the relative time."""
 
 from __future__ import annotations
 

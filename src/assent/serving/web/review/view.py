@@ -1,4 +1,4 @@
-"""A run as the review page shows it: its actions, what it says first, and what it made besides. Pure."""
+"""A run on the review page: its headline, its actions and its other outputs. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assent.serving.web.shell.unseen import UnseenPiece, pieces
 
 
 def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking) -> tuple[Card, ...]:
-    """Every action of a run, in the order in which they were staged."""
+    """Every action of a run, in staging order."""
     history = review_history.entries(found.events, looking.now_ms)
     steps = Steps(PAGE_STEPS)
     return tuple(
@@ -28,7 +28,7 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking
 
 
 def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
-    """What the page says first: what waits, and else what became of it."""
+    """The headline: what waits for a decision, else the outcome."""
     mine = sum(card.waiting and "withdraw" not in card.forms for card in shown)
     if mine:
         return "One draft waits for you" if mine == 1 else f"{mine} drafts wait for you"
@@ -46,7 +46,7 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
 
 
 def _outcome(shown: tuple[Card, ...]) -> str:
-    """What became of actions that are all decided, the worst first."""
+    """The outcome of actions that are all decided, worst first."""
     for became, one, several in (
         ([card for card in shown if card.failed], "did not go out", "did not go out"),
         (
@@ -76,7 +76,7 @@ def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) ->
 
 
 def _name(card: Card) -> str:
-    """Its title within a sentence: names keep their capital."""
+    """The title within a sentence. Proper names keep their capital."""
     lowered = ("E-mail", "Step of a workflow", "Your site")
     return card.title[0].lower() + card.title[1:] if card.title.startswith(lowered) else card.title
 
@@ -92,7 +92,7 @@ def _verb(went: list[Card]) -> str:
 
 
 class Other(msgspec.Struct, frozen=True):
-    """Something that a run made and that no action of it sends."""
+    """An output of a run that no action sends."""
 
     title: str
     body: tuple[UnseenPiece, ...]

@@ -1,8 +1,7 @@
-"""What changed between two texts, word by word, as people read it. Pure: two texts in, marked pieces out.
+"""Word diff of two texts. Pure.
 
-Lines are matched first and words only within lines that changed: that keeps a long text with one changed word both
-readable and cheap. The work is bounded, not only the length: what is left when the steps are used up is shown as
-replaced.
+Lines are matched first, and words only within changed lines. That keeps a long text with one changed word readable and
+cheap. The work is bounded by a budget of steps: when it is exhausted, the remainder is shown as replaced.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from assent.serving.web.review.matching import Steps, compare
 Change = Literal["same", "added", "removed"]
 
 MAX_WORDS: Final = 800
-"""Words of one changed passage that are matched one by one; a longer passage is shown as replaced."""
+"""Limit of words matched in one changed passage. A longer passage is shown as replaced."""
 
 MAX_LINES: Final = 5_000
-"""Lines of a text that are matched at all."""
+"""Limit of lines that are matched."""
 
 PAGE_STEPS: Final = 1_000_000
 """Comparisons for all the differences of one page: about a tenth of a second."""
@@ -31,15 +30,14 @@ _SAYS: Final = re.compile(r"\w")
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """Some text, and whether it is in both, only in the new or only in the old."""
+    """Text that is in both versions, only in the new one or only in the old one."""
 
     change: Change
     text: str
 
 
 def word_diff(old: str, new: str, steps: Steps | None = None) -> tuple[Piece, ...]:
-    """The pieces of both texts in reading order: what is removed stands before what replaced it. A page with several
-    differences gives one number of steps to all of them."""
+    """The pieces in reading order; removed text precedes its replacement. All diffs of one page share `steps`."""
     if old == new:
         return (Piece("same", new),) if new else ()
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
@@ -73,7 +71,7 @@ def _by_word(old: str, new: str, steps: Steps) -> Iterator[Piece]:
         if op != "equal":
             removed, added, gap = removed + gap + here, added + gap + there, ""
         elif (removed or added) and not _SAYS.search(here):
-            # A blank or a comma between two changes is no common text: the change goes on over it.
+            # White space or a comma between two changes is not common text: the change continues across it.
             gap += here
         else:
             yield from (Piece("removed", removed), Piece("added", added), Piece("same", gap + here))
@@ -82,7 +80,7 @@ def _by_word(old: str, new: str, steps: Steps) -> Iterator[Piece]:
 
 
 def _join(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
-    """Neighbours of one kind as one piece, and no empty ones."""
+    """Merge neighbours of one kind and drop empty pieces."""
     joined: list[Piece] = []
     for piece in pieces:
         if not piece.text:

@@ -1,6 +1,6 @@
-"""An action in a person's words: what it is, what would happen, how risky it is and why, who approved it and how.
+"""An action in words: what it is, its effect, its risk and the reason, its approval.
 
-Tables first. An approval that an agent relayed is never worded like a human's (C8). Pure: records in, words out.
+An approval that an agent relayed is never worded like a person's (C8). Pure.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from assent.gate.transitions import (
 from assent.suite.connectors.registry import CONNECTORS
 
 SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
-"""Connectors through which the server itself sends nothing: a human publishes, or an agent goes on."""
+"""Connectors through which the server sends nothing: a person publishes, or an agent continues."""
 
 MAIL_VERBS: Final = frozenset({"email", "send"})
 CONTACTS: Final = "contacts"
@@ -74,11 +74,11 @@ GATES: Final[dict[str, str]] = {
 MISSING: Final[dict[str, str]] = {
     "recipients_missing": "It has no recipients. Press “Edit” and add whom it goes to.",
 }
-"""What keeps a content from ever going out, where the page says it in its own words."""
+"""Problems that block approval, where the page has its own words for them."""
 
 
 class Badge(msgspec.Struct, frozen=True):
-    """A word and its tone: ok, warn, danger or none."""
+    """A label and its tone: ok, warn, danger or none."""
 
     text: str
     tone: str = ""
@@ -113,7 +113,7 @@ UNSURE: Final[dict[Assurance, str]] = {
     Assurance.AGENT: "Approval relayed by an agent",
     Assurance.LINK: "Approved over the review link",
 }
-"""Approvals that may be the agent's own (C8): they have the tone of a warning."""
+"""Approvals that may be the agent's own (C8). They have the tone of a warning."""
 
 LOOK_AT: Final[dict[str, str]] = {
     "bluesky": "https://bsky.app/profile",
@@ -127,7 +127,7 @@ LOOK_AT: Final[dict[str, str]] = {
     "tiktok": "https://www.tiktok.com/",
     "x": "https://x.com/home",
 }
-"""Where the posts of one's own account are listed."""
+"""Where an account's own posts are listed."""
 
 NEEDED: Final[dict[Assurance, str]] = {
     Assurance.AGENT: "anybody with the link",
@@ -150,12 +150,12 @@ _WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
 
 def web_address(url: str | None) -> str | None:
-    """An address that a link may lead to: what a provider or a caller names can be anything."""
+    """The URL if a link may lead to it. Providers and callers can supply anything."""
     return url if url is not None and _WEB.match(url) else None
 
 
 def title(effect: Effect) -> str:
-    """What it is, in two words."""
+    """Name the action in two words."""
     if effect.verb in MAIL_VERBS and effect.channel == "email":
         return "E-mail"
     if effect.connector == "workflow":
@@ -172,7 +172,7 @@ def is_mail(effect: Effect) -> bool:
 
 
 def what_happens(effect: Effect) -> str:
-    """One sentence that says what an approval sets free."""
+    """One sentence that says what an approval permits."""
     through = connector_name(effect.connector)
     if effect.connector == "manual":
         return (
@@ -198,7 +198,7 @@ def what_happens(effect: Effect) -> str:
 
 
 def destination(effect: Effect) -> str:
-    """Where it goes, in a few words."""
+    """The destination in a few words."""
     if effect.connector == "workflow":
         return "Lets an agent go on"
     if effect.verb in MAIL_VERBS:
@@ -211,7 +211,7 @@ def destination(effect: Effect) -> str:
 
 
 def word_for_done(effect: Effect) -> str:
-    """What has become of it once it is done."""
+    """The label of the completed action."""
     if effect.connector == "workflow":
         return "Confirmed"
     if effect.verb in MAIL_VERBS:
@@ -244,7 +244,7 @@ def _account(effect: Effect) -> str:
 
 
 def why_severe(action: Action) -> str:
-    """Which of the rules of C8 gave this action its severity."""
+    """The rule of C8 that gave this action its severity."""
     effect, severity = action.effect, action.preflight.severity
     if severity is Severity.HIGH:
         if effect.verb in HIGH_VERBS:
@@ -270,7 +270,7 @@ def why_severe(action: Action) -> str:
 
 
 def status_badge(action: Action, now_ms: int) -> Badge:
-    """Where it stands; an approval by an agent or over a link does not look like a person's."""
+    """The state as a badge. An approval by an agent or over a link does not look like a person's."""
     if action.expired(now_ms):
         return Badge("Expired")
     state = state_of(action)
@@ -282,7 +282,7 @@ def status_badge(action: Action, now_ms: int) -> Badge:
 
 
 def name_approver(approval: Approval) -> str:
-    """Who approved it, worded by how sure the server is."""
+    """Name the approver, worded by assurance."""
     if approval.assurance is Assurance.AGENT:
         return f"Approval relayed by {agent_name(approval.by)}"
     if approval.assurance is Assurance.LINK:
@@ -291,7 +291,7 @@ def name_approver(approval: Approval) -> str:
 
 
 def agent_name(by: str) -> str:
-    """A caller as the journal names it, in words."""
+    """Name a caller from the journal in words."""
     if by.startswith("key:"):
         return f"an agent with key {by.removeprefix('key:')}"
     known = {"local": "an agent on this machine", "approve_and_send": "the server, as approved"}
@@ -299,7 +299,7 @@ def agent_name(by: str) -> str:
 
 
 def needs(policy: Policy, severity: Severity) -> str:
-    """What the workspace asks for, for the inbox and the page."""
+    """The approval that the workspace requires."""
     requirement = policy.requirement(severity)
     many = f", {requirement.approvers} of them" if requirement.approvers > 1 else ""
     return NEEDED[requirement.assurance] + many
@@ -310,7 +310,7 @@ def may_approve(policy: Policy, severity: Severity, assurance: Assurance) -> boo
 
 
 def missing(effect: Effect) -> str:
-    """What must change before it can be approved, or nothing."""
+    """The change needed before it can be approved, or an empty text."""
     gate = blocking_gate(effect)
     return MISSING.get(gate, BLOCKING_GATES[gate]) if gate is not None else ""
 
@@ -321,7 +321,7 @@ def size(text: str) -> str:
 
 
 def look_at(effect: Effect) -> str:
-    """Where a person can look whether it arrived, where there is such a place."""
+    """Where a person can check whether it arrived, or an empty text."""
     return LOOK_AT.get(effect.channel, "")
 
 
