@@ -97,10 +97,10 @@ MAX_PICTURE_BYTES: Final = 1_000_000
 """One picture: what the strictest place we publish to takes (Bluesky), and ten times what ours have."""
 
 MAX_WORKSPACE_PICTURE_BYTES: Final = 512 * 1_048_576
-"""All pictures of a workspace: some 10,000. Those that nobody took along go after a while."""
+"""All pictures of a workspace: some 10,000. Unused ones are deleted after a while."""
 
 PICTURE_RETENTION_MS: Final = 90 * DAY_MS
-"""How long a picture waits for somebody to take it along; an action has expired long before."""
+"""How long an unused picture is kept; an action expires long before."""
 
 MAX_RECIPIENTS: Final = 1_000
 """Recipients of one mail: more is a campaign tool's work, and no human can review the list."""
@@ -109,7 +109,7 @@ ACTION_TTL_MS: Final = 30 * DAY_MS
 """An approval asked for longer ago than this is about a world that has moved on."""
 
 MAX_SCHEDULE_AHEAD_MS: Final = 366 * DAY_MS
-"""How far ahead something is scheduled: nobody who approves it today knows the world of a year later."""
+"""How far ahead an action can be scheduled."""
 
 REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""
@@ -130,7 +130,7 @@ SESSION_TTL_MS: Final = 30 * DAY_MS
 """A signed-in browser is asked again once a month."""
 
 MAX_REASON_CHARS: Final = 2_000
-"""Why something was rejected or what shows an outcome: a few paragraphs, kept for ever."""
+"""The reason of a rejection or the evidence of an outcome: a few paragraphs, never deleted."""
 
 MAX_PAGE: Final = 100
 """Entries of one page of a list."""

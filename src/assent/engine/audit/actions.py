@@ -1,7 +1,7 @@
-"""Whether the records of actions are what the journal says about them.
+"""Check the records of actions against the journal.
 
-The events of a run are folded into what each of its actions must be now: its state, content, approval and effect.
-Chains and signatures are for `audit_log`, workflow runs for `session_audit`.
+The events of a run determine the state, content, approval and effect of each of its actions. `audit.log` checks chains
+and signatures, `workflows.session_audit` checks workflow runs.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
 
 
 class Told(msgspec.Struct):
-    """What the journal tells of one action."""
+    """The state of one action according to the journal."""
 
     digest: str
     revision: int = 1
     state: State = AWAITING
     approvals: set[tuple[str, str]] = msgspec.field(default_factory=set)
-    """Who approved it as it is now, and how sure the server was."""
+    """The approvers of its present content, with their assurance."""
     external_id: str | None = None
     elsewhere: bool = False
-    """Of a workflow: a run that came in from elsewhere tells of actions that stayed there."""
+    """Whether the action stayed on another server: the log of an imported run names such actions."""
 
 
 class Story:
-    """What the events of one stream tell of its actions, as they are read."""
+    """Computes the state of a stream's actions from its events."""
 
     def __init__(self) -> None:
         self.told: dict[str, Told] = {}
@@ -60,7 +60,7 @@ class Story:
                     _move(told, Move(event.kind.removeprefix(PREFIX)), body)
 
     def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
-        """Where the records are not what was told, in words. Without `seals` open approvals need none."""
+        """Yield the differences between records and journal. Without `seals`, open approvals need no seal."""
         stored = {action.action_id: action for action in found}
         for action_id, told in self.told.items():
             action = stored.pop(action_id, None)  # type: ignore[call-overload]
@@ -82,7 +82,7 @@ def _body(event: journal.Event) -> dict[str, Any]:
 
 def _move(told: Told, move: Move, body: dict[str, Any]) -> None:
     told.digest, told.revision = body.get("digest", told.digest), body.get("revision", told.revision)
-    # A stronger assurance confirms an approval: it is recorded, and the status stays.
+    # A confirmation with higher assurance is recorded and does not change the status.
     told.state = TABLE.get((told.state, move), told.state)
     if move in _TAKEN_BACK:
         told.approvals = set()
@@ -109,14 +109,14 @@ def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
     elif approval.digest != told.digest:
         yield "its approval is about other content"
     elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
-        # Only what is open is sealed again when the master secret changes.
+        # Only open actions are sealed again after a change of the master secret.
         yield "its approval does not have this server's seal"
 
 
 def compare(
     workspace_id: str, stream_id: str, story: Story, after_seq: int, seals: Seals | None
 ) -> Transaction[list[str]]:
-    """What differs, in one snapshot: with what was written since the story was read."""
+    """Return the differences in one snapshot, including events since the story was read."""
     while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):
         story.read(page)
         after_seq = page[-1].seq
@@ -125,6 +125,6 @@ def compare(
 
 
 def list_unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:
-    """Actions of runs that have no journal at all."""
+    """List actions of runs without a journal."""
     rows = yield statements.list_unlogged_actions(workspace_id=workspace_id or "", most=MOST)
     return [(row["workspace_id"], row["run_id"], row["action_id"]) for row in rows]

@@ -1,7 +1,7 @@
-"""Approvals that were given before approvals had seals (docs/decisions/0008).
+"""Seal approvals that are older than seals (docs/decisions/0008).
 
-They are sealed once, at the first start of a version that has seals, where the journal says that they were given and
-its chain holds. That this was done is an event: what is found without a seal afterwards executes nothing.
+The first start of a version with seals seals them once, if the journal records them and its chain is valid, and appends
+an event. An approval found without a seal after that event executes nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _GIVEN: Final = f"action_{Move.APPROVE}"
 
 
 def has_sealed() -> Transaction[bool]:
-    """Whether a server has sealed what was there before seals."""
+    """Whether the earlier approvals have been sealed."""
     head = yield from journal.read_head(SYSTEM_WORKSPACE, STREAM)
     return head.seq > 0
 
 
 def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Seal every open approval that the journal vouches for, and write down that it was done. Once."""
+    """Seal every open approval that the journal records, and append the event. Runs once."""
     head = yield from journal.lock_head(SYSTEM_WORKSPACE, STREAM, now_ms)
     if head.seq:
         return 0
@@ -49,7 +49,7 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
 
 
 def seal_anew(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Nothing open stays sealed by an earlier master secret, so that it can be taken away."""
+    """Seal open approvals with the newest master secret, so that the earlier one can be removed."""
     count = 0
     for action in (yield from _open()):
         if action.approval is not None and seals.hold(action) and not seals.is_newest(action):
@@ -64,7 +64,7 @@ def _open() -> Transaction[tuple[Action, ...]]:
 
 
 def _is_vouched(action: Action) -> Transaction[bool]:
-    """Whether the journal of the run, which holds, has this approval of this content as the last word."""
+    """Whether the run's chain is valid and its last decision about the action is this approval of this content."""
     approval = action.approval
     head = yield from journal.read_head(action.workspace_id, action.run_id)
     at = journal.new_head(action.workspace_id, action.run_id)

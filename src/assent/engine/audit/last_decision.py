@@ -1,4 +1,4 @@
-"""The newest decision about an action, as the journal has it."""
+"""The newest decision about an action in the journal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DECISIONS: Final[dict[str, str]] = {
 """Events that are decisions, and their names."""
 
 LOOKED_AT: Final = 60
-"""Decisions of a run that are read to find one action's: runs have a handful of actions."""
+"""Bound on the decisions of a run that are read."""
 
 
 class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Who decided what about an action, when, and in which words."""
+    """A decision: the decider, the time, the decision and its reason."""
 
     what: str
     by: str
@@ -39,7 +39,7 @@ class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def last_decision(action: Action) -> Transaction[LastDecision | None]:
-    """The newest decision about an action; None where there is none among the newest of its run."""
+    """Return the newest decision about an action; None if the newest decisions of its run have none."""
     page = yield from audit_views.stream_events(
         action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=AuditCursor(), most=LOOKED_AT
     )

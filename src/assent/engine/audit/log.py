@@ -1,9 +1,9 @@
-"""Proof that the journal is as it was written.
+"""Verification of the journal, with signed checkpoints.
 
-The hash chain shows a change inside a stream; a checkpoint shows a chain that was rewritten whole, or a stream that
-was cut together with its head. A checkpoint signs, with Ed25519, the digest of the checkpoint before it and the heads
-of every stream that grew since, and is also written to a file: a copy kept elsewhere proves what this database said
-at that time. A signing key beside the database proves nothing against whoever owns both.
+The hash chain reveals a change inside a stream. A checkpoint reveals a chain that was rewritten as a whole, or a stream
+that was truncated together with its head. A checkpoint signs, with Ed25519, the digest of the previous checkpoint and
+the heads of every stream that grew since. It is also written to a file: a copy kept elsewhere proves the content of the
+database at that time. It proves nothing against an attacker who holds both the database and the signing key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assent.sql.loader import statements
 
 PURPOSE: Final = "audit checkpoint"
 OVERLAP_MS: Final = 10 * MINUTE_MS
-"""Clocks of replicas differ: heads from a little before the last checkpoint are signed again."""
+"""Heads from this long before the last checkpoint are signed again, because clocks of replicas differ."""
 
 PAGE: Final = 500
 
@@ -41,7 +41,7 @@ class SignedHead(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
-    """What is signed."""
+    """The signed content."""
 
     number: int
     at_ms: int
@@ -50,7 +50,7 @@ class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
-    """A checkpoint as stored and as written out. `body` is the exact text that was signed."""
+    """A checkpoint as stored and exported. `body` is the exact signed text."""
 
     body: str
     signature: str
@@ -63,7 +63,7 @@ class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
         return msgspec.json.decode(self.body, type=CheckpointBody)
 
     def readable(self) -> CheckpointBody | None:
-        """What it says, or None where somebody made it say nothing."""
+        """Return the decoded body, or None if it was altered beyond decoding."""
         try:
             return self.content()
         except msgspec.MsgspecError:
@@ -71,8 +71,8 @@ class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Signer:
-    """Signs checkpoints with a key derived from the master secret; verifies with the keys of the whole ring, the seals
-    of approvals too."""
+    """Signs checkpoints with a key derived from the newest master secret. Verifies checkpoints and seals of approvals
+    with all keys of the ring."""
 
     def __init__(self, secrets: tuple[bytes, ...]) -> None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -102,7 +102,7 @@ class Signer:
 
 
 def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | None]:
-    """Sign the heads that changed since the last checkpoint; None when nothing did."""
+    """Sign the heads that changed since the last checkpoint. Returns None if none changed."""
     rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
     last = _checkpoint(rows[0]).content() if rows else None
     since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
@@ -130,7 +130,7 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
 
 
 class AuditFinding(msgspec.Struct, frozen=True, rename="camel"):
-    """One thing that is not as it was written."""
+    """One detected alteration."""
 
     what: str
     workspace_id: str | None = None
@@ -149,8 +149,8 @@ class Verdict(msgspec.Struct, frozen=True, rename="camel"):
 async def verify(
     store: Store, signer: Signer, kept: Checkpoint | None = None, *, workspace_id: str | None = None
 ) -> Verdict:
-    """Check every chain, every checkpoint and every signed head; `kept` is a copy from elsewhere. For somebody who may
-    see one workspace only its streams are checked, and of the checkpoints what they say about it."""
+    """Check every chain, checkpoint and signed head. `kept` is a copy of a checkpoint from elsewhere. `workspace_id`
+    limits the check to the streams of one workspace and the checkpoints' statements about it."""
     findings: list[AuditFinding] = []
     streams = events = 0
     seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
@@ -171,7 +171,7 @@ async def verify(
 
 
 async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
-    """Where every stream ends, of one workspace or of all."""
+    """Yield the head of every stream, of one workspace or of all."""
     after = ("", "")
     while heads := await store.read(_page_of_heads(*after, workspace_id)):
         for head in heads:
@@ -180,7 +180,7 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
 
 
 async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
-    """One stream, a page at a time, and the actions that it tells of."""
+    """Verify one stream, a page at a time, and its actions."""
     story = action_audit.Story()
     at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
     count = 0
@@ -203,8 +203,8 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
 
 
 async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFinding]:
-    """What is kept of workflow runs beside the journal, against what the journal sealed."""
-    # Programs and snapshots are another world than chains and signatures: it is loaded by who verifies.
+    """Check the rows of workflow runs against the seals in the journal."""
+    # Imported late: only verification needs programs and snapshots.
     from assent.engine.workflows.session_audit import find_flaws
 
     return [
@@ -220,7 +220,7 @@ async def _verify_checkpoints(
     previous, number = GENESIS, 0
     bodies: dict[int, str] = {}
     while page := await store.read(_page_of_checkpoints(number)):
-        # By the number of the row: what a body says may have been put there to lead astray.
+        # By the row's number, because the body may be forged.
         for row_number, checkpoint in page:
             number += 1
             if not signer.genuine(checkpoint):
@@ -303,7 +303,7 @@ def _headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
 async def stream_pages(
     store: Store, workspace_id: str | None = None
 ) -> AsyncIterator[tuple[Head, list[journal.Event]]]:
-    """Every event, stream by stream and a page at a time, of one workspace or of all."""
+    """Yield every event in pages, stream by stream, of one workspace or of all."""
     async for head in _heads(store, workspace_id):
         seq = 0
         while page := await store.read(_page_of_events(head, seq)):
@@ -312,7 +312,7 @@ async def stream_pages(
 
 
 async def export(store: Store, *, workspace_id: str | None = None) -> AsyncIterator[bytes]:
-    """Every event, one JSON object a line; the checkpoints last, which are the server's and not a workspace's."""
+    """Yield every event as a line of JSON; the checkpoints, which belong to the server, come last."""
     async for head, page in stream_pages(store, workspace_id):
         for line in _event_lines(head, page):
             yield line

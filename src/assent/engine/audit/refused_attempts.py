@@ -1,7 +1,6 @@
-"""Refused attempts to execute, recorded as events of the action, so that a report can show them.
+"""Record refused attempts to execute as events of the action, for reports.
 
-Bounded: the same refusal of the same revision is recorded once an hour. A retry that changes nothing is no news, and a
-caller does not get to fill the journal.
+The same refusal of the same revision is recorded at most once an hour, so that a caller cannot fill the journal.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ RECORDED: Final = frozenset(
         Reason.OUTCOME_UNKNOWN,
     }
 )
-"""Refusals about the action. A mistake in the call and the loser of a race are not among them."""
+"""Refusals about the action. Invalid calls and lost races are not recorded."""
 
 LOOKED_BACK: Final = 100
-"""So many events before the end of a run's stream are searched for the same refusal."""
+"""Events at the end of a run's stream that are searched for the same refusal."""
 
 
 async def record(
     services: Services, workspace_id: WorkspaceId, refusal: Refusal, *, by: str, tool: str
 ) -> None:
-    """Record that an executor was refused. The refusal counts, recorded or not."""
+    """Record that an executor was refused. A failure to record it is ignored."""
     if refusal.reason not in RECORDED or refusal.action_id is None:
         return
     begin = partial(
@@ -64,8 +63,8 @@ async def record(
 def append(
     workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, str], now_ms: int
 ) -> Transaction[None]:
-    """Append the event, unless the same is recorded already. Nothing is ever sent for a step of a workflow, so that
-    calling an executor for one is a mistake in the call."""
+    """Append the event unless it is recorded. Workflow steps are skipped: an executor called for one is an invalid
+    call."""
     action, _ = yield from actions.lock(workspace_id, action_id)
     if is_step(action):
         return

@@ -1,7 +1,4 @@
-"""The journal of a workspace for people: a page of it by time, and one stream. Reads only.
-
-Deliberately unaware of what an event means; verifying and taking it out is `assent.engine.audit.log`.
-"""
+"""Read model of a workspace's journal: pages by time, and one stream. `assent.engine.audit.log` verifies and exports."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 LAST_MS: Final = 1 << 62
-"""After every moment."""
+"""Later than any time."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """An event and the stream it is in."""
+    """An event with its stream."""
 
     stream_id: str
     seq: int
@@ -29,7 +26,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class AuditCursor(msgspec.Struct, frozen=True):
-    """Where a page of the journal begins: before this event."""
+    """A page of the journal begins before this event."""
 
     at_ms: int = LAST_MS
     stream_id: str = ""
@@ -44,7 +41,7 @@ class EventPage(msgspec.Struct, frozen=True):
 def events(
     workspace_id: WorkspaceId, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
 ) -> Transaction[EventPage]:
-    """What happened in a workspace, newest first."""
+    """List the events of a workspace, newest first."""
     rows = yield statements.list_events_before(
         workspace_id=workspace_id,
         at_ms=before.at_ms,
@@ -59,7 +56,7 @@ def events(
 def events_since(
     workspace_id: WorkspaceId, since_ms: int, *, kinds: tuple[str, ...] = (), most: int
 ) -> Transaction[list[Recorded]]:
-    """What happened in a workspace since a moment, newest first."""
+    """List the events of a workspace since a time, newest first."""
     rows = yield statements.list_events_since(
         workspace_id=workspace_id, since_ms=since_ms, kinds=_join_kinds(kinds), most=most
     )
@@ -69,7 +66,7 @@ def events_since(
 def stream_events(
     workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
 ) -> Transaction[EventPage]:
-    """What happened in one stream, newest first."""
+    """List the events of one stream, newest first."""
     rows = yield statements.list_stream_before(
         workspace_id=workspace_id,
         stream_id=stream_id,

@@ -1,10 +1,8 @@
-"""What a workspace is connected to (E8, C21): one connection per provider, its secrets in the vault.
+"""The connections of a workspace (E8, C21): one per provider, with its secrets in the vault.
 
-The same for keys and for OAuth: save, find, choose accounts, renew, mark expired, disconnect. Each change is an event
-in the workspace's own stream, with who did it and never with a secret. What somebody knows about a connection counts
-only for the making of it that they had in hand (`version`): a late 401 does not end a connection that was made again.
-
-Deliberately unaware of providers and of how a human granted what is saved here.
+Keys and OAuth use the same operations: save, find, choose accounts, renew, mark expired, disconnect. Each change is an
+event in the workspace's stream, with its author and without secrets. A change applies only to the `version` of the
+connection that the caller read: a late 401 does not expire a connection that was replaced.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class ConnectionStore:
-    """The connections of every workspace of a store. Connectors reach theirs through the port of the same name."""
+    """The connections of all workspaces of a store. Connectors use it through the port `Connections`."""
 
     def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
         self._store = store
@@ -47,21 +45,21 @@ class ConnectionStore:
     async def save(
         self, workspace_id: WorkspaceId, provider: str, new: NewConnection, *, by: str
     ) -> Connection:
-        """Connect, or connect again: what was there before is replaced, secrets too."""
+        """Store a connection. It replaces an earlier one and its secrets."""
         seal, now_ms = self._vault.seal(len(list(new.secrets))), self._clock.now_ms()
         return await self._store.write(
             lambda: save(self._vault, workspace_id, provider, new, seal, now_ms, by=by)
         )
 
     async def find(self, workspace_id: WorkspaceId, provider: str) -> Connection | None:
-        """The connection without its secrets, in whichever state."""
+        """Return the connection without its secrets, in any state."""
         return await self._store.read(lambda: find(workspace_id, provider))
 
     async def all_of(self, workspace_id: WorkspaceId) -> tuple[Connection, ...]:
         return await self._store.read(lambda: all_of(workspace_id))
 
     async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None:
-        """A connection that stands, with its secrets opened; None where there is none to use."""
+        """Return a live connection with its opened secrets, else None."""
         try:
             return await self._store.read(lambda: access(self._vault, workspace_id, provider))
         except SealBroken as broken:
@@ -69,16 +67,16 @@ class ConnectionStore:
             return None
 
     async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool:
-        """Fresh tokens in place of those of the connection in hand. Every secret is given: the others are gone."""
+        """Replace all secrets of the connection `used` with renewed ones. Returns False if it was replaced."""
         seal, now_ms = self._vault.seal(len(list(secrets))), self._clock.now_ms()
         return await self._store.write(lambda: renew(self._vault, used, secrets, expires_ms, seal, now_ms))
 
     async def mark_expired(self, used: Connection, why: str) -> bool:
-        """The provider does not accept the secrets of the connection in hand."""
+        """Record that the provider rejects the secrets of the connection `used`."""
         return await self._store.write(lambda: mark_expired(used, why, self._clock.now_ms()))
 
     async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool:
-        """What the provider says about the accounts of the connection in hand; who chose which stays as it is."""
+        """Store the provider's accounts of the connection `used`; the person's choice is kept."""
         return await self._store.write(lambda: update_accounts(used, accounts, why, self._clock.now_ms()))
 
     async def choose(
@@ -90,17 +88,17 @@ class ConnectionStore:
         *,
         by: str,
     ) -> Connection:
-        """Use these accounts and no others; what is staged from now on goes to them."""
+        """Select exactly these accounts for actions staged from now on."""
         return await self._store.write(
             lambda: choose(workspace_id, provider, account_ids, settings, self._clock.now_ms(), by=by)
         )
 
     async def disconnect(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> bool:
-        """End a connection and destroy its secrets; false when there is none."""
+        """End a connection and delete its secrets. Returns False if there is none."""
         return await self._store.write(lambda: self.ending(workspace_id, provider, by=by))
 
     def ending(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> Transaction[bool]:
-        """The same as a part of a larger transaction."""
+        """`disconnect` as part of a larger transaction."""
         return (yield from disconnect(self._vault, workspace_id, provider, self._clock.now_ms(), by=by))
 
 
@@ -261,7 +259,7 @@ def disconnect(
 
 
 def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -> tuple[Account, ...]:
-    """Who connects again, with a new key, has not chosen other accounts by that."""
+    """Keep the earlier choice of accounts when a person connects again."""
     if before is None or before.state is ConnectionState.REVOKED:
         return accounts
     named = {each.id for each in accounts}
@@ -276,7 +274,7 @@ def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -
 
 
 def count_all() -> Transaction[list[tuple[str, str, int]]]:
-    """Provider, state and how many, over all workspaces: for the operator of the server."""
+    """Count connections by provider and state over all workspaces, for the operator of the server."""
     rows = yield statements.count_connections()
     return [(row["provider"], row["state"], row["connections"]) for row in rows]
 

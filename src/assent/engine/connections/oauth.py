@@ -1,10 +1,8 @@
-"""The store's half of OAuth: states that come back once, and whose turn it is to renew a token.
+"""OAuth in the store: one-time states, and the lease for renewing a token.
 
-A state is bound to the session, the person, the workspace and the provider that asked; wrong, foreign, used and expired
-look alike, and none of them is used up by being tried in the wrong place. The PKCE verifier is derived from the state
-with a key of the server, so that it is stored nowhere.
-
-Deliberately unaware of providers, of tokens and of pages.
+A state is bound to session, person, workspace and provider. Wrong, foreign, used and expired states give the same
+result, and a failed attempt does not consume a state. The PKCE verifier is derived from the state with a key of the
+server, so it is not stored.
 """
 
 from __future__ import annotations
@@ -24,10 +22,10 @@ from assent.sql.loader import statements
 
 STATE_BYTES: Final = 32
 STATE_TTL_MS: Final = 10 * MINUTE_MS
-"""Signing in at a provider and reading what it asks for takes a few minutes."""
+"""Life of a state: signing in at a provider takes a few minutes."""
 
 TURN_MS: Final = 30 * SECOND_MS
-"""Three times what a token endpoint may take: a turn that lasts longer is a dead process's."""
+"""Lease for a renewal: three times the timeout of a token endpoint."""
 
 LOOK_AGAIN_SECONDS: Final = 0.1
 WAIT_SECONDS: Final = 15.0
@@ -36,7 +34,7 @@ WAIT_SECONDS: Final = 15.0
 def ask(
     state: str, for_workspace: WorkspaceId, provider: str, session_id: str, person_id: str, now_ms: int
 ) -> Transaction[None]:
-    """Remember that a consent is asked for."""
+    """Store a state for a consent request."""
     yield statements.delete_old_oauth_states(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
     yield statements.insert_oauth_state(
         workspace_id=SYSTEM_WORKSPACE,
@@ -53,7 +51,7 @@ def ask(
 def redeem(
     state: str, provider: str, session_id: str, person_id: str, now_ms: int
 ) -> Transaction[WorkspaceId | None]:
-    """The workspace for which this browser's person asked this provider, once; None for everything else."""
+    """Consume a state and return its workspace; None for an invalid one."""
     rows = yield statements.use_oauth_state(
         workspace_id=SYSTEM_WORKSPACE,
         state_hash=_hash(state),
@@ -66,12 +64,12 @@ def redeem(
 
 
 def verifier(key: bytes, state: str) -> str:
-    """The PKCE verifier that belongs to a state: 43 characters, known to nobody without the key."""
+    """Derive the PKCE verifier of a state: 43 characters."""
     return tokens.encode(hmac.digest(key, state.encode(), "sha256"))
 
 
 class StoredTurns:
-    """One holder at a time for a connection, over all processes of a store."""
+    """A lease per connection, over all processes of a store."""
 
     def __init__(self, store: Store, clock: Clock, new_id: Callable[[int], str]) -> None:
         self._store = store
@@ -89,7 +87,7 @@ class StoredTurns:
             await self._store.write(lambda: self._end(workspace_id, provider, holder))
 
     async def _wait(self, workspace_id: WorkspaceId, provider: str, holder: str) -> None:
-        """Another process says nothing when it is done, so it is looked for."""
+        """Poll until the lease is free, because another process does not announce its end."""
         while True:
             if await self._store.write(lambda: self._take(workspace_id, provider, holder)):
                 return
@@ -111,5 +109,5 @@ class StoredTurns:
 
 
 def _hash(state: str) -> str:
-    # 256 random bits: there is nothing to guess slowly.
+    # 256 random bits need no slow hash.
     return hashlib.sha256(state.encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""Who else may sign in, and to what: invitations, roles, workspaces and devices.
+"""Members: invitations, roles, workspaces and devices.
 
-Two roles. An owner sees every workspace and says who else may sign in; a member sees the workspaces they were invited
-to and decides there. An invitation is a sign-in link for a person who is new, and lasts longer. Knows no page.
+There are two roles. An owner sees every workspace and invites people; a member sees and decides in the workspaces they
+were invited to. An invitation is a sign-in link for a new person, with a longer life.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from assent.ports import Transaction
 from assent.sql.loader import statements
 
 TERMINAL: Final = "terminal"
-"""Who invited somebody, where that was a command."""
+"""The inviter's name for an invitation by command."""
 
 
 class MemberWorkspace(msgspec.Struct, frozen=True):
-    """A workspace that somebody may see."""
+    """A workspace that a person may see."""
 
     workspace_id: WorkspaceId
     name: str
 
 
 class Device(msgspec.Struct, frozen=True):
-    """A signed-in browser of somebody's."""
+    """A signed-in browser of a person."""
 
     session_id: str
     device: str
@@ -41,7 +41,7 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class ListedPerson(msgspec.Struct, frozen=True):
-    """Somebody in the list of people."""
+    """An entry of the list of people."""
 
     person: Person
     places: tuple[str, ...]
@@ -52,7 +52,7 @@ class ListedPerson(msgspec.Struct, frozen=True):
 def invite(
     person: Person, places: tuple[WorkspaceId, ...], entropy: bytes, now_ms: int, *, by: str
 ) -> Transaction[str]:
-    """Make a person and the token of their first sign-in link."""
+    """Create a person and return the token of their first sign-in link."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -77,7 +77,7 @@ def invite(
 
 
 def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Transaction[str]:
-    """A fresh link for somebody who is known; the ones before it end."""
+    """Create a new link for a known person and invalidate the earlier ones. Returns its token."""
     yield statements.end_sign_in_links(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
     return (
         yield from people.new_link(person_id, entropy, now_ms, ttl_ms=INVITATION_TTL_MS, facts={"by": by})
@@ -87,7 +87,7 @@ def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Tra
 def join_by_claim(
     workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
 ) -> Transaction[SignedIn]:
-    """Who claims a sign-up is in its workspace, and signed in as far as holding an address goes (C26)."""
+    """Add the person who claims a signup to its workspace and sign them in, with the assurance of a link (C26)."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -106,7 +106,7 @@ def join_by_claim(
 
 
 def join(workspace_id: WorkspaceId, person: Person, now_ms: int) -> Transaction[None]:
-    """A known person is in one more workspace; an owner is in all of them."""
+    """Add a known person to a workspace. An owner is in all of them."""
     if person.role is Role.MEMBER:
         yield statements.add_membership(
             workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms
@@ -119,13 +119,13 @@ def find(person_id: str) -> Transaction[Person | None]:
 
 
 def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
-    """The names of everybody who can sign in and decide in a workspace."""
+    """Return the names of all people who can sign in and decide in a workspace."""
     rows = yield statements.list_names_in(workspace_id=SYSTEM_WORKSPACE, place=workspace_id)
     return tuple(row["name"] for row in rows)
 
 
 def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
-    """Who can sign in, and who was asked to."""
+    """List the people who can sign in and those who were invited."""
     rows = yield statements.list_people(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
     members = yield statements.list_memberships()
     places: dict[str, list[str]] = {}
@@ -143,7 +143,7 @@ def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
 
 
 def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
-    """Somebody may not sign in any more: their sessions and links end now. The first owner stays."""
+    """Remove a person and end their sessions and links. The first owner cannot be removed."""
     if person_id == OWNER:
         return False
     ended = yield statements.end_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
@@ -161,7 +161,7 @@ def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
 
 
 def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
-    """The workspaces that somebody may see."""
+    """Return the workspaces that a person may see."""
     if person.is_owner:
         found = yield from tenancy.list_workspaces()
         return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
@@ -170,7 +170,7 @@ def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
 
 
 def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
-    """Whether somebody may look at a workspace and decide in it."""
+    """Whether a person may see a workspace and decide in it."""
     if person.is_owner:
         return True
     rows = yield statements.find_membership(workspace_id=workspace_id, person_id=person.person_id)
@@ -178,7 +178,7 @@ def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
 
 
 def devices(person_id: str, now_ms: int) -> Transaction[tuple[Device, ...]]:
-    """Where somebody is signed in, the newest first."""
+    """List the devices of a person, newest first."""
     rows = yield statements.list_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
     return tuple(
         Device(row["session_id"], row["device"], row["created_ms"], row["expires_ms"]) for row in rows
@@ -186,7 +186,7 @@ def devices(person_id: str, now_ms: int) -> Transaction[tuple[Device, ...]]:
 
 
 def end_device(person_id: str, session_id: str, now_ms: int) -> Transaction[bool]:
-    """Sign one of somebody's own browsers out."""
+    """Sign out one of the person's own devices."""
     ended = yield statements.end_own_session(
         workspace_id=SYSTEM_WORKSPACE, session_id=session_id, person_id=person_id, now_ms=now_ms
     )
@@ -196,7 +196,7 @@ def end_device(person_id: str, session_id: str, now_ms: int) -> Transaction[bool
 
 
 def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
-    """How much needs a human where this one may decide."""
+    """Count the actions that wait where this person may decide."""
     rows = yield statements.count_waiting_for(
         everywhere=int(person.is_owner),
         person_id=person.person_id,
@@ -208,7 +208,7 @@ def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
 
 
 def journal_position() -> Transaction[str]:
-    """Where the journal of this store ends right now."""
+    """Return the present end of the store's journal."""
     rows = yield statements.journal_position()
     position: str = rows[0]["position"]
     return position

@@ -1,8 +1,8 @@
-"""Telling people that something needs them: by e-mail, a Slack-compatible webhook, or push.
+"""Notifications to people: by e-mail, a Slack-compatible webhook, or push.
 
-Asked for in the transaction that made something wait, sent by a job of its own, once per run and cause. A note says how
-much waits, of what kind and in which workspace, and links to a page that asks who one is; it never carries content, and
-never a link that decides. Where a note goes is a secret of the workspace and stays in the vault.
+The transaction that makes an action wait enqueues a job, once per run and cause. A note has the number and kind of
+waiting actions and the workspace, and links to a page that requires sign-in. It contains no content and no link that
+decides. The addresses are secrets of the workspace and are stored in the vault.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Cause = Literal["waiting", "unknown", "stopped", "unsent", "test"]
 
 NOTIFY_JOB: Final = "notify_people"
 UNSENT_AFTER_MS: Final = HOUR_MS
-"""How long an approved action may stay unsent before people are told."""
+"""How long an approved action may stay unsent before people are notified."""
 MOST_TARGETS: Final = 20
-"""Places that one workspace is told at."""
+"""Most notification targets of a workspace."""
 
 _ADDRESS: Final = "address"
 _NAMED: Final = 4
@@ -43,7 +43,7 @@ _NAMED: Final = 4
 
 
 class NotificationTarget(msgspec.Struct, frozen=True):
-    """One place at which people are told, as it may be shown."""
+    """A notification target with its address masked."""
 
     target_id: str
     kind: str
@@ -54,7 +54,7 @@ class NotificationTarget(msgspec.Struct, frozen=True):
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """What is said."""
+    """The text of a notification."""
 
     title: str
     text: str
@@ -62,7 +62,7 @@ class Notification(msgspec.Struct, frozen=True):
 
 
 class _Words(msgspec.Struct, frozen=True):
-    """Which actions of a run a note is about, and how it says so."""
+    """Selects the actions of a run for a note, with its wording."""
 
     concerns: Callable[[Action, int], bool]
     title: str
@@ -112,8 +112,8 @@ def ask(
     about: str = "",
     after_ms: int = 0,
 ) -> Transaction[None]:
-    """Have people told, if anybody wants to be; the same run, cause and `about` once. Told later, it is looked at
-    again then: nothing is said where there is nothing to say any more."""
+    """Enqueue a notification, once per run, cause and `about`, if the workspace has targets. When the job runs, it
+    checks again and sends nothing if the cause is gone."""
     rows = yield statements.list_notification_targets(workspace_id=workspace_id)
     for row in rows:
         yield from jobs.enqueue(
@@ -127,9 +127,9 @@ def ask(
 
 
 def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
-    """Have people told in an hour if an approved action is then still where it is."""
+    """Enqueue a notification for an approved action that is still unsent in an hour."""
     if is_unsent(action, now_ms):
-        # Several of a run that are approved one after another are told together.
+        # Actions of a run that are approved one after another share one note.
         about = str(now_ms // UNSENT_AFTER_MS)
         yield from ask(
             action.workspace_id, action.run_id, "unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS
@@ -137,12 +137,12 @@ def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
-    """Have people told that an attempt to send an approved action got nowhere; of each action once."""
+    """Enqueue a notification that an approved action could not be sent, once per action."""
     yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
 
 
 def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
-    """Tell one place that this works."""
+    """Enqueue a test notification to one target."""
     payload = {"targetId": target_id, "runId": "", "cause": "test"}
     yield from jobs.enqueue(
         workspace_id, NOTIFY_JOB, f"{target_id}:test:{now_ms}", payload, due_ms=now_ms, now_ms=now_ms
@@ -155,7 +155,7 @@ def targets(workspace_id: WorkspaceId) -> Transaction[tuple[NotificationTarget, 
 
 
 async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address: str, *, by: str) -> None:
-    """Keep where somebody wants to be told."""
+    """Store a notification target."""
     now_ms = services.clock.now_ms()
     target_id, seal = services.new_id(now_ms), services.vault.seal(1)
 
@@ -186,7 +186,7 @@ def remove(
 
 
 def mask(kind: str, address: str) -> str:
-    """An address as it may be shown: the path of a webhook is its secret."""
+    """Mask an address for display, because the path of a webhook is its secret."""
     if kind == "email":
         return address
     parts = urlsplit(address)
@@ -194,7 +194,7 @@ def mask(kind: str, address: str) -> str:
 
 
 async def tell(services: Services, job: Job) -> None:
-    """Handle the job: one note to one place. Raises to be tried again."""
+    """Handle the job: send one note to one target. Raises to be tried again."""
     workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
     run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])
     found = await services.store.read(partial(_prepare, services, workspace_id, target_id, run_id, cause))
@@ -211,7 +211,7 @@ async def tell(services: Services, job: Job) -> None:
 def _prepare(
     services: Services, workspace_id: WorkspaceId, target_id: str, run_id: str, cause: str
 ) -> Transaction[tuple[NotificationTarget, str, Notification] | None]:
-    """Where to and what; None where there is nothing to say any more."""
+    """Return target, address and note; None if the cause is gone."""
     rows = yield statements.find_notification_target(workspace_id=workspace_id, target_id=target_id)
     if not rows:
         return None
@@ -244,7 +244,7 @@ def _prepare(
 
 
 async def _send(services: Services, kind: str, address: str, note: Notification, key: str) -> str:
-    """What went wrong, or nothing."""
+    """Send a note. Returns the problem, or an empty text."""
     if kind == "email":
         try:
             await services.outgoing.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
@@ -261,7 +261,7 @@ async def _send(services: Services, kind: str, address: str, note: Notification,
 def _build_post(kind: str, address: str, note: Notification) -> tuple[str, bytes]:
     if kind == "slack":
         return address, msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
-    # A push server takes JSON at its root; the last part of the address is the topic.
+    # A push server takes JSON at its root path; the last part of the address is the topic.
     parts = urlsplit(address)
     path, _, topic = parts.path.rstrip("/").rpartition("/")
     url = urlunsplit((parts.scheme, parts.netloc, path + "/", "", ""))

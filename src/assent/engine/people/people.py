@@ -1,12 +1,12 @@
-"""People who sign in: one-time links and the sessions of their browsers (C8's `person`).
+"""People who sign in: one-time links and browser sessions (C8's `person`).
 
-A session that a sign-up gave has the assurance `link`: the agent may hold that address too (C26).
+A session from a signup has the assurance `link`, because the agent may hold that address too (C26).
 
-Whoever can run commands on the server's data gets a link as its owner; everybody else is invited (`engine.members`).
-A link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
-sign-in is an event in the server's own stream.
+A person who can run commands on the server's data gets an owner link; others are invited (`engine.people.members`). A
+link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
+sign-in is an event in the server's stream.
 
-Randomness comes in as an argument: a store may run a transaction twice. Knows no cookie and no page.
+Randomness is an argument, because a store may run a transaction twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
 OWNER: Final = "owner"
-"""The person who runs this server, and what they are called until they say otherwise."""
+"""The owner of this server, and their default name."""
 
 ID_BYTES: Final = 16
 SECRET_BYTES: Final = 24
@@ -39,14 +39,14 @@ _ID_CHARS: Final = 22
 
 
 class Role(enum.StrEnum):
-    """An owner decides in every workspace and says who else may; a member decides in the workspaces they are in."""
+    """An owner decides in every workspace and invites people; a member decides in their workspaces."""
 
     OWNER = "owner"
     MEMBER = "member"
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who can sign in. Their id stays the same whatever they are called."""
+    """A person who can sign in. The id does not change with the name."""
 
     person_id: str
     name: str
@@ -68,12 +68,12 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the server knows that this is a person and not an agent that held an address."""
+        """Whether the server knows that this is a person and not an agent with the link."""
         return self.assurance is not Assurance.LINK
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """A new session and the secret that its browser keeps."""
+    """A new session with the secret for the browser."""
 
     session: Session
     secret: str
@@ -82,7 +82,7 @@ class SignedIn(msgspec.Struct, frozen=True):
 def issue_link(
     entropy: bytes, now_ms: int, *, shown_to: str, person_id: str = OWNER, name: str | None = None
 ) -> Transaction[str]:
-    """Make the owner's sign-in token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
+    """Create the owner's sign-in token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person_id,
@@ -103,7 +103,7 @@ def issue_link(
 def new_link(
     person_id: str, entropy: bytes, now_ms: int, *, ttl_ms: int, facts: dict[str, Any]
 ) -> Transaction[str]:
-    """A link for somebody who is known already."""
+    """Create a sign-in link for a known person. Returns its token."""
     link_id, token = _make_secret(entropy)
     yield statements.insert_sign_in_link(
         workspace_id=SYSTEM_WORKSPACE,
@@ -118,7 +118,7 @@ def new_link(
 
 
 def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
-    """Whom a link would sign in; unknown, used and expired look alike. Changes nothing."""
+    """Return the person of a usable link. Unknown, used and expired links give None."""
     found = yield from _link(token, now_ms)
     return found[1] if found is not None else None
 
@@ -126,8 +126,8 @@ def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
 def sign_in(
     token: str, entropy: bytes, now_ms: int, *, name: str | None = None, device: str = ""
 ) -> Transaction[SignedIn | None]:
-    """Use a link up and open a session; None when the link cannot be used (any more). `device` is for its owner's
-    list of where they are signed in."""
+    """Consume a link and open a session. Returns None if the link is not usable. `device` names the browser in the
+    person's list."""
     found = yield from _link(token, now_ms)
     if found is None:
         return None
@@ -150,7 +150,7 @@ def open_session(
     facts: dict[str, Any],
     assurance: Assurance = Assurance.PERSON,
 ) -> Transaction[SignedIn]:
-    """Sign a browser in. `facts` say how it came to that."""
+    """Open a session for a browser. `facts` go into the journal."""
     session_id, secret = _make_secret(entropy)
     session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance)
     yield statements.insert_session(
@@ -169,7 +169,7 @@ def open_session(
 
 
 def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
-    """The session behind a browser's secret while it lasts. Changes nothing."""
+    """Return the live session of a browser's secret, else None."""
     session_id = _public_part(secret)
     if session_id is None:
         return None
@@ -180,7 +180,7 @@ def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
 
 
 def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
-    """End one session; false when it had ended."""
+    """End a session. Returns False if it had ended."""
     ended = yield statements.end_session(
         workspace_id=SYSTEM_WORKSPACE, session_id=session.session_id, now_ms=now_ms
     )
@@ -191,7 +191,7 @@ def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
 
 
 def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
-    """End every session of a person and every link that was not used yet; returns how many sessions ended."""
+    """End all sessions and unused links of a person. Returns the number of sessions ended."""
     ended = yield statements.end_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
     links = yield statements.end_sign_in_links(
         workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms
@@ -202,7 +202,7 @@ def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
 
 
 def forget_ended(now_ms: int, most: int) -> Transaction[int]:
-    """Delete links and sessions past their time; returns how many."""
+    """Delete expired links and sessions. Returns the number deleted."""
     links = yield statements.delete_expired_sign_in_links(now_ms=now_ms, most=most)
     sessions = yield statements.delete_expired_sessions(now_ms=now_ms, most=most)
     return max(len(links), len(sessions))
@@ -223,7 +223,7 @@ def person_of(row: Row) -> Person:
 
 
 def _make_secret(entropy: bytes) -> tuple[str, str]:
-    """The public id and the whole secret: the first finds the row, of the second only a hash is stored."""
+    """Return the public id, which finds the row, and the whole secret, of which only a hash is stored."""
     if len(entropy) != ENTROPY_BYTES:
         raise ValueError(f"a link or session needs {ENTROPY_BYTES} random bytes")
     public = entropy[:ID_BYTES]
@@ -239,16 +239,16 @@ def _public_part(secret: str) -> str | None:
 
 
 def _genuine(secret: str, rows: Rows) -> bool:
-    """Compared in constant time; an absent row costs the same as a wrong secret."""
+    """Compare in constant time. A missing row takes as long as a wrong secret."""
     stored: str = rows[0]["secret_hash"] if rows else ""
     return hmac.compare_digest(_hash(secret), stored)
 
 
 def _hash(secret: str) -> str:
-    # 192 random bits: there is nothing to guess slowly.
+    # 192 random bits need no slow hash.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    """An event in the server's own stream."""
+    """Append an event to the server's stream."""
     yield from journal.append(SYSTEM_WORKSPACE, SYSTEM_WORKSPACE, [journal.NewEvent(kind, facts)], now_ms)

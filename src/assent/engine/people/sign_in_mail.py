@@ -1,8 +1,8 @@
-"""Signing in by a link that is mailed to the address that a person gave (C26).
+"""Sign-in by a link that is mailed to a person's address (C26).
 
-Who reads that mailbox is a person to this server; the agent that asked for the key is not. The request only writes
-down that a mail is wanted: the answer is the same, and as fast, whether anybody is known there. The links are made when
-the mail is written, so they lie nowhere, work once and end within an hour.
+The reader of that mailbox counts as a person; the agent that asked for the key does not. The request only enqueues a
+job, so the answer and its timing do not reveal whether the address is known. The links are created with the mail, are
+not stored elsewhere, work once and end within an hour.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from assent.sql.loader import statements
 
 MAIL_JOB: Final = "mail_sign_in_link"
 MOST_LINKS: Final = 5
-"""Sign-ups under one address that one mail has links for: the first ones, which a stranger's cannot crowd out."""
+"""Signups of an address that get a link in one mail. The earliest count, so later ones by others cannot displace
+them."""
 
 SUBJECT: Final = "Your sign-in link"
 
 
 async def ask(services: Services, email: str, address: str) -> None:
-    """Have a link mailed, if anybody is known at `email`; `address` is the client that asks. Refuses too many."""
+    """Enqueue a mail with a link, if `email` is known. `address` is the client. Raises `Refusal` above the rate
+    limit."""
     now_ms, email = services.clock.now_ms(), email.strip().lower()
     window = sign_in_mails_window()
     for who in (f"from {address}", f"to {email}"):
@@ -42,7 +44,7 @@ async def ask(services: Services, email: str, address: str) -> None:
 
 
 async def send(services: Services, job: Job) -> None:
-    """Handle the job: one mail with a link for everything that this address signed up for."""
+    """Handle the job: send one mail with a link for each signup of this address."""
     email, now_ms = str(job.payload["email"]), services.clock.now_ms()
     entropy = [services.entropy(people.ENTROPY_BYTES) for _ in range(MOST_LINKS)]
     made = await services.store.write(partial(_links, email, entropy, now_ms))

@@ -1,8 +1,7 @@
-"""The hosts that a workspace's results may be posted to: any public one, unless a person has named them.
+"""The hosts that a workspace's results may be posted to: any public one, unless a person has listed them.
 
-Judged when a result is staged, while the caller can still mend it, and again at every try, so that a limit holds for
-what was queued before it. Deliberately unaware of how a host is read from an address: that is
-`Services.webhook_host`, the same reading by which the connection is made.
+Checked when a result is staged, while the caller can still correct it, and again at every attempt, so that a new limit
+also applies to queued deliveries. The host of a URL is parsed by `webhook_host`, as the connection parses it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from assent.sql.loader import statements
 
 
 def find(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...] | None]:
-    """The hosts that may be posted to; None where any public one may."""
+    """Return the allowed hosts; None if any public one is allowed."""
     rows = yield statements.find_webhook_hosts(workspace_id=workspace_id)
     kept = rows[0]["webhook_hosts"] if rows else None
     return tuple(kept.split()) if kept is not None else None
@@ -26,7 +25,7 @@ def find(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...] | None]:
 def limit(
     workspace_id: WorkspaceId, hosts: Sequence[str] | None, now_ms: int, *, by: str
 ) -> Transaction[None]:
-    """Let results go to these hosts alone, to none where there are none, or with None to any public one."""
+    """Allow only these hosts; an empty list allows none, None allows any public one."""
     kept = " ".join(hosts) if hosts is not None else None
     if not (yield statements.set_webhook_hosts(workspace_id=workspace_id, webhook_hosts=kept)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
@@ -36,7 +35,7 @@ def limit(
 
 
 def why_not(hosts: Sequence[str] | None, host: str) -> str | None:
-    """Why nothing may be posted to a host, in words; None where it may be."""
+    """Explain why a host is not allowed; None if it is."""
     if hosts is None or host in hosts:
         return None
     if not hosts:
@@ -45,7 +44,7 @@ def why_not(hosts: Sequence[str] | None, host: str) -> str | None:
 
 
 def require(workspace_id: WorkspaceId, host: str) -> Transaction[None]:
-    """Refuse a webhook at a host that the workspace does not allow."""
+    """Raise `Refusal` for a host that the workspace does not allow."""
     refused = why_not((yield from find(workspace_id)), host)
     if refused is not None:
         wanted = f"an address that this workspace allows. {refused}"

@@ -1,9 +1,9 @@
-"""Runs whose result comes after their answer: begun with the job that makes it, ended once, by it or by a refusal.
+"""Runs whose result comes after their answer. A job produces the result or a refusal, once.
 
     running ──the job stages it──► prepared        either way the end is posted to the webhook that the call named
         └──the job is refused────► failed
 
-Deliberately unaware of which tools take long: that is `assent.tools.suite.long_runs`.
+`assent.tools.suite.long_runs` defines which tools do this.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ CONTINUE_JOB: Final = "continue_run"
 
 
 async def begin(services: Services, request: Request, shape: type[Reply], more: dict[str, Any]) -> Reply:
-    """Store a run whose result comes later, with the job that makes it, and answer with where it will be.
+    """Store a run and the job that produces its result, and answer with its place.
 
-    The answer is what the same key gives from then on; the result is the run's and the webhook's.
+    A repeated idempotency key gets this answer; the result goes to the run and the webhook.
     """
     now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
@@ -86,7 +86,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
 
 
 async def fail(services: Services, run: Run, refusal: dict[str, Any]) -> None:
-    """End a run whose result will not come: with the refusal, which is posted as the result would have been."""
+    """End a run with a refusal, which is posted to the webhook like a result."""
     now_ms = services.clock.now_ms()
     ended = msgspec.structs.replace(run, outputs={"refusal": refusal}, status=FAILED)
     delivery_id = services.new_id(now_ms)

@@ -1,14 +1,13 @@
-"""Deliveries to webhooks: a result is posted until it arrived or the schedule is over, and every try is logged.
+"""Webhook deliveries: a result is posted until it is accepted or the schedule ends. Every attempt is logged.
 
     waiting ──2xx──► delivered          one job per delivery, enqueued with the result it carries
        ▲  └──410, or the sixth failure──► failed
-       └──────────resend by a human──────────┘
+       └──────────resend by a person──────────┘
 
-The secret is the workspace's and lies in the vault. Each try is signed with the one that holds at that moment: after a
-rotation the old one signs nothing any more, also not what was queued before.
+The workspace's secret is in the vault. Each attempt is signed with the present secret, also for deliveries that were
+queued before a rotation.
 
-Delivery is at least once: a process that dies between the answer and its record posts again, under the same id.
-Deliberately unaware of sockets and of which addresses may be reached: that is `Services.post_webhook`.
+Delivery is at least once: after a crash between the answer and its record, the same id is posted again.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ HOLDER: Final = "webhooks"
 FIELD: Final = "secret"
 
 MAX_TRIES_KEPT: Final = 60
-"""Lines of log for one delivery: ten whole schedules. Who sends again more often loses the oldest."""
+"""Log lines kept per delivery: ten whole schedules. Older ones are deleted."""
 
 MAX_DETAIL_CHARS: Final = 300
 
 Resent = Literal["resent", "waiting", "unknown"]
-"""What became of the wish to send again: done, still being tried, or no such delivery here."""
+"""The result of `resend`: done, still being tried, or no such delivery."""
 
 
 class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A delivery as the log shows it."""
+    """A delivery in the log."""
 
     delivery_id: str
     run_id: str
@@ -61,7 +60,7 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One line of the log. `status` is None where nobody answered."""
+    """One attempt in the log. `status` is None if there was no answer."""
 
     number: int
     at_ms: int
@@ -72,7 +71,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Outbound(msgspec.Struct, frozen=True):
-    """A delivery that is to be tried, with what is sent."""
+    """A delivery to attempt, with its body."""
 
     delivery: DeliveryRecord
     body: bytes
@@ -81,7 +80,7 @@ class Outbound(msgspec.Struct, frozen=True):
 def enqueue(
     workspace_id: WorkspaceId, delivery_id: str, run_id: RunId, kind: str, url: str, result: Any, now_ms: int
 ) -> Transaction[None]:
-    """Put a result on its way, in the transaction that stores it: it is posted if and only if that commits."""
+    """Enqueue a delivery in the transaction that stores the result: it is posted if and only if that commits."""
     yield statements.insert_webhook_delivery(
         workspace_id=workspace_id,
         delivery_id=delivery_id,
@@ -97,7 +96,7 @@ def enqueue(
 
 
 async def deliver(services: Services, job: Job) -> None:
-    """Handle the job: one try. Raises to be tried again on the schedule; the last failure ends quietly in the log."""
+    """Handle the job: one attempt. Raises to be tried again on the schedule; the last failure is only logged."""
     workspace_id, delivery_id = job.workspace_id, str(job.payload["deliveryId"])
     outbound = await services.store.read(partial(_outbound, workspace_id, delivery_id))
     if outbound is None or outbound.delivery.state != "waiting":
@@ -133,7 +132,7 @@ def _record(
     again_ms: int | None,
     now_ms: int,
 ) -> Transaction[None]:
-    """A line of the log, what the delivery is now, and, at its end, the run's event."""
+    """Log an attempt, update the delivery, and append the run's event at its end."""
     state: State = (
         "waiting" if again_ms is not None else "delivered" if found.outcome == "delivered" else "failed"
     )
@@ -167,9 +166,9 @@ def _record(
 
 
 def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str) -> Transaction[Resent]:
-    """Post a delivery that has ended once more, with its whole schedule before it and under the same id.
+    """Start an ended delivery again, with its whole schedule and the same id.
 
-    One that is still being tried is left alone, unless its try is long overdue: then whoever had it is gone.
+    One that is still being tried is not changed, unless its attempt is long overdue, which means that its worker died.
     """
     found = yield from find(workspace_id, delivery_id)
     if found is None:
@@ -190,7 +189,7 @@ def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str)
 
 
 async def signing_secret(services: Services, workspace_id: WorkspaceId, *, rotate: bool = False) -> str:
-    """The workspace's secret, made at first need; with `rotate` a new one, and the old one signs nothing any more."""
+    """Return the workspace's secret, created at first use. `rotate` replaces it."""
     if not rotate:
         kept = await services.store.read(partial(services.vault.open, workspace_id, HOLDER))
         if FIELD in kept:
@@ -205,7 +204,7 @@ async def signing_secret(services: Services, workspace_id: WorkspaceId, *, rotat
 def _keep_secret(
     vault: Vault, workspace_id: WorkspaceId, fresh: str, seal: Seal, now_ms: int, rotate: bool
 ) -> Transaction[str]:
-    # The workspace's stream is the lock: of two that make the first secret at once, the second finds it there.
+    # The workspace's stream is the lock: of two concurrent calls, the second finds the first one's secret.
     head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
     kept = yield from vault.open(workspace_id, HOLDER)
     if FIELD in kept and not rotate:
@@ -217,19 +216,18 @@ def _keep_secret(
 
 
 def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[DeliveryRecord | None]:
-    """One delivery."""
     outbound = yield from _outbound(workspace_id, delivery_id)
     return outbound.delivery if outbound is not None else None
 
 
 def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[DeliveryRecord, ...]]:
-    """A workspace's deliveries, newest first, before a cursor (the last delivery's id)."""
+    """List a workspace's deliveries before a cursor (the last delivery's id), newest first."""
     rows = yield statements.list_webhook_deliveries(workspace_id=workspace_id, before=before, most=most)
     return tuple(_delivery(row) for row in rows)
 
 
 def tries(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[tuple[Try, ...]]:
-    """The log of one delivery, oldest first."""
+    """List the attempts of a delivery, oldest first."""
     rows = yield statements.list_webhook_tries(workspace_id=workspace_id, delivery_id=delivery_id)
     return tuple(
         Try(
@@ -245,14 +243,14 @@ def tries(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[tuple[Try,
 
 
 def forget_old(now_ms: int, most: int) -> Transaction[int]:
-    """Remove ended deliveries past their retention, with their log; returns how many."""
+    """Delete ended deliveries past their retention, with their log. Returns the number deleted."""
     before_ms = now_ms - WEBHOOK_RETENTION_MS
     yield statements.forget_webhook_tries(created_before_ms=before_ms, most=most)
     return len((yield statements.forget_webhook_deliveries(created_before_ms=before_ms, most=most)))
 
 
 def mask_url(url: str) -> str:
-    """An address for lists and logs: what follows the question mark may be somebody's password."""
+    """Mask a URL for lists and logs, because its query may hold a secret."""
     bare, asked, _ = url.partition("?")
     return f"{bare}?…" if asked else bare
 
@@ -261,7 +259,7 @@ def _outbound(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Outbou
     rows = yield statements.find_webhook_delivery(workspace_id=workspace_id, delivery_id=delivery_id)
     if not rows:
         return None
-    # What an earlier release stored may have a token in it.
+    # A row of an earlier release may contain a token.
     return Outbound(_delivery(rows[0]), webhooks.without_tokens(rows[0]["body"].encode()))
 
 
