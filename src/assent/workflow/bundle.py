@@ -1,7 +1,7 @@
 """A session as one file: versioned, with a digest over everything (W68, W71).
 
-A bundle is written in exactly one way, and what is read must be written that way: one flipped byte, wherever it is, is
-found. It carries no tokens (a server mints its own) and no approvals (nobody can bring those along).
+A bundle has exactly one encoding, and a file must have it, so any flipped byte is detected. It contains no tokens,
+since a server mints its own, and no approvals, which cannot be imported.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from assent.workflow.issues import quote
 FORMAT: Final = "assent.session"
 VERSION: Final = 1
 EVENT_KINDS: Final = frozenset({"workflow_started", "step_acked", "step_blocked", "checkpoint_kept"})
-"""What a bundle takes of a log: what happened to the run. What happened to actions is another ledger's."""
+"""The events of a log that a bundle contains: those of the run, not those of actions."""
 
 _FACTS: Final[dict[str, dict[str, type]]] = {
     "step_acked": {"node": int, "parent": int, "stepKey": str, "ackHash": str, "complete": bool, "seal": str},
     "checkpoint_kept": {"node": int, "digest": str},
 }
-"""What is made of the events of a log, and what it must be for that."""
+"""Fields of the events that an import uses, with their types."""
 
 MAX_SESSION_ID_CHARS: Final = 200
 _LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999, beyond which nothing can be shown as a date."""
+"""The end of the year 9999, the last date that can be displayed."""
 _EDGE: Final = re.compile(r"[0-9a-f]{64}")
 _RUN_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -57,7 +57,7 @@ class ExportedNode(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 class ExportedAnswer(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """An answer that was given, without its tokens: they stand for node `at` and attempt `attempt`."""
+    """A stored answer without its tokens, which name node `at` and attempt `attempt`."""
 
     node: int
     edge: str
@@ -91,7 +91,7 @@ class ExportedRun(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
 
 
 class ExportedSessionNote(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What a person wrote on the session as a whole."""
+    """A person's note on the session."""
 
     note_id: str
     author: str
@@ -108,14 +108,14 @@ class Bundle(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
 
 def write(bundle: Bundle) -> bytes:
-    """The file."""
+    """Encode a bundle."""
     content = msgspec.to_builtins(bundle)
     sealed = {"format": FORMAT, "version": VERSION, "content": content}
     return _encode({**sealed, "digest": digest(sealed)})
 
 
 def read(raw: bytes) -> Bundle:
-    """The session in a file, or `BundleRefused`: for an unknown version (W68), or a byte that was changed."""
+    """Decode a bundle. Raises `BundleRefused` for an unknown version (W68) or a changed byte."""
     try:
         document = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -144,7 +144,7 @@ def read(raw: bytes) -> Bundle:
 
 
 def _flaws(bundle: Bundle) -> Iterator[str]:
-    """What no export writes, whoever made the digest: names, times and places that lead nowhere."""
+    """Yield names, times and references that no export writes, even if the digest is valid."""
     if not 0 < len(bundle.session_id) <= MAX_SESSION_ID_CHARS or "\0" in bundle.session_id:
         yield "its session has no name that can be used"
     if not bundle.runs or len({run.run_id for run in bundle.runs}) != len(bundle.runs):
@@ -167,7 +167,7 @@ def _flaws(bundle: Bundle) -> Iterator[str]:
 
 
 def _texts(bundle: Bundle) -> Iterator[str]:
-    """What is stored as it is, and not as JSON."""
+    """Yield the texts that are stored verbatim, not as JSON."""
     for note in bundle.notes:
         yield from (note.note_id, note.author, note.notes)
     for run in bundle.runs:
@@ -226,7 +226,7 @@ def _apart(named: list[tuple[int, str]]) -> bool:
 
 
 def digest_of(raw: bytes) -> str:
-    """What a bundle that was read calls itself."""
+    """Return the digest that a bundle states."""
     stated: str = msgspec.json.decode(raw)["digest"]
     return stated
 

@@ -1,4 +1,4 @@
-"""What is wrong with a definition or with what an agent sent: where, which kind, and what to do about it."""
+"""Issues of a definition or of submitted content: path, code, and advice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_PATH_CHARS: Final = 200
 
 
 class Issue(msgspec.Struct, frozen=True, order=True):
-    """One thing wrong. `path` is a JSON path, `code` a stable word, `message` says what to write instead."""
+    """One issue. `path` is a JSON path, `code` a stable word, `message` says what to write instead."""
 
     path: str
     code: str
@@ -19,7 +19,7 @@ class Issue(msgspec.Struct, frozen=True, order=True):
 
 
 class Warning(msgspec.Struct, frozen=True, order=True):
-    """Something that does not stop the run, said as data. `path` names the field, loop or file it is about."""
+    """A finding that does not stop the run. `path` names the field, loop or file."""
 
     code: str
     message: str
@@ -27,12 +27,12 @@ class Warning(msgspec.Struct, frozen=True, order=True):
 
 
 def short(issue: Issue) -> Issue:
-    """The issue with a path that can be read: names of any length stand in it."""
+    """Return the issue with a shortened path, because names may have any length."""
     return msgspec.structs.replace(issue, path=issue.path[:MAX_PATH_CHARS])
 
 
 def quote(value: object, limit: int = 60) -> str:
-    """A value as it may stand in a message: short, on one line, without control characters."""
+    """Quote a value for a message: short, on one line, without control characters."""
     text = value if isinstance(value, str) else _as_json(value)
     text = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
     quoted = f'"{text[:limit]}{"…" if len(text) > limit else ""}"'
@@ -40,7 +40,7 @@ def quote(value: object, limit: int = 60) -> str:
 
 
 def _as_json(value: object) -> str:
-    """As the author wrote it: null and true, not the names they have here."""
+    """Write a value as JSON: null and true, not None and True."""
     try:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, RecursionError):
@@ -48,7 +48,7 @@ def _as_json(value: object) -> str:
 
 
 def places(document: Any) -> Iterator[tuple[str, Any]]:
-    """Every value in a document with its path, in the author's order, however deep it nests."""
+    """Yield every value of a document with its path, in the author's order, at any depth."""
     stack = [("$", document)]
     while stack:
         path, value = stack.pop()
@@ -60,7 +60,7 @@ def places(document: Any) -> Iterator[tuple[str, Any]]:
 
 
 def twice(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
-    """Entries of a list that bear the name of an earlier one."""
+    """Yield an issue for each entry of a list that repeats an earlier name."""
     seen: set[str] = set()
     entries = owner.get(field)
     for n, entry in enumerate(entries if isinstance(entries, list) else ()):

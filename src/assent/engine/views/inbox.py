@@ -1,7 +1,6 @@
-"""What needs a person where they may decide: unknown outcomes, what did not go out, what waits by risk, and what was
-done today.
+"""Read model of the inbox: unknown outcomes, undelivered actions, waiting actions by risk, and today's results.
 
-Reads only. Who may see a workspace is a condition of every statement here: an owner sees all, a member theirs.
+Every statement checks access to the workspace: an owner sees all, a member their own.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from assent.sql.loader import statements
 MOST_UNKNOWN: Final = 50
 MOST_STOPPED: Final = 50
 FAILED_SHOWN_MS: Final = 7 * DAY_MS
-"""How long something stays in sight that was refused for good: nothing can be done about it but a new draft."""
+"""How long a failed action stays in the inbox. It needs a new draft."""
 MOST_DONE: Final = 20
 
 _POLICY: Final = msgspec.json.Decoder(Policy)
@@ -39,7 +38,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class InboxFilter(msgspec.Struct, frozen=True):
-    """What somebody wants to see of it. `until_ms`: only what ends before."""
+    """A filter of the inbox. `until_ms`: only actions that expire before."""
 
     workspace: str = ""
     severity: Severity | None = None
@@ -49,20 +48,20 @@ class InboxFilter(msgspec.Struct, frozen=True):
 
 
 class Inbox(msgspec.Struct, frozen=True):
-    """A page of what waits, how many there are in all, and what stands around it on the first page."""
+    """A page of waiting actions, their total, and the other sections, which only the first page has."""
 
     waiting: tuple[Waiting, ...]
     found: int
     unknown: tuple[Waiting, ...]
     stopped: tuple[Waiting, ...]
-    """Approved, and did not go out."""
+    """Approved but not delivered."""
     done: tuple[Waiting, ...]
 
 
 def look(
     person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
 ) -> Transaction[Inbox]:
-    """A page (how many to skip, how many to show) of what needs somebody; the rest is on the first one."""
+    """Return a page of the inbox, by number to skip and number to show. Only the first page has the other sections."""
     skipped, most = page
     who = {"everywhere": int(person.is_owner), "person_id": person.person_id}
     about = {
@@ -99,7 +98,7 @@ def look(
 
 
 def find_place(action_id: str) -> Transaction[WorkspaceId | None]:
-    """The workspace of an action, whichever it is: the caller asks whether somebody may see it."""
+    """Return the workspace of any action. The caller must check access."""
     rows = yield statements.find_action_anywhere(action_id=action_id)
     return WorkspaceId(rows[0]["workspace_id"]) if rows else None
 
@@ -124,12 +123,12 @@ def _line(row: Row) -> Waiting:
 
 
 def _opening(channel: str) -> str:
-    """An effect is stored with its channel first."""
+    """Return the beginning of a stored effect of a channel, which is its first field."""
     return f'{{"channel":"{_literal(channel)}",%' if channel else "%"
 
 
 def _pattern(text: str) -> str:
-    """A text as it stands inside the stored JSON."""
+    """Return a pattern for a text inside stored JSON."""
     inside = msgspec.json.encode(text).decode()[1:-1]
     return f"%{_literal(inside)}%"
 

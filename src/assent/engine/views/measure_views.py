@@ -1,6 +1,6 @@
-"""What people see of measurements: each run of which something was sent, with what came back or why nothing did (E100).
+"""Read model of measurements: each run with a delivery, and its results or why there are none (E100).
 
-Reads only. Who may look is for the surface to say.
+The caller checks access.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     measured_ms: int | None
     found: Measurement | None
     empty_at_ms: int | None
-    """When it was last measured and nothing came back."""
+    """When it was last measured without a result."""
     empty: tuple[tuple[str, str, str], ...]
-    """What its sources said then: channel, source, reason."""
+    """The answers of its sources then: channel, source, reason."""
     by_hand: tuple[tuple[str, dict[str, float], int], ...]
-    """Numbers that people wrote down: channel, numbers, when."""
+    """Numbers that people entered: channel, numbers, time."""
 
 
 class MeasuredPage(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class MeasuredPage(msgspec.Struct, frozen=True):
 
 
 def list_measured(workspace_id: WorkspaceId, *, before: str, most: int) -> Transaction[MeasuredPage]:
-    """A page of the runs of which something was sent, newest first."""
+    """List the runs with a delivery, newest first."""
     rows = yield statements.list_measurement_page(workspace_id=workspace_id, before=before, most=most + 1)
     found = []
     for row in rows[:most]:

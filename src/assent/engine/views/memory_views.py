@@ -1,4 +1,4 @@
-"""Memory for people: a page of it whatever its state, and a person's word on one entry."""
+"""Memory for people: pages of entries in any state, and decisions about an entry."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def entries(
     before: str,
     most: int,
 ) -> Transaction[MemoryPage]:
-    """What a workspace remembers, newest first; empty filters match all. Looks for the text as it is and not by the
-    index of words, which a search may have to complete: a page that is only looked at writes nothing."""
+    """List the entries of a workspace, newest first; empty filters match all. Searches the plain text instead of the
+    word index, because a search may have to update that index and a page view writes nothing."""
     rows = yield statements.list_brain_page(
         workspace_id=workspace_id,
         tenant_id=tenant_id,
@@ -44,7 +44,7 @@ def entries(
 
 
 def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int) -> Transaction[bool]:
-    """Confirm or retire an entry, with the event that says who did; false where the workspace has none such."""
+    """Confirm or retire an entry, with its event. Returns False if the workspace has no such entry."""
     rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
     if not rows:
         return False

@@ -1,7 +1,7 @@
-"""What a status report is made of: one section each of what is open and of what happened lately. Reads only.
+"""Read model of the status report: sections of open actions and of recent results.
 
-Every list is read in the order of an index that holds nothing else, newest first and up to a number, and every count
-stops at a number: a report costs the same however long a workspace has been used.
+Every list is bounded and read in the order of a partial index, newest first, and every count is bounded, so the cost
+does not grow with the history.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from assent.sql.loader import statements
 from assent.suite.content.lessons import teaches
 
 RECENT_MS: Final = 30 * DAY_MS
-"""How far back the report looks at what is settled. What is open is listed however old it is."""
+"""How far back closed actions are listed. Open ones are listed at any age."""
 
 LISTED: Final = 10
-"""Entries of a section of what is open."""
+"""Entries of a section of open actions."""
 
 RECENT_LISTED: Final = 5
-"""Entries of a section of what is settled."""
+"""Entries of a section of closed actions."""
 
 SENT_READ: Final = 20
-"""Executed actions that are read. Among them are those that are told as taken down instead of as gone out."""
+"""Executed actions that are read; some of them are listed as taken down."""
 
 MOST_COUNTED: Final = 1_000
-"""Where a count stops."""
+"""Bound of a count."""
 
 LESSONS: Final = 6
 LESSONS_READ: Final = 4 * LESSONS
-"""Entries that are read for them: a rejection that is not about the text teaches nothing."""
+"""Memory entries that are read for the lessons; a rejection that is not about the text gives none."""
 LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
 
 
@@ -52,7 +52,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is in each section, newest first, and how many in all."""
+    """The entries of each section, newest first, and their totals."""
 
     sections: dict[Section, tuple[Action, ...]]
     counts: dict[str, int]
@@ -62,7 +62,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
-    """The whole report; `tenant_id` limits the lessons to one tenant."""
+    """Read the whole report. `tenant_id` limits the lessons to one tenant."""
     since_ms = max(0, now_ms - RECENT_MS)
     named: dict[str, Any] = {"workspace_id": workspace_id}
     open_now = {**named, "now_ms": now_ms, "most": LISTED}

@@ -1,7 +1,7 @@
-"""What was done in a workspace since a moment, and what shows that the record of it is unchanged. Reads only.
+"""Read model of the report: the activity of a workspace since a time, and the evidence that its record is unaltered.
 
-A report is made from the newest events of the time that is asked for: which actions they are about, and which attempts
-to send were refused. Both are bounded, so that a report of a busy year is a page, too.
+A report uses the newest events of that time: the actions they are about, and refused attempts to send. Both are
+bounded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where the hash chain of a run ends."""
+    """The head of a run's hash chain."""
 
     run_id: str
     events: int
@@ -66,7 +66,7 @@ class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The newest signature over the heads of all chains."""
+    """The newest signed checkpoint."""
 
     number: int
     at_ms: int
@@ -76,18 +76,18 @@ class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="came
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     actions: tuple[Action, ...]
-    """Those that something happened to, the latest first."""
+    """Actions with events, the latest first."""
     more: bool
-    """Whether more happened than is listed."""
+    """Whether there is more than is listed."""
     steps: int
-    """Confirmations of workflow steps among what happened; they are not listed."""
+    """Number of confirmed workflow steps, which are not listed."""
     refused: tuple[RefusedSend, ...]
     heads: tuple[StreamHead, ...]
     checkpoint: ReportedCheckpoint | None
 
 
 def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
-    """What happened since a moment."""
+    """Read the report since a time."""
     rows = yield from audit_views.events_since(workspace_id, since_ms, kinds=KINDS, most=MOST_EVENTS + 1)
     about: dict[str, None] = {}
     refused = []

@@ -1,7 +1,7 @@
-"""What a person looks at before deciding: a run with everything known about it.
+"""Read model of the review page: a run with everything known about it.
 
-Reading only, but for ending a run's links and noting a look that found nothing. Deciding is
-`assent.engine.actions.decisions`. Who may look is for the surface to say; nothing here judges it.
+It writes only to revoke a run's links and to record a look-up without a result. `assent.engine.actions.decisions`
+decides. The caller checks access.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from assent.ports import Transaction
 from assent.sql.loader import statements
 
 HISTORY_EVENTS: Final = 300
-"""The last events of a run that a page shows: far more than a run has, bounded against one that was played with."""
+"""Bound on the events of a run that a page shows."""
 
 SOON_MS: Final = 15 * SECOND_MS
-"""A job that is due within this is under way for whoever looks."""
+"""A job that is due within this time counts as running."""
 
 _POLICY: Final = msgspec.json.Decoder(Policy)
 _EFFECT: Final = msgspec.json.Decoder(Effect)
@@ -51,21 +51,21 @@ class SendJob(msgspec.Struct, frozen=True):
     last_error: str | None
 
     def under_way(self, now_ms: int) -> bool:
-        """Whether it runs or is about to. One that waits for a later try is not."""
+        """Whether it runs or is about to, unlike one that waits for a later retry."""
         return self.state is JobState.RUNNING or (
             self.state is JobState.WAITING and self.due_ms <= now_ms + SOON_MS
         )
 
 
 class Yes(msgspec.Struct, frozen=True):
-    """One of several people whose approval is needed. `approver` is who they are, `name` what they are called."""
+    """One of several needed approvals. `approver` is the approver key, `name` the displayed name."""
 
     approver: str
     name: str
 
 
 class RunReview(msgspec.Struct, frozen=True):
-    """A run as it is now, for a person."""
+    """The present state of a run, for a person."""
 
     run: Run
     workspace_name: str
@@ -74,16 +74,16 @@ class RunReview(msgspec.Struct, frozen=True):
     policy: Policy
     events: tuple[journal.Event, ...]
     approvals: dict[ActionId, tuple[Yes, ...]]
-    """Who has approved so far, where the policy asks for several."""
+    """The approvals so far, if the policy requires several."""
     revisions: dict[ActionId, dict[int, Effect]]
-    """What an action said before it was edited."""
+    """The earlier contents of edited actions."""
     memory: dict[str, Entry]
-    """The memories that shaped what the run made, by their ids."""
+    """The memories that changed the run's drafts, by id."""
     send_jobs: dict[ActionId, SendJob]
 
 
 def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
-    """A run of any workspace: for the owner of the server."""
+    """Return a run of any workspace, for the owner of the server."""
     rows = yield statements.find_run_anywhere(run_id=run_id)
     if not rows:
         return None
@@ -91,7 +91,7 @@ def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
 
 
 def look_at(run: Run) -> Transaction[RunReview]:
-    """Everything about a run in one snapshot."""
+    """Read everything about a run in one snapshot."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
     policies = yield statements.find_policy(workspace_id=workspace_id)
@@ -142,7 +142,7 @@ def look_at(run: Run) -> Transaction[RunReview]:
 
 
 def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
-    """Which memories shaped a draft, and how, as its author noted it."""
+    """Return the memories that changed a draft, and how, as recorded by its author."""
     try:
         return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
     except msgspec.ValidationError:
@@ -150,7 +150,7 @@ def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
 
 
 def find_send_job(action: Action) -> Transaction[SendJob | None]:
-    """The last job that was to send an action."""
+    """Return the last job that sends an action."""
     rows = yield statements.find_send_job(
         workspace_id=action.workspace_id,
         kind=SEND_JOB,
@@ -161,8 +161,8 @@ def find_send_job(action: Action) -> Transaction[SendJob | None]:
 
 
 def send_again(action: Action, now_ms: int) -> Transaction[None]:
-    """Make sure that a job will send an approved action now: an earlier one may have ended without getting through,
-    and its key is kept."""
+    """Enqueue a job that sends an approved action now, unless one is running. Its key is new, because an earlier job
+    may have ended without success."""
     if action.status is not Status.APPROVED or action.schedule_ms is not None:
         return
     job = yield from find_send_job(action)
@@ -182,7 +182,8 @@ def send_again(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
-    """The action, locked, if it belongs to this run; a link covers one run only (E71)."""
+    """Lock and return an action of this run. Raises `Refusal` for another run, since a link covers one run only
+    (E71)."""
     action, _ = yield from actions.lock(run.workspace_id, action_id)
     if action.run_id != run.run_id:
         raise Refusal(Reason.WRONG_WORKSPACE)
@@ -190,8 +191,8 @@ def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
 
 
 def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
-    """End every review link of a run made until now, and what browsers got for them."""
-    # A link says when it was made in whole seconds, so one of this very moment counts as earlier, too.
+    """Revoke all review links of a run made until now, and the browser access they gave."""
+    # A link has its time in whole seconds, so one made in this second is revoked too.
     moved = yield statements.end_review_links(
         workspace_id=run.workspace_id, run_id=run.run_id, links_from_ms=now_ms + 1
     )
@@ -204,7 +205,7 @@ def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
 
 
 def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """A human looked and cannot say yet. The action stays as it is; the look is kept."""
+    """Record that a person looked and cannot tell yet. The action does not change."""
     action = yield from require_of_run(run, action_id)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from actions.note(action, "outcome_still_unknown", facts, now_ms)

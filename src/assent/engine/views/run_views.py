@@ -1,7 +1,7 @@
-"""What people see of runs: the list with how their actions stand, and one run. Reads only.
+"""Read model of runs: the list with the state of their actions, and one run.
 
-Everything is asked for within a workspace: a foreign and an unknown run read the same rows, none (C1). Who may look
-is for the surface to say.
+Every statement includes the workspace: a foreign run and an unknown one both give no rows (C1). The caller checks
+access.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class ActionCount(msgspec.Struct, frozen=True):
-    """How many actions of a run are in one state."""
+    """The number of a run's actions in one state."""
 
     status: str
     execution_state: str
     actions: int
     overdue: int = 0
-    """How many of them are past their date, whether or not that matters in their state."""
+    """How many of them are past their expiry, in any state."""
 
 
 class RunLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class ChildRun(msgspec.Struct, frozen=True):
 
 
 class ActionPlace(msgspec.Struct, frozen=True):
-    """Where a page of a run's actions begins: after this one."""
+    """A page of a run's actions begins after this one."""
 
     position: int = -1
     action_id: str = ""
@@ -88,8 +88,8 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
 def runs(
     workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int, now_ms: int
 ) -> Transaction[RunPage]:
-    """A page of runs, newest first. Runs of the memory and of connecting are listed only where asked for by operator:
-    they stage nothing."""
+    """List runs, newest first. Runs of memory and connecting stage nothing and are listed only if their operator is
+    asked for."""
     rows = yield statements.list_run_page(
         workspace_id=workspace_id,
         operator=operator,
@@ -130,7 +130,7 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
 
 
 def status_of(stored: str, standings: Iterable[ActionCount], *, measured: bool) -> str:
-    """The status of a run, derived from how its actions stand."""
+    """Compute the status of a run from its actions."""
     states = []
     for each in standings:
         expired = each.overdue if may_expire(each.status, each.execution_state) else 0
@@ -150,7 +150,7 @@ def run(
     most_events: int,
     now_ms: int,
 ) -> Transaction[RunDetail | None]:
-    """One run with a page of its actions after a place, and of its history before one."""
+    """Return a run with a page of its actions and a page of its history."""
     found = yield from actions.find_run(workspace_id, run_id)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""What people see of workflow sessions: the list, a run's tree, one step, two branches side by side. Reads only.
+"""Read model of workflow sessions: the list, a run's tree, one step, a comparison of two branches.
 
-A session is shown through its runs, and everything is asked for by a run's id within a workspace: a foreign and an
-unknown run read the same rows, none (W8). Who may look is for the surface to say; how it is drawn is the page's.
+Every statement includes the workspace and a run's id: a foreign run and an unknown one both give no rows (W8). The
+caller checks access.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from assent.workflow import Pending, pending
 from assent.workflow.machine.snapshot import decode as decode_snapshot
 
 RUNS_SHOWN: Final = 50
-"""Runs of a session in its sidebar, the freshest; a workstream rarely has ten."""
+"""The most recent runs of a session in its sidebar."""
 
 SHOWN_AT_A_STEP: Final = 20
-"""Refused attempts or checkpoints of one node on its page."""
+"""Blocked attempts or checkpoints of a node on its page."""
 
 _ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
 _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
@@ -45,7 +45,7 @@ class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A session in a list, with its freshest runs."""
+    """A session in a list, with its most recent runs."""
 
     session_id: str
     created_ms: int
@@ -60,7 +60,7 @@ class SessionPage(msgspec.Struct, frozen=True):
 
 
 class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of a run and what happened at it."""
+    """A node of a run with its events."""
 
     node: int
     parent: int | None
@@ -74,7 +74,7 @@ class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Confirmation(msgspec.Struct, frozen=True):
-    """A person was asked at a node."""
+    """A confirmation at a node."""
 
     node: int
     step_key: str
@@ -96,7 +96,7 @@ class RunView(msgspec.Struct, frozen=True):
 
 
 class RefusedAdvance(msgspec.Struct, frozen=True):
-    """An advance that was answered with what is wrong with it."""
+    """A blocked advance with its issues."""
 
     at_ms: int
     reason: str
@@ -109,7 +109,7 @@ class CheckpointNote(msgspec.Struct, frozen=True):
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
-    """A node with everything about it: what was asked, what was sent, what was kept, and what comes next."""
+    """A node in full: the completed step, its content, checkpoints, and the pending step."""
 
     node: int
     parent: int | None
@@ -118,18 +118,18 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     is_complete: bool
     created_ms: int
     asked: Pending | None
-    """The step that was completed to get here; none at the start."""
+    """The completed step; None at the start."""
     notes: str
     artifacts: tuple[dict[str, Any], ...]
     context: dict[str, Any]
     checkpoints: tuple[CheckpointNote, ...]
     following: Pending | None
-    """The step that is pending here."""
+    """The pending step."""
     refused: tuple[RefusedAdvance, ...]
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of one branch, to be compared."""
+    """A step of a compared branch."""
 
     node: int
     step_key: str
@@ -139,7 +139,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """Something that happened in a session: a step of a run, a checkpoint, or a person's note."""
+    """An entry of a session's timeline: a step, a checkpoint, or a person's note."""
 
     at_ms: int
     kind: Literal["started", "step", "complete", "kept", "noted"]
@@ -154,7 +154,7 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class ComparedBranch(msgspec.Struct, frozen=True):
-    """What one branch has after the place where both part, and the context at its end."""
+    """The steps of a branch after the divergence, and its final context."""
 
     end: TreeNode
     passages: tuple[Passage, ...]
@@ -172,7 +172,7 @@ class Comparison(msgspec.Struct, frozen=True):
 def sessions(
     workspace_id: WorkspaceId, *, search: str, before: tuple[int, str], most: int
 ) -> Transaction[SessionPage]:
-    """A page of sessions, freshest first, before a place (time and name)."""
+    """List sessions before a cursor (time and name), most recent first."""
     rows = yield statements.list_session_page(
         workspace_id=workspace_id,
         pattern=like(search),
@@ -203,13 +203,13 @@ def sessions(
 
 
 def like(search: str) -> str:
-    """A pattern that finds a text anywhere; nothing where nothing is sought."""
+    """Return a LIKE pattern that finds a text anywhere; empty for an empty search."""
     words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{words}%" if words else ""
 
 
 def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
-    """A run with its tree and its session."""
+    """Return a run with its tree and its session."""
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
     if not rows:
         return None
@@ -252,7 +252,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
 
 
 def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
-    """The nodes with what happened at each."""
+    """Build the nodes with their events."""
     attempts = {row["node"]: row["refused"] for row in refused}
     noted = {row["node"]: (row["checkpoints"], row["noted_seq"]) for row in kept}
     nodes = []
@@ -276,7 +276,7 @@ def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
 
 
 def tip_of(nodes: tuple[TreeNode, ...]) -> int:
-    """The leaf with the latest event, whatever any clock says (W27)."""
+    """Return the leaf with the latest event by number (W27)."""
     parents = {each.parent for each in nodes}
     return max((each for each in nodes if each.node not in parents), key=lambda n: (n.latest, n.node)).node
 
@@ -312,7 +312,7 @@ def _run_line(row: Row, *, branches: int, is_complete: bool) -> SessionRunLine:
 
 
 def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
-    """One node of a run that was found."""
+    """Return one node of a run in full."""
     named = {"workspace_id": workspace_id, "run_id": run.run_id}
     rows = yield statements.read_workflow_step(**named, node=node)
     if not rows:
@@ -351,7 +351,7 @@ def _read_refused(row: Row) -> RefusedAdvance:
 
 
 def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
-    """The nodes from the start to one of them."""
+    """Return the path from the start to a node."""
     by_number = {each.node: each for each in nodes}
     found: list[TreeNode] = []
     at: int | None = end
@@ -362,7 +362,7 @@ def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
 
 
 def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | None]:
-    """All that happened in the session of a run, in order, over its freshest runs."""
+    """Return the timeline of a run's session over its most recent runs, in order."""
     view = yield from run(workspace_id, run_id)
     if view is None:
         return None
@@ -383,7 +383,7 @@ def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | N
 def compare(
     workspace_id: WorkspaceId, run_id: str, left: int, right: int, most: int
 ) -> Transaction[Comparison | None]:
-    """Two branches of a run from where they part, at most so many of the last steps of each."""
+    """Compare two branches of a run from their divergence, at most the last `most` steps of each."""
     view = yield from run(workspace_id, run_id)
     known = {each.node for each in view.nodes} if view is not None else set()
     if view is None or left not in known or right not in known:
