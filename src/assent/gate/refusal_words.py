@@ -97,7 +97,6 @@ _CLOSED_STEP: Final[dict[Status, Words]] = {
 
 
 def describe_closed(action: Action) -> Words:
-    """Words for a closed action."""
     if is_step(action):
         return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
     row = _CLOSED[action.status]

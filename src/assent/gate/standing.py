@@ -72,7 +72,6 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 
 
 def section_of(action: Action, now_ms: int) -> Section:
-    """Return the section of an action."""
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
     if action.expired(now_ms):

@@ -173,7 +173,6 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
 
 
 def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
-    """The answer."""
     action, decision = seen.action, seen.decision
     record = record_of(action, now_ms)
     message = _message(seen, around.blocker, now_ms)

@@ -51,7 +51,6 @@ def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetVie
 
 
 def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
-    """Return the effect with its picture attached."""
     if staged.picture is None:
         return staged.effect
     media = pictures.media_of(assets[staged.picture], run.run_id, services.links.base_url)

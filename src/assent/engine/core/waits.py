@@ -43,10 +43,10 @@ class WaitedAction(msgspec.Struct, frozen=True):
 class Waits:
     """The waiting calls of one process."""
 
-    def __init__(self, store: Store, clock: Clock, poll_seconds: float = POLL_SECONDS) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self.poll_seconds = poll_seconds
+        self.poll_seconds = POLL_SECONDS
         self._waiting: dict[asyncio.Event, WaitedAction] = {}
         self._by_workspace: Counter[WorkspaceId] = Counter()
         self._poller: asyncio.Task[None] | None = None

@@ -100,7 +100,6 @@ def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Medi
 
 
 def find_shown(workspace_id: WorkspaceId, run_id: RunId, digest: str) -> Transaction[Picture | None]:
-    """A picture of a run."""
     rows = yield statements.find_run_picture(workspace_id=workspace_id, run_id=run_id, digest=digest)
     return _picture(rows[0]) if rows else None
 

@@ -109,7 +109,6 @@ def from_page(page: Page) -> tuple[Fact, ...]:
 
 
 def from_readme(markdown: str) -> tuple[Fact, ...]:
-    """Facts from a README."""
     read = read_readme(markdown)
     return (
         *_facts("readme_title", [read.title], 120),

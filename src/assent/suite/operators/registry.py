@@ -1,17 +1,57 @@
-"""All operators, in the order in which they are listed (E59)."""
+"""All operators, in the order in which they are listed (E59).
+
+Operators that stage nothing are described here; the others have their modules.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.operators import brain, connect, email, launch, measure, post
+from assent.suite.operators import email, launch, post
 from assent.suite.operators.definition import OperatorInfo
 
-OPERATORS: Final[tuple[OperatorInfo, ...]] = (
-    launch.INFO,
-    post.INFO,
-    email.INFO,
-    measure.INFO,
-    brain.INFO,
-    connect.INFO,
+MEASURE: Final = OperatorInfo(
+    id="chieflab-measure",
+    label="Measure",
+    function="Reads the results of a run from every source that has numbers and recommends the next move.",
+    primary_tool="chieflab_measure",
+    connectors=("site", "ga4", "search_console", "zernio", "bluesky", "resend"),
+    status="live",
+    tools=(
+        "chieflab_measure",
+        "chieflab_diagnose_marketing",
+        "chieflab_check_measurement_due",
+        "chieflab_record_manual_metrics",
+        "chieflab_post_launch_review",
+    ),
 )
+BRAIN: Final = OperatorInfo(
+    id="chieflab-brain",
+    label="Brain",
+    function="Keeps voice, facts, proofs, results and decisions per tenant, and gives them to the next run.",
+    primary_tool="chieflab_brain_read",
+    connectors=(),
+    status="live",
+    tools=(
+        "chieflab_brain_read",
+        "chieflab_brain_record",
+        "chieflab_add_voice_sample",
+        "chieflab_list_voice_samples",
+    ),
+)
+CONNECT: Final = OperatorInfo(
+    id="chieflab-connect",
+    label="Connect",
+    function="Says how a provider is connected and whether it is.",
+    primary_tool="chieflab_connect_provider",
+    connectors=("site", "smtp", "zernio", "bluesky", "slack", "resend", "ga4", "search_console", "hubspot"),
+    status="live",
+    tools=(
+        "chieflab_connect_provider",
+        "chieflab_disconnect_provider",
+        "chieflab_list_connectors",
+        "chieflab_retry_blocked_action",
+    ),
+)
+
+OPERATORS: Final[tuple[OperatorInfo, ...]] = (launch.INFO, post.INFO, email.INFO, MEASURE, BRAIN, CONNECT)

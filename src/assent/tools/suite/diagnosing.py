@@ -21,7 +21,7 @@ from assent.suite.connectors.registry import CONNECTORS
 from assent.suite.content import channels
 from assent.suite.diagnosis.diagnosis import Diagnosis, as_text, summarise
 from assent.suite.diagnosis.rules import diagnose
-from assent.suite.operators import measure
+from assent.suite.operators.registry import MEASURE
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 from assent.tools.definition import Behaviour, Call, Tool
 from assent.tools.suite.long_runs import patiently
@@ -95,7 +95,7 @@ def _request(call: Call, request: DiagnoseMarketing) -> Request:
     inputs.pop("idempotencyKey", None)
     return Request(
         principal=call.caller,
-        operator=measure.INFO.id,
+        operator=MEASURE.id,
         tool=NAME,
         inputs=inputs,
         tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,

@@ -65,7 +65,6 @@ def decode(stored: bytes) -> Snapshot:
 
 
 def scope_of(program: Program, snapshot: Snapshot) -> Scope:
-    """Return the scope at this snapshot."""
     return scope(program, snapshot.context, snapshot.frames, snapshot.decisions)
 
 

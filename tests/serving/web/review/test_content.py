@@ -17,9 +17,8 @@ from assent.engine.actions import actions
 from assent.gate.preflight import Readiness
 from assent.gate.records import Media, Severity
 from assent.ports import Draft, StagedEffect
-from assent.serving.web.review.html import frame
+from assent.serving.web.review.html import frame, html_text
 from assent.serving.web.review.links import MOST_LINKS, html_targets, list_links, targets
-from assent.serving.web.review.text import html_text
 from assent.serving.web.shell.headers import FRAMING_POLICY
 from assent.serving.web.shell.unseen import pieces
 

@@ -77,7 +77,6 @@ class ListedPost(msgspec.Struct, frozen=True):
 def feed_routes(
     services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
-    """The routes of the feed."""
     pages, pace = FeedPages(services, visits, base_url=base_url), Pace(services, trust_proxy=trust_proxy)
     table: tuple[tuple[str, Endpoint], ...] = (
         ("/feed/{workspace}", pages.posts),

@@ -17,15 +17,9 @@ from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
-from assent.serving.web.review import (
-    history as review_history,
-)
-from assent.serving.web.review import (
-    pictures as review_pictures,
-)
-from assent.serving.web.review import (
-    words as review_words,
-)
+from assent.serving.web.review import history as review_history
+from assent.serving.web.review import pictures as review_pictures
+from assent.serving.web.review import words as review_words
 from assent.serving.web.review.changes import FieldChange, compare_fields
 from assent.serving.web.review.content import ReviewContent, as_text, content_of
 from assent.serving.web.review.forms import OPEN, Form, Looking, forms_of, permits

@@ -12,21 +12,14 @@ import msgspec
 from assent.gate.cards import goes_to
 from assent.gate.records import Action, Effect, Severity
 from assent.kernel.canonical import short_digest
-from assent.serving.web.review import (
-    links as review_links,
-)
-from assent.serving.web.review import (
-    pictures as review_pictures,
-)
-from assent.serving.web.review import (
-    words as review_words,
-)
-from assent.serving.web.review.html import has_style_sheet
+from assent.serving.web.review import links as review_links
+from assent.serving.web.review import pictures as review_pictures
+from assent.serving.web.review import words as review_words
+from assent.serving.web.review.html import has_style_sheet, html_text
 from assent.serving.web.review.links import LinkList, LinkTarget
 from assent.serving.web.review.pictures import PictureView
 from assent.serving.web.review.preview import Preview, preview_of
 from assent.serving.web.review.recipients import Addressee, Recipients, addressee, recipients_of
-from assent.serving.web.review.text import html_text
 from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 

@@ -8,11 +8,15 @@ anything. It is then isolated twice: the frame has an empty `sandbox`, and the r
 from __future__ import annotations
 
 import re
-from html import escape
+from html import escape, unescape
 from typing import Final
 
 from assent.serving.web.review.html_links import tags_of
 
+_TAG: Final = re.compile(r"<[^<>]*>")
+_BLOCK: Final = re.compile(
+    r"</?(?:p|div|br|tr|li|ul|ol|table|h[1-6]|blockquote|section)\b[^<>]*>", re.IGNORECASE
+)
 _TAGS: Final = """a abbr b blockquote br center code div em font h1 h2 h3 h4 h5 h6 hr i img li ol p pre s small span
 strong sub sup table tbody td tfoot th thead tr u ul"""
 ATTRIBUTES: Final[dict[str, set[str]]] = {
@@ -88,3 +92,10 @@ def _without_loads(tag: str, name: str, value: str) -> str:
     if name != "style":
         return value
     return ";".join(each for each in _ADDRESS.sub(" ", value).split(";") if not _LOADS.search(each))
+
+
+def html_text(source: str) -> str:
+    """The words in an HTML source, without its tags, in time linear in its length; also those a mail program hides."""
+    text = unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -33,27 +33,13 @@ from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.serving.web.people.people import Cookies, KeysWhenReady
-from assent.serving.web.review import (
-    after as review_after,
-)
-from assent.serving.web.review import (
-    decisions as review_decisions,
-)
-from assent.serving.web.review import (
-    edit as review_edit,
-)
-from assent.serving.web.review import (
-    pictures as review_pictures,
-)
-from assent.serving.web.review import (
-    problems as review_problems,
-)
-from assent.serving.web.review import (
-    view as review_view,
-)
-from assent.serving.web.review import (
-    words as review_words,
-)
+from assent.serving.web.review import after as review_after
+from assent.serving.web.review import decisions as review_decisions
+from assent.serving.web.review import edit as review_edit
+from assent.serving.web.review import pictures as review_pictures
+from assent.serving.web.review import problems as review_problems
+from assent.serving.web.review import view as review_view
+from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import (
     NO_LINK,
     VIA,

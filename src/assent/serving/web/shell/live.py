@@ -43,9 +43,8 @@ _HEADERS: Final = {**ASSET_HEADERS, "Cache-Control": "no-store", "X-Accel-Buffer
 class Live:
     """Knows where the journal of a store ends, for as long as somebody listens."""
 
-    def __init__(self, services: Services, poll_seconds: float = POLL_SECONDS) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._poll_seconds = poll_seconds
         self._position = ""
         self._listeners = 0
         self._poller: asyncio.Task[None] | None = None
@@ -92,7 +91,7 @@ class Live:
                 if position != self._position:
                     self._position = position
                     self._tell()
-            await asyncio.sleep(self._poll_seconds)
+            await asyncio.sleep(POLL_SECONDS)
 
     def _tell(self) -> None:
         self._moved.set()

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from assent.serving.web.audit import screens as audit_screens
-from assent.serving.web.connections import (
-    connectors as connectors_screen,
-)
-from assent.serving.web.connections import (
-    consent as connect_consent,
-)
-from assent.serving.web.connections import (
-    screens as connect_screens,
-)
+from assent.serving.web.connections import connectors as connectors_screen
+from assent.serving.web.connections import consent as connect_consent
+from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
 from assent.serving.web.inbox import screen as inbox_screen
 from assent.serving.web.memory import screen as memory_screen
