@@ -1,4 +1,4 @@
-"""What an agent sent for a step, held against what the step asks for.
+"""Checks of submitted content against the requirements of its step.
 
 `output` is one object with a `kind`, or `{artifacts: […], notesMarkdown?}`. Issues name the field; the example can be
 sent as `output` unchanged and the notes example as the notes, and both pass.
@@ -26,7 +26,7 @@ NOTES_EXAMPLE: Final = "What I did: …\nWhat I found: …\nWhat comes next: …
 
 
 class Output(msgspec.Struct, frozen=True):
-    """An output taken apart: its artifacts with their paths, and notes that came inside it."""
+    """A parsed output: its artifacts with their paths, and the notes inside it."""
 
     artifacts: tuple[tuple[str, dict[str, Any]], ...] = ()
     notes: str | None = None
@@ -37,7 +37,7 @@ class Output(msgspec.Struct, frozen=True):
 
 
 def take_apart(output: Any) -> tuple[Output, list[Issue]]:
-    """The artifacts of an output, whichever of its two forms it has."""
+    """Parse an output of either form. Returns it with the issues found."""
     if output is None:
         return Output(), []
     if not isinstance(output, dict):
@@ -79,8 +79,8 @@ def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
 def check(
     step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope], engine: Engine
 ) -> list[Issue]:
-    """Everything a step asks for that did not come, or came wrong: notes where the definition wants them (W30, W31),
-    outputs by its contract (W34). The scope is made where a rule asks for it."""
+    """Return the issues of submitted content: missing notes (W30, W31), output against the contract (W34), rules and
+    assessments. `scope` is called only if a rule needs it."""
     issues = _check_contract(step.contract, output, engine) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)
@@ -120,7 +120,7 @@ def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[
 
 
 def odd_decisions(output: Output) -> list[Issue]:
-    """What is wrong with the loop decisions that came: one that cannot be read decides nothing."""
+    """Return the issues of invalid loop decisions, which decide nothing."""
     shape = REGISTRY["wr.contracts.loop_control"].schema or {}
     return [
         issue
@@ -149,7 +149,7 @@ def _check_assessments(step: Ask, output: Output) -> list[Issue]:
 def _submission(
     wanted: Assessment, step: Ask, sent: list[tuple[str, dict[str, Any]]]
 ) -> tuple[str, dict[str, Any]] | None:
-    """The latest submission for an assessment: by its id, or by its dimensions where the id was left out."""
+    """Return the latest submission for an assessment, by its id, or by its dimensions if it has no id."""
     names = {dimension.id for dimension in wanted.dimensions}
     for path, artifact in reversed(sent):
         if artifact.get("assessmentId") == wanted.id:
@@ -183,7 +183,7 @@ def _check_levels(wanted: Assessment, path: str, artifact: dict[str, Any]) -> li
 
 
 def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, Any]) -> list[Issue]:
-    """What the reached levels of an assessment ask for as a follow-up (W38)."""
+    """Return the follow-ups that the reached levels of an assessment require (W38)."""
     levels = {name: str(_level(value)).strip().casefold() for name, value in artifact["dimensions"].items()}
     return [
         Issue(f"{path}.dimensions.{name}", "assessment_followup", consequence.guidance)
@@ -195,7 +195,7 @@ def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, 
 
 
 def limit_issues(issues: list[Issue]) -> tuple[Issue, ...]:
-    """At most ten blockers, sorted so that the same content is always answered the same, and short (W36)."""
+    """Return at most ten short issues, sorted, so that equal content gets equal answers (W36)."""
     cut = [
         msgspec.structs.replace(
             issue,
@@ -210,13 +210,13 @@ def limit_issues(issues: list[Issue]) -> tuple[Issue, ...]:
 
 
 RESULT: Final = "result"
-"""The kind of an output that only a schema among the rules asks for."""
+"""The kind of an output that only a schema rule requires."""
 
 
 def examples(
     step: Ask, decisions: tuple[dict[str, Any], ...], scope: Scope
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """An output and notes that pass the step together; where none can be made, what its contract asks for."""
+    """Return an example output and notes that pass the step together; if none can be made, the contract's example."""
     needed = _example_parts(step, decisions)
     if needed is None:
         return None, _example_notes(step, None, scope)
@@ -232,12 +232,12 @@ def examples(
 
 
 def put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Artifacts as one output."""
+    """Join artifacts into one output."""
     return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
 
 
 def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dict[str, Any]] | None:
-    """Artifacts that pass the step, or nothing where every level of an assessment asks for a follow-up."""
+    """Return artifacts that pass the step; None if every level of an assessment requires a follow-up."""
     parts = list(decisions)
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
         parts.insert(0, step.contract.example or {"kind": kind_named(step.contract.ref)})
@@ -260,7 +260,7 @@ def example_assessment(wanted: Assessment, consequences: tuple[Consequence, ...]
 
 
 def _example_notes(step: Ask, output: Any, scope: Scope) -> str | None:
-    """Notes that pass the step beside this output, if it has rules or needs notes."""
+    """Return notes that pass the step with this output, if it has rules or needs notes."""
     if step.criteria is not None:
         return criteria_examples.example(step.criteria, output, scope)
     return NOTES_EXAMPLE if step.notes_required else None

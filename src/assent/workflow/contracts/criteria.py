@@ -1,6 +1,6 @@
 """Validation criteria: an author's rules for the notes of a step (W35).
 
-A rule, a list of rules, or `and` / `or` / `not` of them. Each failing rule speaks with its own message.
+A rule, a list of rules, or `and` / `or` / `not` of them. Each failing rule gives its own message.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FailedRule(msgspec.Struct, frozen=True):
 
 
 def check_criteria(criteria: Any, path: str) -> list[Issue]:
-    """Everything wrong with criteria as an author wrote them."""
+    """Return all issues of criteria as an author wrote them."""
     issues = _check(criteria, path, 0)
     if not issues and (count := _patterns(criteria)) > MAX_STEP_PATTERNS:
         message = f"There are {count} regex rules; at most {MAX_STEP_PATTERNS} are taken. Join them, or split the step."
@@ -100,8 +100,8 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[FailedRule]:
-    """The rules that do not hold, each with its message (W35), in the author's order; notes that a rule cannot be held
-    against fail alone."""
+    """Return the rules that do not hold, with their messages (W35), in the author's order. Notes that a rule cannot be
+    applied to are the only failure."""
     applying = _applying(criteria, scope) if criteria is not None else None
     try:
         return [] if applying is None else _failures(applying, notes, output, scope.engine)
@@ -110,9 +110,9 @@ def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -
 
 
 def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
-    """The criteria without the rules whose condition does not hold; nothing where none is left.
+    """Return the criteria without the rules whose condition does not hold; None if none is left.
 
-    A rule that does not apply is as if it was not written: it neither passes an `or` nor fails a `not`.
+    A rule that does not apply neither passes an `or` nor fails a `not`.
     """
     if isinstance(criteria, list):
         parts = [part for part in (_applying(each, scope) for each in criteria) if part is not None]
@@ -146,7 +146,7 @@ def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> li
 
 
 def requirements(criteria: Criteria) -> list[tuple[str, dict[str, Any] | None]]:
-    """The rules as an agent can read them before it writes, each with the condition under which it is asked."""
+    """Describe the rules for the agent, each with its condition."""
     if isinstance(criteria, list):
         return [line for part in criteria for line in requirements(part)]
     if "and" in criteria:
@@ -193,7 +193,7 @@ def _holds(rule: dict[str, Any], notes: str, output: Any, engine: Engine) -> boo
 
 
 def _documents(notes: str, output: Any) -> list[Any]:
-    """What a schema is held against: the output, in its other form each artifact too, else the notes."""
+    """Return the values that a schema is checked against: the output and its artifacts, else the notes."""
     if output is None:
         return [_document(notes)]
     listed = output.get("artifacts") if isinstance(output, dict) and "kind" not in output else None

@@ -1,8 +1,7 @@
 """Notes that pass an author's rules, for an agent to start from (W34, W35).
 
-Puts together what the rules name, in the few ways in which texts are put together, and keeps the first that the rules
-themselves let pass. What a schema asks for beside rules about words can also stand in the output. Rules that contradict
-each other, or that no such text meets, have no example.
+Combines the words that the rules name in a few ways and returns the first text that passes the rules. A value for a
+schema rule can also be in the output. Rules that contradict each other, or that no such text passes, have no example.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from assent.workflow.regex.patterns import compile_pattern
 
 _MAX_WAYS: Final = 16
 _MAX_TRIED_CHARS: Final = 400_000
-"""Trying costs time for every character and rule, and a blocked agent waits for it."""
+"""Bound on the characters tried, because a blocked agent waits."""
 _MAX_CHOICES: Final = 3
 _MAX_ORDERS: Final = 24
 _FILLER: Final = "Replace this line with what you did and found. "
@@ -32,7 +31,7 @@ _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """One choice at every `or`: the words to write, what fits the schemas, and how long the text may be."""
+    """One choice at every `or`: the words, the values for the schemas, and the length of the text."""
 
     words: tuple[str, ...] = ()
     documents: tuple[Any, ...] = ()
@@ -49,7 +48,7 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 def example(criteria: Criteria, output: Any, scope: Scope) -> str | None:
-    """Notes that pass beside this output, if they can be made."""
+    """Return notes that pass with this output, or None."""
     left = _MAX_TRIED_CHARS
     rules = len(requirements(criteria))
     tried: set[str] = set()
@@ -66,7 +65,7 @@ def example(criteria: Criteria, output: Any, scope: Scope) -> str | None:
 
 
 def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any], ...]]:
-    """What fits the schemas among the rules, as objects that can stand in an output: a few choices at most."""
+    """Yield a few choices of objects for an output that match the schema rules."""
     found = (
         tuple(each for each in way.documents if isinstance(each, dict)) for way in _ways(criteria, scope)
     )
@@ -75,14 +74,14 @@ def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any]
 
 def _candidates(criteria: Criteria, output: Any, scope: Scope) -> Iterator[str]:
     for way in _ways(criteria, scope):
-        # Where there is an output, that is what the schemas are about.
+        # If there is an output, the schemas apply to it.
         written = () if output is not None else map(_write, way.documents)
         for text in _texts([word for word in (*way.words, *written) if word]):
             yield from _fit(text, way)
 
 
 def _texts(words: list[str]) -> Iterator[str]:
-    """The words one after the other, alone, in other orders, and one between two parts of another."""
+    """Yield texts of the words: in order, alone, in other orders, and one inside another."""
     yield " ".join(["Done.", *(f"{word}." for word in words)])
     yield from ("\n".join(words), " ".join(words), "".join(words), *words)
     yield from () if words else _NOTHING_NAMED
@@ -94,7 +93,7 @@ def _texts(words: list[str]) -> Iterator[str]:
 
 
 def _fit(text: str, way: _Wanted) -> Iterator[str]:
-    """The text at a length that is asked for: as it is, filled up behind, before or within, or cut."""
+    """Yield the text at the required length: unchanged, padded at the end, the beginning or inside, or cut."""
     if len(text) < way.least:
         for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
             room = max(way.least - len(text) - len(gap), 0)
@@ -137,7 +136,7 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
 
 
 def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
-    """What is ruled out names nothing to write; a length does, on either side of it."""
+    """Return the lengths outside an excluded range. Other negated rules name nothing to write."""
     if isinstance(ruled_out, list) or ruled_out.get("type") != "length":
         return [_Wanted()]
     longer = [_Wanted(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
@@ -150,7 +149,7 @@ def _write(value: Any) -> str:
 
 
 def value_of(shape: Shape, level: int = 0) -> Any:
-    """A value that is meant to have the shape: what is required, each with the least that is allowed."""
+    """Build a minimal value of a shape: the required fields, each with the least allowed value."""
     within = level + 1
     for key in ("const", "default", "example"):
         if key in shape:
@@ -167,7 +166,7 @@ def value_of(shape: Shape, level: int = 0) -> Any:
             known = shape.get("properties", {})
             return {name: value_of(known.get(name, {}), within) for name in shape.get("required", ())}
         case "array":
-            # Lists of lists of lists multiply.
+            # Nested lists grow exponentially.
             count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
             return [value_of(shape.get("items", {}), within) for _ in range(count)]
         case "string":

@@ -1,4 +1,4 @@
-"""The contracts by which workflows hand their result to the next one, or report to whoever started them."""
+"""Contracts by which a workflow hands its result to the next one, or reports to its caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shapes of output contracts are made of. Knows no contract."""
+"""Building blocks of the shapes of output contracts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assent.workflow.contracts.shapes import Shape
 from assent.workflow.definition.format import listing, text
 
 Entry = tuple[str, Shape, dict[str, Any]]
-"""The kind a contract asks for, its shape, and an example without the kind."""
+"""The kind of a contract, its shape, and an example without the kind."""
 
 LINE: Final = text(1, 2_000)
 LINES: Final = listing(LINE, unique=False, maxItems=200)
@@ -17,7 +17,7 @@ VERSION: Final[Shape] = {"const": 1}
 
 
 def open_ended(shape: Shape) -> Shape:
-    """The same shape, with room for fields it does not name."""
+    """Return the shape with additional fields allowed."""
     return {**shape, "additionalProperties": True}
 
 

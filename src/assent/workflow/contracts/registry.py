@@ -143,7 +143,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
 
 
 def kind_named(ref: str) -> str:
-    """The kind that goes with a contract nobody knows here: `wr.contracts.report` asks for a `wr.report`."""
+    """Return the kind of an unknown contract: `wr.contracts.report` requires a `wr.report`."""
     return ref.replace(".contracts.", ".", 1)
 
 

@@ -1,7 +1,7 @@
-"""The shape of JSON values: the part of JSON Schema that definitions, contracts and authors' own rules need.
+"""Shapes of JSON values: the subset of JSON Schema for definitions, contracts and authors' rules.
 
-Reports every mismatch with its path, and what to write instead (a schema node may carry its own `hint`). Refers
-nowhere outside the schema it is given, and takes time linear in the value for any schema that `check_shape` passed.
+Reports every mismatch with its path and advice (a schema node may have its own `hint`). There are no external
+references, and the time is linear in the value for any schema that passed `check_shape`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MAX_LISTED: Final = 200
 
 
 def mismatches(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> list[Issue]:
-    """Where the value does not have the shape; empty when it does."""
+    """Return the issues of a value that does not match the shape; empty if it does."""
     found: list[Issue] = []
     try:
         for issue in _walk(value, shape, path, engine):
@@ -81,7 +81,7 @@ def mismatches(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> l
 
 
 class _Unjudged(Exception):  # noqa: N818 - a state of the value
-    """A text that is too long for its pattern, which therefore neither fits nor does not."""
+    """A text is too long for its pattern, so the match is undecided."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(issue.message)
@@ -221,7 +221,7 @@ def _check_composition(value: Any, shape: Shape, path: str, hint: str, engine: E
 
 
 def check_shape(shape: Any, path: str, level: int = 0) -> list[Issue]:
-    """Everything wrong with a schema as an author wrote it, so that `mismatches` can trust it."""
+    """Return all issues of a schema as an author wrote it. `mismatches` relies on this check."""
     if not isinstance(shape, dict):
         return [Issue(path, "type", f"A schema is an object; this is {quote(shape)}.")]
     if level > MAX_CONDITION_DEPTH:

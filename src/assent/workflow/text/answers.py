@@ -1,6 +1,6 @@
-"""Execution answers as text: what an agent reads first (W33, W76). Deterministic, and names the tokens to use next.
+"""Workflow answers as text, which an agent reads first (W33, W76). Deterministic, with the tokens for the next call.
 
-Only words are decided here; every fact comes in. Tokens are shown because a model copies what it reads.
+All facts are arguments. Tokens are in the text because a model copies what it reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assent.workflow.program import Program
 
 _MAX_EXAMPLE_BYTES: Final = 8_192
 KEPT_SECTIONS: Final = ("## Rules for the whole run", "## Documents")
-"""What of a program's preamble still matters once its run has begun."""
+"""Sections of a program's preamble that apply after the start."""
 SHORT_RULES_CHARS: Final = 600
 MAX_RULE_CHARS: Final = 120
 MAX_CONTEXT_LINES: Final = 20
@@ -36,7 +36,7 @@ class Tokens(msgspec.Struct, frozen=True):
 def write_start(
     program: Program, pending: Pending | None, tokens: Tokens, warnings: Sequence[Warning] = ()
 ) -> str:
-    """The answer to a start: what the workflow is, what holds throughout, and the first step."""
+    """Write the answer to a start: the workflow, its rules, and the first step."""
     head = [f"# {program.name}", program.description, *program.preamble]
     body = (
         [_step(pending), _next_call(tokens)]
@@ -47,12 +47,12 @@ def write_start(
 
 
 def write_advance(pending: Pending, tokens: Tokens, warnings: Sequence[Warning] = ()) -> str:
-    """The answer to an advance that leads to another step."""
+    """Write the answer to an advance that leads to another step."""
     return _join(_warnings(warnings), _step(pending), _next_call(tokens))
 
 
 def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
-    """The answer to the advance past the last step."""
+    """Write the answer to the advance past the last step."""
     return _join(
         _warnings(warnings),
         f"# {program.name}: complete",
@@ -61,8 +61,7 @@ def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
 
 
 def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
-    """The answer to an advance that did not pass: what is missing, what would pass, and the token for the retry
-    (W33)."""
+    """Write the answer to a blocked advance: the issues, an example that passes, and the token for the retry (W33)."""
     lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
     parts = [
         f"# Not advanced: {pending.title}",
@@ -87,8 +86,8 @@ def write_rehydration(
     *,
     rules: bool = True,
 ) -> str:
-    """Where a run stands: what was noted and set, the other branches, and the pending step. `rules` for a chat that may
-    have lost them; one that still has a token has read them."""
+    """Write the state of a run: notes, context, other branches, and the pending step. `rules` adds the rules for a chat
+    that may have lost them."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
     body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
@@ -104,8 +103,7 @@ def write_rehydration(
 
 
 def _reminder(program: Program) -> str:
-    """The rules of a run for a chat that may have lost them: the first sentence of each. What had to hold before the
-    start is not repeated."""
+    """Write the first sentence of each rule of a run. Preconditions of the start are not repeated."""
     kept = [section for section in program.preamble if section.startswith(KEPT_SECTIONS)]
     whole = "\n\n".join(kept)
     if len(whole) <= SHORT_RULES_CHARS:
@@ -121,7 +119,7 @@ def _first_sentence(line: str) -> str:
 
 
 def _context(context: Mapping[str, Any]) -> str:
-    """The values that later steps work with, each in a line."""
+    """Write the context, one value per line."""
     lines = [f"- {name}: {_short(value)}" for name, value in list(context.items())[:MAX_CONTEXT_LINES]]
     if len(context) > MAX_CONTEXT_LINES:
         lines.append(f"- and {len(context) - MAX_CONTEXT_LINES} more")
@@ -135,7 +133,7 @@ def _short(value: Any) -> str:
 
 
 def write_checkpoint(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
-    """The answer to a checkpoint: the notes are kept and nothing moved."""
+    """Write the answer to a checkpoint: the notes are stored and the step is unchanged."""
     head = (
         "These notes were already stored; nothing was added."
         if again
@@ -172,7 +170,7 @@ def _next_call(tokens: Tokens | None) -> str:
 
 
 def _call(tokens: Tokens) -> str:
-    """As `_json` would write it: nothing in a token needs escaping."""
+    """Write the call like `_json`; tokens need no escaping."""
     return (
         f'```json\n{{\n  "stateToken": "{tokens.state_token}",\n  "ackToken": "{tokens.ack_token}"\n}}\n```'
     )
