@@ -23,7 +23,7 @@ from assent.suite.content.channels import Channel
 from assent.suite.content.claims import Claim, claim, warnings_for
 from assent.suite.content.cleaning import cut
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import ended, unended
+from assent.suite.content.language import add_full_stop, strip_full_stop
 from assent.suite.content.lessons import Lessons, rules_from
 from assent.suite.content.mail_html import mail_html
 from assent.suite.content.records import Composed, MemoryUse, NeedsDraft, Statement
@@ -69,7 +69,7 @@ SHAPES: Final[dict[str, Shape]] = {
 """The channels whose drafts are not simply paragraphs."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class DraftPart(msgspec.Struct, frozen=True):
     """A paragraph or list, and what it states."""
 
     text: str
@@ -152,11 +152,11 @@ class _Draft:
         )
         because = (*held.left_out, *(held.shortened_by if shortened else ()))
         if row.shape == "email" and self.frames.greeting:
-            parts.insert(0, Part(self.frames.greeting))
+            parts.insert(0, DraftPart(self.frames.greeting))
         if shape.title == "headline" and title is not None:
-            parts.insert(0, Part(f"# {title.text}"))
+            parts.insert(0, DraftPart(f"# {title.text}"))
         if shape.link and held.url:
-            parts.append(Part(held.url))
+            parts.append(DraftPart(held.url))
         body = "\n\n".join(part.text for part in parts)
         pieces = threads.split(body, row.body.most, row.body.count) if row.splits else ()
         body = "\n\n".join(pieces) if len(pieces) > 1 else body
@@ -166,7 +166,7 @@ class _Draft:
         self,
         body: str,
         pieces: tuple[str, ...],
-        parts: list[Part],
+        parts: list[DraftPart],
         title: Saying | None,
         because: tuple[tuple[str, str], ...],
     ) -> Composed:
@@ -207,21 +207,23 @@ class _Draft:
         used |= {entry: how for entry, how in because if entry not in used}
         return tuple(MemoryUse(entry, how) for entry, how in used.items())
 
-    def _parts(self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool) -> list[Part]:
+    def _parts(
+        self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool
+    ) -> list[DraftPart]:
         """The paragraphs between greeting and link."""
         held, shape = self.held, self.shape
         introduces = shape.introduces or held.lead is None
         details = (held.further if introduces else held.details)[:facts]
         first = self._paragraph([lead, *details])
         product = held.product if with_product and held.product is not None and lead != held.product else None
-        parts = [first] if product is None else [first, Part(product.text, (product,))]
+        parts = [first] if product is None else [first, DraftPart(product.text, (product,))]
         if shape.product_first:
             parts.reverse()
         above = title.text if title is not None and self.row.shape == "page" else ""
-        if above == unended(lead.text) and shape.introduces:
+        if above == strip_full_stop(lead.text) and shape.introduces:
             # The title stands above the page and need not be said twice.
             parts = [*([self._paragraph(details)] if details else []), *parts[1:]]
-        elif above == unended(lead.text):
+        elif above == strip_full_stop(lead.text):
             # The change stands in the title; what follows begins with the product.
             parts.reverse()
         if introduces:
@@ -230,9 +232,9 @@ class _Draft:
             change = held.lead if shape.introduces and lead != held.lead else None
             last = change or held.audience
             if last is not None and with_product and facts:
-                parts.append(Part(last.text, (last,)))
+                parts.append(DraftPart(last.text, (last,)))
             if held.added is not None and facts and not shape.introduces:
-                parts.append(Part(held.added.text, (held.added,)))
+                parts.append(DraftPart(held.added.text, (held.added,)))
         else:
             others = held.others[: facts - len(details)]
             related = () if others else held.related[: facts - len(details)]
@@ -240,25 +242,27 @@ class _Draft:
             parts += [self._paragraph(related)] if related else []
             shown = len(details) + len(others) + len(related)
         if held.proof is not None and shown < facts:
-            parts.append(Part(held.proof.text, (held.proof,)))
+            parts.append(DraftPart(held.proof.text, (held.proof,)))
         return parts
 
-    def _paragraph(self, sayings: Iterable[Saying]) -> Part:
+    def _paragraph(self, sayings: Iterable[Saying]) -> DraftPart:
         held = tuple(sayings)
-        return Part(self.joint.join(each.text for each in held), held)
+        return DraftPart(self.joint.join(each.text for each in held), held)
 
-    def _list(self, sayings: tuple[Saying, ...], above: str = "") -> list[Part]:
+    def _list(self, sayings: tuple[Saying, ...], above: str = "") -> list[DraftPart]:
         if not sayings:
             return []
         if len(sayings) == 1:
             text = sayings[0].text
             frames = (self.frames.new, self.frames.fixed, self.frames.improved, self.frames.removed)
             framed = not above or text.startswith(tuple(bare for _, bare in frames))
-            return [Part(ended(text if framed else f"{above} {text}", self.held.language), sayings)]
+            return [
+                DraftPart(add_full_stop(text if framed else f"{above} {text}", self.held.language), sayings)
+            ]
         items = "\n".join(f"{self.shape.bullet}{each.text}" for each in sayings)
         # Markdown needs an empty line before a list.
         between = "\n\n" if self.row.shape == "page" else "\n"
-        return [Part(f"{above}{between}{items}" if above else items, sayings)]
+        return [DraftPart(f"{above}{between}{items}" if above else items, sayings)]
 
     def _title(self) -> Saying | None:
         """The words above the text, with the facts in them."""
@@ -275,7 +279,7 @@ class _Draft:
         options = list(self._named(most)) if kind == "news" else list(self._brief(most))
         if kind == "headline" and held.product is not None and len(held.product.text) <= most:
             # A headline that the sentence below it would only repeat is that sentence.
-            says = unended(held.product.text)
+            says = strip_full_stop(held.product.text)
             options = [
                 Saying(says, held.product.facts) if says.casefold().endswith(each.text.casefold()) else each
                 for each in options
@@ -296,7 +300,9 @@ class _Draft:
         if kind != "news" and held.brief:
             return Saying(capitalise(cut_title(held.brief[0].text, most), held.name), held.brief[0].facts)
         whole = held.lead or held.product if kind == "news" else held.product or held.lead
-        return Saying(cut_title(unended(whole.text), most), whole.facts) if whole is not None else None
+        return (
+            Saying(cut_title(strip_full_stop(whole.text), most), whole.facts) if whole is not None else None
+        )
 
     def _news(self, most: int) -> Iterator[Saying]:
         """The change as a title: whole, without its last clause, or its first words."""

@@ -12,7 +12,7 @@ import msgspec
 
 from assent.suite.composer.naming import is_named, is_subject
 from assent.suite.composer.statements import is_sentence
-from assent.suite.content.language import ended, unended
+from assent.suite.content.language import add_full_stop, strip_full_stop
 
 
 class Frames(msgspec.Struct, frozen=True):
@@ -122,20 +122,18 @@ def frames_of(language: str) -> Frames:
 
 def state_change(text: str, kind: str, name: str, version: str, language: str) -> str:
     """A change as a sentence that says of which product it speaks."""
-    bare, frames = unended(text), frames_of(language)
+    bare, frames = strip_full_stop(text), frames_of(language)
     label = f"{name} {version}" if name and version and version not in text else name
     form, rest = _form(bare, language)
     if is_subject(name, text) or (is_named(name, text) and is_sentence(text, language)):
-        return ended(text, language)
-    plain = _joined("{name}: ", bare, label)
+        return add_full_stop(text, language)
+    plain = _join("{name}: ", bare, label)
     if _SPEAKER.match(text) and len(text.split()) > 2:
-        return ended(_joined("{name}: ", text, label) if label != name else text, language)
+        return add_full_stop(_join("{name}: ", text, label) if label != name else text, language)
     if kind == "fixed" and form != "fixed":
-        said = plain if _MENDED.search(text) else _joined(frames.fixed[not label], bare, label)
+        said = plain if _MENDED.search(text) else _join(frames.fixed[not label], bare, label)
     elif is_sentence(text, language) and form not in ("new", "improved", "removed", "now"):
-        said = (
-            plain if language not in FRAMES or label != name else _joined(frames.new[not label], text, label)
-        )
+        said = plain if language not in FRAMES or label != name else _join(frames.new[not label], text, label)
     elif form == "now":
         said = f"{label} now {rest}" if label else bare
     elif form == "new" and is_named(name, rest):
@@ -144,17 +142,17 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
         # "Added labels to charts" is no thing that can stand behind a colon.
         said = f"{label} adds {rest}"
     elif form and not _TWO_VERBS.search(rest):
-        said = _joined(getattr(frames, form)[not label], rest, label)
+        said = _join(getattr(frames, form)[not label], rest, label)
     elif language not in FRAMES or label != name or _DOES.match(bare) or _TWO_VERBS.search(bare):
         said = plain
     else:
-        said = _joined(frames.new[not label], bare, label)
-    return ended(said, language)
+        said = _join(frames.new[not label], bare, label)
+    return add_full_stop(said, language)
 
 
 def list_change(text: str, kind: str, language: str) -> str:
     """A change as an item of a list."""
-    bare, frames = unended(text), frames_of(language)
+    bare, frames = strip_full_stop(text), frames_of(language)
     form, rest = _form(bare, language)
     if language in FRAMES and form in ("new", "fixed", "improved", "removed") and not _TWO_VERBS.search(rest):
         past = re.match(r"^\w+ed\b", bare)
@@ -192,7 +190,7 @@ def _form(bare: str, language: str) -> tuple[str, str]:
     return "", bare
 
 
-def _joined(frame: str, text: str, label: str) -> str:
+def _join(frame: str, text: str, label: str) -> str:
     """The frame with its statement. A statement with a colon of its own stands behind a dash."""
     if not label:
         return capitalise(text) if frame == "{name}: " else frame + text

@@ -26,10 +26,10 @@ from assent.suite.composer.statements import (
 )
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import ended, sentences, speaks, unended, word_set
+from assent.suite.content.language import add_full_stop, sentences, speaks, strip_full_stop, word_set
 from assent.suite.content.lessons import Rule, repeats, similarity
 from assent.suite.content.risks import risks_of
-from assent.suite.content.voice import Voice, banned_words, forbids, voice_of
+from assent.suite.content.voice import Voice, find_banned_words, forbids, voice_of
 
 MAX_SENTENCE_CHARS: Final = 300
 MAX_ITEM_CHARS: Final = 140
@@ -228,7 +228,7 @@ class _Picker:
         bare = without_emoji(text).strip()
         if self.voice.no_exclamation and bare.endswith(("!", "！")):
             self._note("no_exclamation")
-            return ended(bare.rstrip("!！"), self.language)
+            return add_full_stop(bare.rstrip("!！"), self.language)
         return bare
 
     def _unavoidable(self) -> list[list[Saying]]:
@@ -256,7 +256,7 @@ class _Picker:
     def _added(self, commits: list[list[Saying]]) -> Saying | None:
         if not commits or self.language not in ("en", "de"):
             return None
-        text = ended(list_change(commits[0][0].text, "", self.language), self.language)
+        text = add_full_stop(list_change(commits[0][0].text, "", self.language), self.language)
         new = frames_of(self.language).new[1]
         bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
         framed = text if text.startswith(new) else new + bare
@@ -279,10 +279,12 @@ class _Picker:
             and not self.name.islower()
         )
         if not self.name or named or is_personal(best.text):
-            return Saying(ended(best.text, self.language), best.facts)
+            return Saying(add_full_stop(best.text, self.language), best.facts)
         # One colon in a sentence is enough.
         joint = "：" if ord(best.text[0]) > 0x2E7F else " – " if ": " in best.text else ": "
-        return Saying(ended(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names()))
+        return Saying(
+            add_full_stop(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names())
+        )
 
     def _related(self, change: str) -> list[Saying]:
         """Sentences of README and memory that speak of what changed."""
@@ -300,7 +302,7 @@ class _Picker:
                 whole = whole and len(_content_words(sentence, self.name) - words) >= 2
                 belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
                 if belongs and speaks(sentence, self.language) and self._takes(sentence, same=0.6):
-                    found.append(Saying(ended(sentence, self.language), (place,)))
+                    found.append(Saying(add_full_stop(sentence, self.language), (place,)))
         return found[:2]
 
     def _features(self) -> list[Saying]:
@@ -321,7 +323,8 @@ class _Picker:
             if short and not is_code(text) and speaks(text, self.language) and self._takes(text):
                 found.append(
                     Saying(
-                        capitalise(unended(text) if len(sentences(text)) == 1 else text, self.name), (place,)
+                        capitalise(strip_full_stop(text) if len(sentences(text)) == 1 else text, self.name),
+                        (place,),
                     )
                 )
         found.sort(key=lambda saying: -len(wanted & _content_words(saying.text, self.name)))
@@ -347,7 +350,7 @@ class _Picker:
                 or not self._takes(sentence)
             ):
                 break
-            found.append(Saying(ended(sentence, self.language), (place,)))
+            found.append(Saying(add_full_stop(sentence, self.language), (place,)))
         return found
 
     def _proof(self) -> Saying | None:
@@ -359,13 +362,13 @@ class _Picker:
                 and speaks(said[0], self.language)
                 and self._takes(said[0])
             ):
-                return Saying(ended(said[0], self.language), (place,))
+                return Saying(add_full_stop(said[0], self.language), (place,))
         return None
 
     def _audience(self) -> Saying | None:
         frames = frames_of(self.language)
         for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
-            text = re.sub(r"^(?:for|für)\s+", "", unended(fact.text), flags=re.IGNORECASE)
+            text = re.sub(r"^(?:for|für)\s+", "", strip_full_stop(fact.text), flags=re.IGNORECASE)
             short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
             # A sentence about the product that names them says it already.
             known = self.said is not None and not (
@@ -380,7 +383,7 @@ class _Picker:
         return (self.name_fact,) if self.name_fact is not None else ()
 
     def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
-        return [Saying(ended(each.text, self.language), each.facts) for each in sayings]
+        return [Saying(add_full_stop(each.text, self.language), each.facts) for each in sayings]
 
     def _takes(self, text: str, same: float = SAME) -> bool:
         """Whether a statement may be made and was not made already."""
@@ -399,7 +402,7 @@ class _Picker:
             if rule.kind == "phrase" and forbids(Voice(banned=(rule.value.casefold(),)), text):
                 self.left_out[rule.entry_id] = rule.why
         for _, fact in self.evidence.of("brand_voice"):
-            banned = tuple(word.casefold() for word in banned_words(fact.text))
+            banned = tuple(word.casefold() for word in find_banned_words(fact.text))
             if fact.entry_id and forbids(Voice(banned=banned), text):
                 self.left_out[fact.entry_id] = "Left out what the brand's voice does not say."
         if self.voice.no_exclamation and ("!" in text or "！" in text):

@@ -29,7 +29,7 @@ _IS: Final = re.compile(
 def name_of(evidence: Evidence) -> tuple[str, int | None]:
     """What the product is called, and the fact that says so; the host of its address if nothing else does."""
     for place, fact in evidence.of("brand_name", "page_site_name"):
-        if _named(fact.text):
+        if _is_name(fact.text):
             return fact.text.rstrip(" .:"), place
     host = re.sub(r"^https?://(?:www\.)?|[/:?#].*$", "", evidence.product_url).lower()
     path = [part for part in re.sub(r"^https?://[^/]*|[?#].*$", "", evidence.product_url).split("/") if part]
@@ -49,13 +49,13 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
         first = parts[0] if parts else ""
         if not any(said.text.casefold().startswith(first.casefold()) for _, said in evidence.of("readme")):
             first = re.sub(r"\s+(?:for|für)\s.*$", "", first)
-        if fact.source == "readme_title" and first and _named(first) and len(first.split()) <= 4:
+        if fact.source == "readme_title" and first and _is_name(first) and len(first.split()) <= 4:
             return first, place
         if len(parts) > 1:
             shortest = min((parts[0], parts[-1]), key=len)
-            if _named(shortest) and len(shortest.split()) <= 3 and len(shortest) <= 30:
+            if _is_name(shortest) and len(shortest.split()) <= 3 and len(shortest) <= 30:
                 return shortest, place
-        if len(parts) == 1 and _named(parts[0]) and len(parts[0].split()) <= 2 and len(parts[0]) <= 24:
+        if len(parts) == 1 and _is_name(parts[0]) and len(parts[0].split()) <= 2 and len(parts[0]) <= 24:
             return parts[0], place
     for place, fact in evidence.of(
         "readme", "page_description", "og_description", "whatChanged", "page_text"
@@ -96,5 +96,5 @@ def is_subject(name: str, text: str) -> bool:
     return found["name"] == name or verb is not None or not re.match(r"\s+[a-z]", found["next"] or "")
 
 
-def _named(text: str) -> bool:
+def _is_name(text: str) -> bool:
     return len(text) <= 80 and text.casefold() not in _GENERIC_NAMES and any(char.isalpha() for char in text)

@@ -9,12 +9,8 @@ import re
 from typing import Final
 
 from assent.suite.content.cleaning import cut
-from assent.suite.content.language import sentences, unended, word_set
+from assent.suite.content.language import sentences, strip_full_stop, word_set
 
-_GREETING: Final = re.compile(
-    r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
-    re.IGNORECASE,
-)
 _CALLS: Final = re.compile(
     r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|for|now|free|using)|try (?:it|now|for|free|"
     r"\w+ (?:for )?free|"
@@ -98,10 +94,6 @@ _PARTICIPLE: Final = re.compile(
 )
 
 
-def is_greeting(line: str) -> bool:
-    return _GREETING.match(line) is not None
-
-
 def is_price(text: str) -> bool:
     return _PRICE.search(text) is not None
 
@@ -151,7 +143,7 @@ def is_shouted(heading: str) -> bool:
 def shorten(text: str, most: int) -> str:
     """The statement without its full stop, cut before a clause that can be left out if it is too long; empty if none
     can."""
-    bare = unended(sentences(text)[0] if text else "")
+    bare = strip_full_stop(sentences(text)[0] if text else "")
     if len(bare) <= most:
         return bare
     for match in reversed(list(_CLAUSE.finditer(bare))):

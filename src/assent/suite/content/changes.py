@@ -175,7 +175,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
             listed = bool(mark) and not bare.endswith(":")
-            if _UNDONE.match(line) or _FIRST.match(unmarked(bare)) or not (item := _item(bare, kind)):
+            if _UNDONE.match(line) or _FIRST.match(strip_marks(bare)) or not (item := _item(bare, kind)):
                 continue
             if found and not mark and _is_title(before) and bare.endswith((".", "!", "。")):
                 found[-1] += [Change(change.text, "more") for change in item]
@@ -211,14 +211,14 @@ def read_commit(message: str) -> Change | None:
     item = _item(plain(subject), "")
     if not item:
         return None
-    text = item[0].text if len(item) == 1 else unmarked(plain(subject))
+    text = item[0].text if len(item) == 1 else strip_marks(plain(subject))
     added = re.match(r"^(?:[0-9a-f]{7,40}\s+)?(?:feat|feature)\b", subject, re.IGNORECASE) or _ADDS.match(
         text
     )
     return Change(text, item[0].kind or ("new" if added else ""))
 
 
-def unmarked(line: str) -> str:
+def strip_marks(line: str) -> str:
     """Without the kind of commit before it, and without numbers and authors."""
     bare = re.sub(r"^(?:[0-9a-f]{7,40}|\[?#\d+\]?:?)\s+", "", _PREFIX.sub("", line.strip()))
     bare = _REFERENCES.sub("", bare)
@@ -234,8 +234,8 @@ def _item(line: str, kind: str) -> list[Change]:
         return []
     parts = [
         text
-        for sentence in sentences(unmarked(line))
-        if (text := unmarked(sentence)) and not text.endswith((":", "：")) and not _ASIDE_LINE.search(text)
+        for sentence in sentences(strip_marks(line))
+        if (text := strip_marks(sentence)) and not text.endswith((":", "：")) and not _ASIDE_LINE.search(text)
     ]
     if not parts or _INSIDE.match(parts[0]) or _BROKEN.search(parts[0]):
         return []

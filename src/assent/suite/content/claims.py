@@ -17,7 +17,7 @@ from assent.suite.content.amounts import amounts_in, gives
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import sentences, unended, word_set
+from assent.suite.content.language import sentences, strip_full_stop, word_set
 from assent.suite.content.risks import WHY, risks_of, risky_wordings
 from assent.suite.content.sources import SOURCES
 
@@ -113,7 +113,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
     """The warnings about risky claims, those without support first; one line for all where nothing was handed in."""
     risky = [each for each in claims if each.risk and not each.supported]
     if risky and not has_grounds(evidence):
-        named = ", ".join(f"“{cut(unended(each.text), 60)}”" for each in risky[:MAX_NAMED])
+        named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])
         more = f" and {len(risky) - MAX_NAMED} more" if len(risky) > MAX_NAMED else ""
         return [f"No facts were handed in to check this: {named}{more}."]
     risky += [each for each in claims if each.supported and ALWAYS_TOLD.intersection(each.risk)]

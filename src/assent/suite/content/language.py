@@ -155,10 +155,14 @@ def sentences(text: str) -> list[str]:
     return found
 
 
+_GREETING: Final = re.compile(
+    r"^(?:hi|hello|hey|dear|hallo|liebe\w*|guten tag|sehr geehrte\w*|bonjour|hola|مرحبا|السلام)\b[^.!?\n]{0,60}[,!،]?$",
+    re.IGNORECASE,
+)
 ENDS: Final = ".!?…。！？؟۔"
 
 
-def ended(sentence: str, language: str) -> str:
+def add_full_stop(sentence: str, language: str) -> str:
     """With its full stop, in the script's own form."""
     bare = sentence.rstrip(" ,;:–—-、，；：")
     if not bare or bare[-1] in ENDS or (len(bare) > 1 and bare[-1] in "\"'”’»)」』" and bare[-2] in ENDS):
@@ -166,6 +170,10 @@ def ended(sentence: str, language: str) -> str:
     return bare + ("。" if language in ("ja", "zh") else "" if language == "th" else ".")
 
 
-def unended(sentence: str) -> str:
+def strip_full_stop(sentence: str) -> str:
     """Without its full stop, for a list or the middle of a sentence."""
     return sentence.rstrip(" .。,;:、")
+
+
+def is_greeting(line: str) -> bool:
+    return _GREETING.match(line) is not None

@@ -14,9 +14,8 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.statements import is_greeting
 from assent.suite.content.cleaning import cut
-from assent.suite.content.language import sentences, word_set
+from assent.suite.content.language import is_greeting, sentences, word_set
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,10 +7,9 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.statements import is_greeting
 from assent.suite.content.channels import Channel
 from assent.suite.content.cleaning import cut, one_line
-from assent.suite.content.language import sentences
+from assent.suite.content.language import is_greeting, sentences
 
 _LABELLED: Final = re.compile(
     r"^\s*(?:\*\*)?(?:title|subject|tagline|headline|betreff|titel|件名|الموضوع)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.+)",

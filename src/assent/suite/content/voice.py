@@ -62,7 +62,7 @@ def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
     """The voice of a draft, from brand and memory."""
     text = "\n".join(fact.text for _, fact in evidence.of("brand_voice"))
     kinds = {name for name, pattern in _SAYS if pattern.search(text)} | {rule.kind for rule in rules}
-    banned = [*banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]
+    banned = [*find_banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]
     return Voice(
         banned=tuple(dict.fromkeys(word.casefold() for word in banned if len(word) > 1)),
         short="shorter" in kinds,
@@ -71,7 +71,7 @@ def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
     )
 
 
-def banned_words(text: str) -> list[str]:
+def find_banned_words(text: str) -> list[str]:
     """The words that a description of a voice forbids."""
     found: list[str] = []
     for match in _BANNED.finditer(text):

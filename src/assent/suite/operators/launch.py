@@ -9,7 +9,7 @@ import msgspec
 from assent.ports import Draft, Preparation
 from assent.suite.composer import composer
 from assent.suite.content.channels import needs
-from assent.suite.content.language import unended
+from assent.suite.content.language import strip_full_stop
 from assent.suite.content.lessons import first_sentence
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
@@ -61,7 +61,7 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
     """What a picture of the launch may say, the best first: a shorter one follows where the first does not fit."""
     titles = [each.composed.title or each.composed.subject for each in plan.written]
     opening = [first_sentence(each.composed.body) for each in plan.written]
-    return tuple(unended(text) for text in (plan.angle, *titles, *opening) if text)
+    return tuple(strip_full_stop(text) for text in (plan.angle, *titles, *opening) if text)
 
 
 def prepare(

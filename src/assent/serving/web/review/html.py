@@ -95,7 +95,7 @@ def _without_loads(tag: str, name: str, value: str) -> str:
 
 
 def html_text(source: str) -> str:
-    """The words in an HTML source, without its tags, in time linear in its length; also those a mail program hides."""
+    """The text of an HTML source without tags, including text that a mail program would hide. Takes linear time."""
     text = unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
